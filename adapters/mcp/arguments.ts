@@ -30,6 +30,11 @@ export class GivenArguments {
     this.#message = message;
   }
 
+  /** One of them, as `JSON.parse` read it. Every object has members that no client gave, such as `constructor`. */
+  argument(name: string): unknown {
+    return Object.hasOwn(this.values, name) ? this.values[name] : undefined;
+  }
+
   /** All of them. A client may leave them out, or send `null`. */
   get text(): string {
     if (this.#text === undefined) {
@@ -146,7 +151,7 @@ function* texts(
 
 /** A value, whose whole numbers past 2^53 are the digits that the client sent: `JSON.parse` has rounded them. */
 function exactly(given: GivenArguments, name: string): unknown {
-  const value = given.values[name];
+  const value = given.argument(name);
   if (!Array.isArray(value)) return isRounded(value) ? digitsOr(value, given.textOf(name)) : value;
   if (!value.some(isRounded)) return value;
   const items = itemTexts(given.textOf(name) ?? "");
@@ -197,7 +202,7 @@ function bodyOf(
     case "json":
       return { content: jsonOf(members, given), contentType: "application/json" };
     case "lines": {
-      const isList = Array.isArray(given.values["body"]);
+      const isList = Array.isArray(given.argument("body"));
       if (!isList) problems.add("body", "malformed", "This is not a list.");
       const lines = isList ? itemTexts(given.textOf("body") ?? "") : [];
       // No string of JSON has an end of a line in it: there are some between the members alone.
@@ -209,7 +214,7 @@ function bodyOf(
       return formBody(members, given, body.as, problems);
     default: {
       const whole = members.find((member) => member.in === "body") as ToolMember;
-      const content = rawBytes(whole, given.values["body"], body.as === "base64", problems);
+      const content = rawBytes(whole, given.argument("body"), body.as === "base64", problems);
       return { content, contentType: body.contentType };
     }
   }

@@ -12,6 +12,7 @@ import { mayCall } from "./authorization.ts";
 import { ProtocolError, errorCodes, errorText, legacyVersionFor, readMessage, resultText } from "./protocol.ts";
 import type { McpMessage } from "./protocol.ts";
 import type { ServerSessions } from "./object-sessions.ts";
+import { isEvents } from "./server.ts";
 import type { McpServer, Notify } from "./server.ts";
 import type { McpSession, SessionHome } from "./sessions.ts";
 
@@ -102,8 +103,9 @@ async function answerByStream(
 ): Promise<Answer> {
   const call = abortingWith(received.request.gone);
   const begun = await server.begin({ received, message, gone: () => call.signal });
-  if (typeof begun !== "function") return plainAnswer(message, begun, challenge);
-  return streamed(call, async (notify) => textOf(message, await begun(notify)));
+  if (!isEvents(begun)) return plainAnswer(message, begun, challenge);
+  const run = async (notify: Notify): Promise<string> => textOf(message, await begun.read(notify));
+  return streamed(received.request, call, { run, drop: begun.drop });
 }
 
 /** The same in a session: the client can cancel it by a notification, and resume its stream. */
@@ -122,16 +124,20 @@ async function answerInSession(
   try {
     const given = { received, message, gone: () => call.signal };
     const begun = hasStream ? await server.begin(given) : await server.answer(given);
-    if (typeof begun !== "function") return plainAnswer(message, begun, challenge);
+    if (!isEvents(begun)) return plainAnswer(message, begun, challenge);
     isRunning = true;
-    const work = async (notify: Notify): Promise<string> => {
+    const run = async (notify: Notify): Promise<string> => {
       try {
-        return textOf(message, await begun(notify));
+        return textOf(message, await begun.read(notify));
       } finally {
         session.finish(message.id);
       }
     };
-    return resumable(session, call, request, { id: message.id, work });
+    const drop = (): void => {
+      session.finish(message.id);
+      begun.drop();
+    };
+    return resumable(session, call, request, { run, drop });
   } finally {
     if (!isRunning) session.finish(message.id);
   }
@@ -178,7 +184,6 @@ const unknownSession = refused(404, "There is no such session: begin with initia
 const nothingToListenTo = refused(405, "The server has no messages of its own: Last-Event-ID resumes a stream.");
 const unknownStream = refused(400, "There is no stream of this Last-Event-ID.");
 const usedId = refused(400, "A request of this id is running.");
-const failedCall = new ProtocolError(errorCodes.internal, "The call failed.");
 
 type AnswerHeaders = readonly (readonly [name: string, value: string])[];
 
@@ -252,15 +257,27 @@ const MessageEvent = Event.text("message");
 // A proxy that waits for more would hold the progress back.
 const unbuffered: AnswerHeaders = [["x-accel-buffering", "no"]];
 
-/** A stream whose last message is what `work` resolves with. A client that leaves it cancels the work. */
-function streamed(call: AbortController, work: (notify: Notify) => Promise<string>): Answer {
+/** A call whose events are to be read. */
+interface StreamedCall {
+  /** Resolves with the last message. */
+  readonly run: (notify: Notify) => Promise<string>;
+  /** Called in place of `run` where the stream is not sent. */
+  readonly drop: () => void;
+}
+
+/** A stream of the messages of a call. A client that leaves it cancels the call. */
+function streamed(request: RequestState, call: AbortController, { run, drop }: StreamedCall): Answer {
+  let isSent = false;
+  // The client may have gone before, and middleware may answer.
+  request.hold({ release: () => isSent || drop() });
   return events(
     async (send) => {
+      isSent = true;
       const write = async (text: string): Promise<void> => {
         const sent = await send(Event.make(MessageEvent, text));
         if (!sent.ok) call.abort();
       };
-      await write(await work(write));
+      await write(await run(write));
     },
     { headers: unbuffered },
   );
@@ -271,22 +288,21 @@ function resumable(
   session: McpSession,
   call: AbortController,
   request: RequestState,
-  { id, work }: { readonly id: McpRequest["id"]; readonly work: (notify: Notify) => Promise<string> },
+  { run, drop }: StreamedCall,
 ): Answer {
   const stream = session.open(call, request);
   if (stream === undefined) {
     const { gone } = request;
     gone.addEventListener("abort", () => call.abort());
-    return streamed(call, work);
+    return streamed(request, call, { run, drop });
   }
   // It waits for its first reader as for one that comes back.
   stream.leave();
-  const run = async (): Promise<void> => {
-    // What the route threw is in its own log line.
-    await stream.add(await work((text) => stream.add(text)).catch(() => errorText(id, failedCall)));
+  const fill = async (): Promise<void> => {
+    await stream.add(await run((text) => stream.add(text)));
     stream.end();
   };
-  inBackground(run());
+  inBackground(fill());
   return events(
     async (send) => {
       // Clients of before 2025-11-25 read an empty text as a message.

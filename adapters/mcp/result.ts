@@ -9,6 +9,7 @@ import type { StreamBody } from "../../src/events/stream.ts";
 import { encodeBase64 } from "../../src/http/bytes.ts";
 import { stripped } from "../../src/http/fields.ts";
 import { resultMember } from "../../src/openapi/tool-schemas.ts";
+import { sentences } from "../../src/refusals.ts";
 import type { CompiledTool } from "./tool.ts";
 import { isRecord } from "./protocol.ts";
 
@@ -22,6 +23,22 @@ export interface ResultOptions {
 
 /** The members of a result of a tool: at once, unless the answer is a stream. */
 export function toolResult(
+  tool: CompiledTool,
+  target: string,
+  sent: WireResponse,
+  options: ResultOptions,
+): string | Promise<string> {
+  const result = readResult(tool, target, sent, options);
+  return typeof result === "string" ? result : result.catch(brokenResult);
+}
+
+/** As where a route throws before it answers. */
+function brokenResult(thrown: unknown): string {
+  if (thrown instanceof BrokenStream) return failure("internal", sentences.get("internal") as string);
+  throw thrown;
+}
+
+function readResult(
   tool: CompiledTool,
   target: string,
   sent: WireResponse,
@@ -43,7 +60,8 @@ function resultOf(tool: CompiledTool, { target, sent, type }: AnswerHead, read: 
   if (read === undefined) return failure("too_large", "The answer is longer than a tool may give.");
   if (sent.status >= 400) return refusalResult(tool, read, type);
   if (read.length === 0) return textResult(emptyText(sent));
-  if (tool.schemas.output !== undefined) return structuredResult(tool, textOf(read));
+  // Middleware may answer in place of the route, and with anything.
+  if (tool.schemas.output !== undefined && jsonTypes.test(type)) return structuredResult(tool, textOf(read));
   return `"content":[${contentOf(read, type, target)}]`;
 }
 
@@ -97,6 +115,8 @@ function emptyText(sent: WireResponse): string {
 }
 
 const textTypes = /^text\/|^application\/(?:[\w.+-]+\+)?(?:json|xml|javascript|x-ndjson)\b/i;
+
+const jsonTypes = /^application\/(?:[\w.+-]+\+)?(?:json|x-ndjson)\b/i;
 
 /** A body as a block of content. */
 function contentOf(read: string | Uint8Array, type: string, target: string): string {
@@ -162,7 +182,14 @@ function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** Reads a streamed body while `take` says so. Answers whether its end was reached. */
+/** A route's stream threw. What it threw is in the route's own log line. */
+export class BrokenStream extends Error {}
+
+/**
+ * Reads a streamed body while `take` says so. Answers whether its end was reached.
+ *
+ * @throws BrokenStream where the stream throws.
+ */
 async function readStream(body: StreamBody, take: (part: Uint8Array) => Promise<boolean>): Promise<boolean> {
   const parts = readParts(body);
   try {
@@ -172,12 +199,12 @@ async function readStream(body: StreamBody, take: (part: Uint8Array) => Promise<
       body.request?.ended("client gone");
       return false;
     }
-    body.request?.ended("finished");
-    return true;
   } catch (thrown) {
     body.request?.ended("failed", thrown);
-    throw thrown;
+    throw new BrokenStream();
   }
+  body.request?.ended("finished");
+  return true;
 }
 
 /** The events of a stream: a list of them once it ends, or each as it comes. What is past the limit ends the stream. */

@@ -20,7 +20,7 @@ import {
   versions,
 } from "./protocol.ts";
 import type { McpMessage, MessageParams } from "./protocol.ts";
-import { eventOf, failure, toolResult } from "./result.ts";
+import { BrokenStream, eventOf, failure, toolResult } from "./result.ts";
 import type { CompiledTool } from "./tool.ts";
 
 /** What the server says of itself. */
@@ -46,8 +46,13 @@ export interface ServerParts {
 /** Writes a notification of a request, before its result. */
 export type Notify = (text: string) => Promise<void>;
 
-/** Reads a stream of events to its end: undefined where the client gets the result alone. */
-type ReadEvents = (notify: Notify | undefined) => MessageOutcome | Promise<MessageOutcome>;
+/** A tool's answer whose events are progress. */
+export interface ToolEvents {
+  /** Reads them to their end. Without `notify` the client gets the result alone. */
+  readonly read: (notify: Notify | undefined) => MessageOutcome | Promise<MessageOutcome>;
+  /** Ends them in place of reading. */
+  readonly drop: () => void;
+}
 
 /** One message to answer. */
 export interface MessageRequest {
@@ -67,8 +72,8 @@ interface MessageSender {
 /** The members of a result, as JSON text; or an error. */
 export type MessageOutcome = string | ProtocolError;
 
-/** The outcome of a call, or what reads the events of its answer. */
-type Begun = MessageOutcome | ReadEvents;
+/** The outcome of a call, or the events of its answer. */
+type Begun = MessageOutcome | ToolEvents;
 
 type MessageHandler = (received: MessageRequest) => MessageOutcome | Promise<MessageOutcome>;
 
@@ -111,7 +116,7 @@ export class McpServer {
   /** Whether the answer to a message has notifications before its result. */
   notifies({ method, params }: McpMessage): boolean {
     if (method !== "tools/call" || progressTokenOf(params) === undefined) return false;
-    return this.#tools.get(String(params["name"]))?.isProgress === true;
+    return named(this.#tools, params)?.isProgress === true;
   }
 
   /** Answers a message that has an id. */
@@ -124,11 +129,11 @@ export class McpServer {
     return andThen(known(received), (outcome) => this.#finished(outcome, received));
   }
 
-  /** Begins a call whose events are progress: its outcome where it has no events, or else what reads them. */
-  async begin(received: MessageRequest): Promise<MessageOutcome | ((notify: Notify) => Promise<MessageOutcome>)> {
+  /** Begins a call whose events are progress: its outcome where it has no events, or else the events. */
+  async begin(received: MessageRequest): Promise<Begun> {
     const begun = await this.#begin(received);
-    if (typeof begun !== "function") return this.#finished(begun, received);
-    return async (notify) => this.#finished(await begun(notify), received);
+    if (!isEvents(begun)) return this.#finished(begun, received);
+    return { ...begun, read: async (notify) => this.#finished(await begun.read(notify), received) };
   }
 
   #finished(outcome: MessageOutcome, { message }: MessageRequest): MessageOutcome {
@@ -187,7 +192,7 @@ export class McpServer {
       [
         "prompts/get",
         ({ message: { params } }) =>
-          byName.get(String(params["name"]))?.get(params) ?? invalidParams("There is no prompt of this name."),
+          named(byName, params)?.get(params) ?? invalidParams("There is no prompt of this name."),
       ],
     ];
   }
@@ -204,8 +209,12 @@ export class McpServer {
       const made = given === undefined ? undefined : resource.maker.make(new GivenArguments(given));
       if (made === undefined || "length" in made) continue;
       const sent = await callRoute(request, resource.route, made, gone);
-      if (sent === undefined || sent.status === 404) return missing;
-      const contents = await resourceContents(uri, sent, this.#parts.maxAnswer);
+      if (sent === undefined || sent.status === 404) {
+        sent?.unsent?.();
+        return missing;
+      }
+      const contents = await resourceContents(uri, sent, this.#parts.maxAnswer).catch(unlessBroken);
+      if (contents instanceof BrokenStream) return unreadable(500);
       if (contents === undefined) return new ProtocolError(errorCodes.internal, "The resource is too long.");
       if (sent.status >= 400) return unreadable(sent.status);
       const caching = message.isModern ? ',"ttlMs":0,"cacheScope":"private"' : "";
@@ -215,12 +224,11 @@ export class McpServer {
   }
 
   #call(received: MessageRequest): MessageOutcome | Promise<MessageOutcome> {
-    return andThen(this.#begin(received), (begun) => (typeof begun === "function" ? begun(undefined) : begun));
+    return andThen(this.#begin(received), (begun) => (isEvents(begun) ? begun.read(undefined) : begun));
   }
 
   #begin({ received: { request }, message, gone }: MessageRequest): Begun | Promise<Begun> {
-    const { name } = message.params;
-    const tool = typeof name === "string" ? this.#tools.get(name) : undefined;
+    const tool = named(this.#tools, message.params);
     if (tool === undefined) return invalidParams("There is no tool of this name.");
     const given = argumentsOf(message);
     if (given === undefined) return invalidParams("The arguments are not an object.");
@@ -233,16 +241,37 @@ export class McpServer {
 
   #answered(tool: CompiledTool, target: string, params: MessageParams, sent: WireResponse): Begun | Promise<Begun> {
     const { isProtected, maxAnswer } = this.#parts;
-    if (sent.status === 401 && isProtected) return signIn;
+    if (sent.status === 401 && isProtected) {
+      sent.unsent?.();
+      return signIn;
+    }
     if (!tool.isProgress || sent.status >= 400) return toolResult(tool, target, sent, { maxAnswer });
-    return (notify) => toolResult(tool, target, sent, { maxAnswer, onEvent: progressOf(params, notify) });
+    return {
+      read: (notify) => toolResult(tool, target, sent, { maxAnswer, onEvent: progressOf(params, notify) }),
+      drop: () => sent.unsent?.(),
+    };
   }
+}
+
+/** Whether a call has begun whose events are to be read. */
+export function isEvents(begun: Begun): begun is ToolEvents {
+  return typeof begun === "object" && "read" in begun;
+}
+
+/** What has the name that some params give. */
+function named<A>(all: ReadonlyMap<string, A>, { name }: MessageParams): A | undefined {
+  return typeof name === "string" ? all.get(name) : undefined;
 }
 
 const signIn = new ProtocolError(errorCodes.refused, "Sign in.", { status: 401 });
 
 function membersOf(result: object): string {
   return JSON.stringify(result).slice(1, -1);
+}
+
+function unlessBroken(thrown: unknown): BrokenStream {
+  if (thrown instanceof BrokenStream) return thrown;
+  throw thrown;
 }
 
 /** Of a refusal the status alone: its sentence is for the caller of a route, and a resource has none. */

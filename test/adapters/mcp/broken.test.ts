@@ -1,0 +1,169 @@
+/** Calls whose route's stream throws, or is not read. */
+import { App, Dep, Event, Meta, Path, Returns, Test, clientGone, get } from "usher-http";
+import type { Route } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import type { McpSessions } from "usher-http/mcp";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { eventually } from "../../support/eventually.ts";
+import { messages } from "../../support/logs.ts";
+import { ask } from "./asking.ts";
+
+const Note = Event.text("note");
+const about = { name: "n", version: "1" };
+const toolOf = (name: string, more: Meta.Tool = {}) => ({ meta: Meta.tool({ name, ...more }) });
+
+function* bytesThatBreak() {
+  yield new TextEncoder().encode("a");
+  throw new Error("broken");
+}
+async function* linesThatBreak() {
+  yield {};
+  throw new Error("broken");
+}
+const events = () => async (send: (event: ReturnType<typeof note>) => Promise<unknown>) => {
+  await send(note());
+  throw new Error("broken");
+};
+const note = () => Event.make(Note, "a");
+
+describe("a stream that throws is an error of the tool", () => {
+  const response = get(
+    Path.of("response"),
+    { ...toolOf("response"), returns: Returns.response },
+    () => new Response(ReadableStream.from(bytesThatBreak()) as never) as never,
+  );
+  const routes: readonly Route[] = [
+    response,
+    get(Path.of("content"), { ...toolOf("content"), returns: Returns.events([Note]) }, events),
+    get(
+      Path.of("progress"),
+      { ...toolOf("progress", { events: "progress" }), returns: Returns.events([Note]) },
+      events,
+    ),
+    get(Path.of("lines"), { ...toolOf("lines"), returns: Returns.jsonLines(v.object({})) }, linesThatBreak),
+  ];
+  const resources = [Mcp.resource(response)];
+  const app = Test.app([
+    ...routes,
+    ...Mcp.routes(routes, { ...about, resources }),
+    ...Mcp.routes(routes, { ...about, path: "/sessions", sessions: {} }),
+  ]);
+  const internal =
+    '{\\"error\\":\\"internal\\",\\"message\\":\\"Something went wrong at our end. Please try again.\\"}';
+  const result = `"id":1,"result":{"content":[{"type":"text","text":"${internal}"}],"isError":true}}`;
+
+  it.each([
+    ["response", "/mcp"],
+    ["content", "/mcp"],
+    ["progress", "/mcp"],
+    ["lines", "/mcp"],
+    ["progress", "/sessions"],
+    ["content", "/sessions"],
+  ])("%s at %s", async (name, path) => {
+    const opened = path === "/mcp" ? undefined : await ask(app, "initialize", {}, { path });
+    const headers = { "mcp-session-id": opened?.headers.get("mcp-session-id") ?? "none" };
+    const answered = await ask(app, "tools/call", { name, _meta: { progressToken: "t" } }, { headers, path });
+    expect([answered.status, answered.body]).toEqual([200, expect.stringContaining(result)]);
+    expect(answered.body.includes("notifications/progress")).toBe(name === "progress");
+    expect(messages("error")).toEqual([expect.stringContaining(`/${name}`)]);
+  });
+
+  it("and of a resource an error of the protocol", async () => {
+    const answered = await ask(app, "resources/read", { uri: "app:///response" });
+    const error = { code: -32_603, message: "The resource cannot be read: status 500.", data: { status: 500 } };
+    expect([answered.status, answered.json()]).toEqual([200, { jsonrpc: "2.0", id: 1, error }]);
+  });
+});
+
+/** An app whose routes hold something for their time. */
+function holding(options: { readonly sessions?: McpSessions } = {}) {
+  const held = { now: 0, ever: 0 };
+  const lock = Dep.scoped(
+    {},
+    () => {
+      held.ever++;
+      return ++held.now;
+    },
+    () => void held.now--,
+  );
+  const inputs = { lock, clientGone };
+  const follow = get(
+    Path.of("follow"),
+    { ...toolOf("follow", { events: "progress" }), inputs, returns: Returns.events([Note]) },
+    ({ clientGone }) =>
+      async (send) => {
+        await send(note());
+        if (!clientGone.aborted) await new Promise((resolve) => clientGone.addEventListener("abort", resolve));
+      },
+  );
+  const refusing = [401, 404].map((status) =>
+    get(
+      Path.of(`${status}`),
+      { ...toolOf(`${status}`), inputs, returns: Returns.response },
+      () => new Response(new ReadableStream() as never, { status }) as never,
+    ),
+  );
+  const routes = [follow, ...refusing];
+  const resources = refusing.map((route) => Mcp.resource(route));
+  const authorization = { resource: "https://a.example/mcp", issuers: ["https://b.example"] };
+  const app = App.make([...routes, ...Mcp.routes(routes, { ...about, resources, authorization, ...options })], {
+    middleware: [
+      async (request, next) => {
+        const answer = await next();
+        return request.header("x-instead") === undefined || request.path !== "/mcp" ? answer : new Response("instead");
+      },
+    ],
+  });
+  const send = (body: object, headers: { readonly [name: string]: string } = {}, signal: AbortSignal | null = null) =>
+    app.fetch(
+      new Request("http://localhost/mcp", {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "text/event-stream", ...headers },
+        body: JSON.stringify({ jsonrpc: "2.0", ...body }),
+        signal,
+      }),
+    );
+  return { held, send };
+}
+
+const followed = (id: number) => ({
+  id,
+  method: "tools/call",
+  params: { name: "follow", _meta: { progressToken: 1 } },
+});
+
+describe("what a route holds is released although its stream is not read", () => {
+  it.each([
+    ["the call of a tool that refuses with 401", { method: "tools/call", params: { name: "401" } }, 401],
+    ["a resource that is a 404", { method: "resources/read", params: { uri: "app:///404" } }, 200],
+  ])("of %s", async (_what, message, status) => {
+    const { held, send } = holding();
+    const answered = await send({ id: 1, ...message });
+    expect([answered.status, await answered.text()]).toEqual([status, expect.stringContaining('"error"')]);
+    await eventually(() => expect(held).toEqual({ now: 0, ever: 1 }));
+  });
+
+  it("of progress in whose place middleware answers", async () => {
+    const { held, send } = holding();
+    expect(await (await send(followed(1), { "x-instead": "1" })).text()).toBe("instead");
+    await eventually(() => expect(held).toEqual({ now: 0, ever: 1 }));
+  });
+
+  it("of progress that its client never reads", async () => {
+    const { held, send } = holding();
+    await (await send(followed(1))).body?.cancel();
+    await eventually(() => expect(held).toEqual({ now: 0, ever: 1 }));
+  });
+
+  it("of the ninth stream of a session, whose id is free again", async () => {
+    const { held, send } = holding({ sessions: {} });
+    const opened = await send({ id: 0, method: "initialize", params: {} });
+    const headers = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+    for (let id = 1; id <= 8; id++) await send(followed(id), headers);
+    for (let i = 1; i <= 2; i++) {
+      expect(await (await send(followed(9), { ...headers, "x-instead": "1" })).text()).toBe("instead");
+      await eventually(() => expect(held).toEqual({ now: 8, ever: 8 + i }));
+    }
+  });
+});

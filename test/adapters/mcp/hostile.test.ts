@@ -1,0 +1,78 @@
+/** Messages whose members are of a wrong type, or have the names of members of every object. */
+import { Codec, Form, Header, Meta, Path, Query, Returns, Test, get, param, post } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { ask, callTool, resultOf } from "./asking.ts";
+
+const about = { name: "n", version: "1" };
+
+describe("a name that is not a text is the name of nothing", () => {
+  const route = get(Path.of("t"), { meta: Meta.tool({ name: "t" }), returns: Returns.text }, () => "");
+  const prompts = [Mcp.prompt("p", v.object({}), () => "")];
+  const app = Test.app([route, ...Mcp.routes([route], { ...about, prompts })]);
+
+  it.each([
+    ["an object that cannot be a text", { toString: 1, valueOf: 1 }],
+    ["a list of one name", ["p"]],
+    ["a number", 7],
+    ["null", null],
+  ])("%s", async (_what, name) => {
+    const error = {
+      code: -32_602,
+      message: expect.stringMatching(/^There is no (prompt|tool) of this name\.$/) as string,
+    };
+    for (const method of ["prompts/get", "tools/call"]) {
+      const answered = await ask(app, method, { name, _meta: { progressToken: 1 } });
+      expect([answered.status, answered.json()]).toEqual([200, { jsonrpc: "2.0", id: 1, error }]);
+    }
+  });
+});
+
+describe("an argument that every object has a member of", () => {
+  const name = Path.param("valueOf", Codec.string);
+  const tool = { meta: Meta.tool({ name: "it" }), returns: Returns.json(v.any()) };
+  const at = Path.of("it");
+  it.each([
+    [
+      "a query",
+      get(at, { ...tool, inputs: { a: Query.optional("__proto__", Codec.string) } }, ({ a = "none" }) => a),
+      "__proto__",
+    ],
+    [
+      "a header",
+      get(at, { ...tool, inputs: { a: Header.optional("constructor", Codec.string) } }, ({ a = "none" }) => a),
+      "constructor",
+    ],
+    [
+      "a form",
+      post(at, { ...tool, inputs: { a: Form.optional("toString", Codec.string) } }, ({ a = "none" }) => a),
+      "toString",
+    ],
+  ])("is absent from %s unless it is given", async (_where, route, name) => {
+    const app = Test.app([route, ...Mcp.routes([route], about)]);
+    expect((await callTool(app, "it")).structuredContent).toEqual({ result: "none" });
+    const given = JSON.parse(`{"${name}":"given"}`) as object;
+    expect((await callTool(app, "it", given)).structuredContent).toEqual({ result: "given" });
+  });
+
+  it("is required in a path", async () => {
+    const route = get(Path.of("it", name), { ...tool, inputs: { name: param(name) } }, ({ name }) => name);
+    const app = Test.app([route, ...Mcp.routes([route], about)]);
+    const { content } = await callTool(app, "it");
+    expect(JSON.parse(content[0]?.text ?? "")).toMatchObject({ problems: [{ at: "valueOf", code: "required" }] });
+    expect((await callTool(app, "it", { valueOf: "given" })).structuredContent).toEqual({ result: "given" });
+  });
+});
+
+it("an answer of middleware that is not JSON is a text, and no structured content", async () => {
+  const route = get(Path.of("a"), { meta: Meta.tool({ name: "a" }), returns: Returns.json(v.object({})) }, () => ({}));
+  const html = '<p>"Back soon."</p>';
+  const app = Test.app([route, ...Mcp.routes([route], about)], {
+    middleware: [
+      async ({ path }, next) =>
+        path === "/a" ? new Response(html, { headers: { "content-type": "text/html" } }) : next(),
+    ],
+  });
+  expect(await resultOf(app, "tools/call", { name: "a" })).toEqual({ content: [{ type: "text", text: html }] });
+});
