@@ -3,8 +3,8 @@ import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { builtProgram } from "../../support/built-program.ts";
-import { workerOf } from "../../support/miniflare.ts";
 import { runtimes } from "../../support/runtimes.ts";
+import { sessionWorker } from "./session-place.ts";
 
 const conformance = join(import.meta.dirname, "../../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const asksItsClient = "a route answers, and asks its client for nothing";
@@ -85,21 +85,7 @@ describe("it conforms to both kinds of versions", () => {
   });
 
   it("on Workers", async () => {
-    const program = `
-      import { mcpSessionClass, worker } from "usher-http/workers";
-      import { conformanceRoutes } from "./conformance-routes.ts";
-      const handler = worker(conformanceRoutes, (env) => ({ mcpSessions: env.MCP_SESSIONS }));
-      export default handler;
-      export const McpSession = mcpSessionClass(handler);
-    `;
-    const miniflare = await workerOf(program, import.meta.dirname, {
-      durableObjects: { MCP_SESSIONS: { className: "McpSession", useSQLite: true } },
-      // It prints a stack for each stream that a client leaves.
-      handleRuntimeStdio: (stdout, stderr) => {
-        stdout.resume();
-        stderr.resume();
-      },
-    });
+    const miniflare = await sessionWorker("conformance-routes.ts", "conformanceRoutes");
     try {
       await conforms((await miniflare.ready).port);
     } finally {

@@ -10,10 +10,21 @@ interface Sending {
   readonly signal?: AbortSignal;
 }
 
+/**
+ * Each request has a connection of its own: one that is kept may be closed by its server while a request is sent on it. `fetch` of
+ * Node does not repeat a request that this breaks.
+ */
+export const single: Headers = { connection: "close" };
+
 export function sendTo(url: string, message: Message, { headers = {}, signal }: Sending = {}): Promise<Response> {
   return fetch(url, {
     method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
+    headers: {
+      ...single,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    },
     body: JSON.stringify({ jsonrpc: "2.0", ...message }),
     ...(signal === undefined ? {} : { signal }),
   });
@@ -66,7 +77,7 @@ export class SessionClient {
 
   /** Sends a request without a message. */
   request(method: string, more: Headers = {}, headers: Headers = this.headers): Promise<Response> {
-    return fetch(this.url, { method, headers: { ...headers, ...more, "mcp-session-id": this.id } });
+    return fetch(this.url, { method, headers: { ...single, ...headers, ...more, "mcp-session-id": this.id } });
   }
 
   resume(last: string): Promise<Response> {

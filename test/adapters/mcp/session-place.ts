@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { serve } from "usher-http/node";
 import { workerOf } from "../../support/miniflare.ts";
+import type { Miniflare } from "../../support/miniflare.ts";
 import { sessionRoutes } from "./session-routes.ts";
 
 /** Where a server runs. */
@@ -15,22 +16,33 @@ async function onNode(): Promise<Place> {
   return { url: `http://127.0.0.1:${server.port}`, end: () => server.stop() };
 }
 
-async function onWorkers(): Promise<Place> {
+/** A Worker with the routes that a module of this folder exports, whose sessions are in Durable Objects. */
+export function sessionWorker(
+  module: string,
+  routes: string,
+  compatibilityFlags?: readonly string[],
+): Promise<Miniflare> {
   const program = `
     import { mcpSessionClass, worker } from "usher-http/workers";
-    import { sessionRoutes } from "./session-routes.ts";
-    const handler = worker(sessionRoutes, (env) => ({ mcpSessions: env.MCP_SESSIONS }));
+    import { ${routes} } from "./${module}";
+    const handler = worker(${routes}, (env) => ({ mcpSessions: env.MCP_SESSIONS }));
     export default handler;
     export const McpSession = mcpSessionClass(handler);
   `;
-  const miniflare = await workerOf(program, import.meta.dirname, {
+  return workerOf(program, import.meta.dirname, {
     durableObjects: { MCP_SESSIONS: { className: "McpSession", useSQLite: true } },
-    compatibilityFlags: ["nodejs_als", "enable_request_signal"],
+    ...(compatibilityFlags === undefined ? {} : { compatibilityFlags }),
+    // It prints a stack for each stream that a client leaves.
     handleRuntimeStdio: (stdout, stderr) => {
       stdout.resume();
       stderr.resume();
     },
   });
+}
+
+async function onWorkers(): Promise<Place> {
+  const flags = ["nodejs_als", "enable_request_signal"];
+  const miniflare = await sessionWorker("session-routes.ts", "sessionRoutes", flags);
   return { url: (await miniflare.ready).origin, end: () => miniflare.dispose() };
 }
 

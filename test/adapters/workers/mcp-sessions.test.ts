@@ -9,7 +9,7 @@ import { eventually } from "../../support/eventually.ts";
 import type { Line } from "../../support/logs.ts";
 import { workerOf } from "../../support/miniflare.ts";
 import type { Miniflare } from "../../support/miniflare.ts";
-import { SessionClient, idsOf, sendTo } from "../mcp/session-client.ts";
+import { SessionClient, idsOf, sendTo, single } from "../mcp/session-client.ts";
 
 /** The objects count how many of them were made, and can leave memory. */
 const program = `
@@ -90,7 +90,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const told = async (path: string) => (await fetch(`${origin}/${path}`)).text();
+const told = async (path: string) => (await fetch(`${origin}/${path}`, { headers: single })).text();
 const textOf = (answer: Promise<Response>) => answer.then((answer) => answer.text()).catch(() => "broken");
 const nothing = JSON.stringify({ kept: [], alarm: false });
 
