@@ -7,7 +7,7 @@ const own: readonly string[] = [
   "**/taken-over-model",
   "adapters/node/{connections,event-faults,families,faults,followers-model,half-closed,heads,idle-connections}",
   "adapters/node/{kept-connections,late-bodies,lingering,opened-in-stop,slow-clients,upgrade-faults}",
-  "adapters/{jwt/heads,mcp/kept}",
+  "adapters/{compress/kept,jwt/heads,mcp/kept}",
   "adapters/postgres/{prepared,session-table}",
   "adapters/whatwg/feeds",
   "adapters/workers/unheard",
