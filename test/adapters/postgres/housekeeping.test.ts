@@ -282,6 +282,9 @@ describe("asking the server to cancel a statement", () => {
 const listed = Statement.list("select id from described", { row: { id: Type.int } });
 
 describe("a statement's bound", () => {
+  // The server keeps it by its own clock, which goes on: only the pool's clock reaches it.
+  const boundMs = 60_000;
+  const waitedMs = 40_000;
   beforeAll(() => watch.unsafe("create table described (id int)"));
 
   /** Has what is asked wait for a lock, for so long by the pool's clock. */
@@ -298,18 +301,18 @@ describe("a statement's bound", () => {
   }
 
   it("begins anew with each, whatever it is and what ran before", async () => {
-    const { some } = await held({ size: 1, statementTimeoutMs: 1000 });
+    const { some } = await held({ size: 1, statementTimeoutMs: boundMs });
     // Five seconds past the server's own bound: any two of these would be past it.
     for (let turn = 0; turn < 2; turn++) {
-      await waits(() => some.exec(listed), 4000);
-      await waits(() => Statement.verify(some, [listed]), 4000);
-      await waits(() => some.transaction((db) => db.exec(listed)), 4000);
+      await waits(() => some.exec(listed), waitedMs);
+      await waits(() => Statement.verify(some, [listed]), waitedMs);
+      await waits(() => some.transaction((db) => db.exec(listed)), waitedMs);
     }
     expect(some.stats()).toMatchObject({ idle: 1, replaced: 0 });
   });
 
   it("begins anew with a commit", async () => {
-    const { some } = await held({ size: 1, statementTimeoutMs: 1000 });
+    const { some } = await held({ size: 1, statementTimeoutMs: boundMs });
     await watch.unsafe(`create table checked (id int);
       create function check_late() returns trigger language plpgsql as
         'begin perform pg_advisory_xact_lock(13); return new; end';
@@ -319,25 +322,25 @@ describe("a statement's bound", () => {
     let isCommitting = false;
     const work = failure(
       some.transaction(async (db) => {
-        await waits(() => db.exec(Statement.exec("insert into checked select count(*) from described")), 4000);
+        await waits(() => db.exec(Statement.exec("insert into checked select count(*) from described")), waitedMs);
         isCommitting = true;
       }),
     );
     await until(() => isCommitting);
     await until(async () => (await watch`select 1 from pg_locks where not granted`).length > 0);
-    vi.advanceTimersByTime(4000);
+    vi.advanceTimersByTime(waitedMs);
     await watch`select pg_advisory_unlock(13)`;
     expect(await work).toBe("nothing was thrown");
     expect(some.stats()).toMatchObject({ idle: 1, replaced: 0 });
   });
 
   it("begins anew with the reset of a session", async () => {
-    const { some } = await held({ size: 1, statementTimeoutMs: 1000 });
+    const { some } = await held({ size: 1, statementTimeoutMs: boundMs });
     const { pid: before } = await some.exec(pid);
     let isOver = false;
     const work = some.use(async (db) => {
       await db.exec(Statement.exec("create temporary table mine (id int)"));
-      await waits(() => db.exec(listed), 4000);
+      await waits(() => db.exec(listed), waitedMs);
       // To drop the table, the reset waits for this.
       await watch.unsafe("begin; lock table pg_class in share mode");
       onTestFinished(async () => void (await watch.unsafe("rollback")));
@@ -345,7 +348,7 @@ describe("a statement's bound", () => {
     });
     await until(() => isOver);
     await until(async () => (await watch`select 1 from pg_locks where not granted`).length > 0);
-    vi.advanceTimersByTime(4000);
+    vi.advanceTimersByTime(waitedMs);
     await watch.unsafe("commit");
     await work;
     expect((await some.exec(pid)).pid).toBe(before);
