@@ -116,7 +116,7 @@ describe("an option", () => {
     await server.open();
     expect((await clients[3]?.answer())?.body).toBe("held");
     expect(await clients[3]?.rest()).toBe("");
-  }, 20_000);
+  });
 
   it("idleTimeoutMs ends no stream that is quiet, nor what waits for its handler or for its body", async () => {
     const server = await start({ idleTimeoutMs: 1, sendTimeoutMs: 1 });
@@ -137,7 +137,7 @@ describe("an option", () => {
     expect((await quiet.answer()).body).toBe("before after");
     expect((await held.answer()).body).toBe("held");
     expect((await sending.answer()).body).toBe("6 bytes");
-  }, 20_000);
+  });
 
   it("of a time past what Bun has room for is refused", async () => {
     await expect(start({ idleTimeoutMs: 255_001 })).rejects.toThrow("serve: idleTimeoutMs cannot be 255001: on Bun");

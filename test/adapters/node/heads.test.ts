@@ -9,7 +9,7 @@ import { sockets } from "../../support/memory.ts";
 import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import type { RawAnswer } from "../../support/raw-client.ts";
-import { eventually } from "../../support/eventually.ts";
+import { atSomeSpeed, eventually } from "../../support/eventually.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
 
@@ -259,9 +259,11 @@ describe("a head that takes too long is a 408", () => {
   });
 
   it("a client that waits with its next one has done no wrong: it is closed without a word", async () => {
-    const client = await clientOf([hello], { headTimeoutMs: 50, idleTimeoutMs: 200 });
-    expect((await client.ask("GET /hello").answer()).body).toBe("hi");
-    expect(await client.rest()).toBe("");
+    await atSomeSpeed(async (factor) => {
+      const client = await clientOf([hello], { headTimeoutMs: 50 * factor, idleTimeoutMs: 200 * factor });
+      expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+      expect(await client.rest()).toBe("");
+    });
   });
 
   it("SV-09 a client that never sends a byte has done no wrong: it is closed without a word, when it was idle", async () => {
@@ -287,11 +289,13 @@ describe("a head that takes too long is a 408", () => {
   });
 
   it("a head that comes slowly has its own time, and not an idle connection's", async () => {
-    const { port } = await start([hello], { headTimeoutMs: 600_000, idleTimeoutMs: 100 });
-    const client = await RawClient.to(port);
-    client.send("GET /hello HTTP/1.1", "host");
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    expect((await client.send(": h", "", "").answer()).body).toBe("hi");
+    await atSomeSpeed(async (factor) => {
+      const { port } = await start([hello], { headTimeoutMs: 600_000, idleTimeoutMs: 100 * factor });
+      const client = await RawClient.to(port);
+      client.send("GET /hello HTTP/1.1", "host");
+      await new Promise((resolve) => setTimeout(resolve, 400 * factor));
+      expect((await client.send(": h", "", "").answer()).body).toBe("hi");
+    });
   });
 });
 
