@@ -8,6 +8,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { linkOwn, notInstalled } from "./harness/packages.mjs";
 import { versionLine } from "./harness/versions.mjs";
 import { partsOf } from "./parts.mjs";
 import { binaries } from "./runtimes/binaries.mjs";
@@ -48,6 +49,12 @@ if (values.publish && !process.version.startsWith("v24.")) {
   process.exit(spawnSync(binaries.node(), args, { stdio: "inherit" }).status ?? 1);
 }
 
+const toDo = notInstalled();
+if (toDo !== undefined) {
+  console.error(toDo);
+  process.exit(1);
+}
+linkOwn();
 const built = spawnSync("npm", ["run", "--silent", "build"], { stdio: "inherit", cwd: new URL("..", import.meta.url) });
 if (built.status !== 0) process.exit(1);
 

@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { linkOwn } from "../harness/packages.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -27,6 +28,7 @@ export function builtWorktree(commit) {
     rmSync(join(folder, "bench"), { recursive: true, force: true });
     const isOurs = (path) => basename(path) !== "node_modules";
     cpSync(join(root, "bench"), join(folder, "bench"), { recursive: true, filter: isOurs });
+    linkOwn(join(folder, "bench"));
     execFileSync("npm", ["run", "--silent", "build"], { cwd: folder, stdio: "inherit" });
   } catch (thrown) {
     close();

@@ -1,4 +1,7 @@
 import { fork } from "node:child_process";
+import { linkOwn } from "./packages.mjs";
+
+linkOwn();
 
 /**
  * Runs a module in a new process, so that earlier measurements do not affect its compiled code. Resolves with the message

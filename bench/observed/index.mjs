@@ -1,7 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { createServer } from "node:http";
-import { fileURLToPath } from "node:url";
 import { section } from "../harness/series.mjs";
 import { Process } from "../server/processes.mjs";
 import { measured, playRound } from "../server/round.mjs";
@@ -10,7 +7,6 @@ import { candidates } from "./candidates.mjs";
 
 /** The cost of a request that is observed in every way, on Node. @param {{ quick: boolean, rounds?: number }} options */
 export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
-  installOthers();
   const size = quick ? { count: 6000, slices: 2, warmUp: 3000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
   const collector = await startCollector();
   const launch = (who, stderr) => new Process("../observed/serve.mjs", [who], { stderr, execArgv: ["--expose-gc"] });
@@ -30,14 +26,6 @@ export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
     ],
     costSeries("observed, on Node", candidates, rounds),
   );
-}
-
-/** Without its peers `@hono/otel` finds the Hono that the benchmarks use: it reads symbols of that copy. */
-function installOthers() {
-  const cwd = fileURLToPath(new URL("others/", import.meta.url));
-  if (existsSync(`${cwd}node_modules`)) return;
-  const args = ["ci", "--workspaces=false", "--omit=peer", "--no-audit", "--no-fund"];
-  execFileSync("npm", args, { cwd, stdio: "inherit" });
 }
 
 /** Accepts every POST and ignores its body. */

@@ -1,18 +1,18 @@
 /**
- * Asks frameworks the same requests, and writes what they answer: `node bench/peers/index.mjs`. It installs the versions of
- * `others/package.json`, writes `README.md` here, and the table of the front page between its marks. It needs `dist`.
+ * Asks frameworks the same requests, and writes what they answer: `node bench/peers/index.mjs`. It writes
+ * `README.md` here, and the table of the front page between its marks. It needs `dist`, and the packages of `bench/package.json`.
  */
-import { execFileSync, spawn } from "node:child_process";
-import { createRequire } from "node:module";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { notInstalled } from "../harness/packages.mjs";
+import { ownVersion, versionOf } from "../harness/versions.mjs";
 import { ask } from "./ask.mjs";
 import { good, requests } from "./requests.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const front = fileURLToPath(new URL("../../README.md", import.meta.url));
-const require = createRequire(import.meta.url);
 const bun = fileURLToPath(new URL("../../node_modules/bun/bin/bun.exe", import.meta.url));
 
 const frameworks = [
@@ -25,12 +25,8 @@ const frameworks = [
   { name: "oRPC", app: "orpc", package: "@orpc/server" },
 ];
 
-if (!existsSync(`${here}others/node_modules`)) {
-  execFileSync("npm", ["ci", "--workspaces=false", "--no-audit", "--no-fund"], {
-    cwd: `${here}others`,
-    stdio: "inherit",
-  });
-}
+const toDo = notInstalled();
+if (toDo !== undefined) throw new Error(toDo);
 const columns = [];
 for (const framework of frameworks) columns.push(await askAll(framework));
 
@@ -113,9 +109,5 @@ function row(cells) {
 }
 
 function versions() {
-  return frameworks.flatMap(({ name, package: of }) => {
-    if (of === undefined) return [`${name} ${require("../../package.json").version}`];
-    const { version } = JSON.parse(readFileSync(`${here}others/node_modules/${of}/package.json`, "utf8"));
-    return [`${name} ${version}`];
-  });
+  return frameworks.map(({ name, package: of }) => `${name} ${of === undefined ? ownVersion() : versionOf(of)}`);
 }

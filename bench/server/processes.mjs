@@ -1,5 +1,8 @@
 import { fork } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import { linkOwn } from "../harness/packages.mjs";
+
+linkOwn();
 
 /** A child process that answers each message with one. */
 export class Process {
