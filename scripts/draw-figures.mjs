@@ -1,12 +1,13 @@
 /**
  * Writes the pages of `bench/results`, and draws their charts, from the figures of `bench/results/<date>.json`, or of
- * the folder that is named. `--check` fails
- * where a page or a chart is not what the figures say.
+ * the folder that is named. `--check` fails where a page or a chart is not what the figures say, or a bar is missed for no
+ * written reason.
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { reasons } from "../bench/publish/bars.mjs";
 import { drawBars } from "./charts/bars.mjs";
 import { drawCurves } from "./charts/curves.mjs";
 
@@ -24,6 +25,15 @@ import { drawCurves } from "./charts/curves.mjs";
  * @property {number[][]} probes
  * @property {string} text
  * @property {Series[]} series
+ *
+ * @typedef {object} Published
+ * @property {string} date
+ * @property {string} commit
+ * @property {string} command
+ * @property {readonly Outcome[]} [bars] Without them where it was published before there were any.
+ * @property {Record<string, Part>} parts
+ *
+ * @typedef {{ id: string, what: string, asked: string, value?: number, low?: number, high?: number, isMet?: boolean }} Outcome
  */
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { check: { type: "boolean" } } });
@@ -32,13 +42,15 @@ const isCheck = values.check === true;
 const dates = readdirSync(results).flatMap((file) => /^(\d{4}-\d\d-\d\d)\.json$/.exec(file)?.[1] ?? []);
 
 for (const date of dates) {
-  /** @type {{ date: string, commit: string, command: string, parts: Record<string, Part> }} */
+  /** @type {Published} */
   const published = JSON.parse(readFileSync(join(results, `${date}.json`), "utf8"));
   const charts = Object.values(published.parts).flatMap(chartsOf);
   const files = new Map(charts.map(({ file, svg }) => [join(results, date, file), svg]));
   files.set(join(results, `${date}.md`), page(published));
-  if (isCheck) check(files);
-  else {
+  if (isCheck) {
+    check(files);
+    checkReasons(published);
+  } else {
     rmSync(join(results, date), { recursive: true, force: true });
     mkdirSync(join(results, date), { recursive: true });
     for (const [file, text] of files) writeFileSync(file, text);
@@ -54,6 +66,15 @@ function check(files) {
   }
 }
 
+/** @param {Published} published */
+function checkReasons({ date, bars = [] }) {
+  for (const { id, isMet } of bars) {
+    if (isMet !== false || reasons[id] !== undefined) continue;
+    console.error(`${date}: the bar "${id}" is missed: write its reason into bench/publish/bars.mjs`);
+    process.exitCode = 1;
+  }
+}
+
 /** @param {Part} part */
 function chartsOf({ part, series }) {
   return series.map((one, i) => ({
@@ -63,8 +84,8 @@ function chartsOf({ part, series }) {
   }));
 }
 
-/** @param {{ date: string, commit: string, command: string, parts: Record<string, Part> }} published */
-function page({ date, commit, command, parts }) {
+/** @param {Published} published */
+function page({ date, commit, command, bars = [], parts }) {
   const all = Object.values(parts);
   const sections = all.map((part) => {
     const charts = chartsOf(part).map(({ file, title }) => `![${title}](${date}/${file})`);
@@ -76,8 +97,26 @@ function page({ date, commit, command, parts }) {
 
 \`${command}\` at commit \`${commit}\`. [How it is measured](../README.md#how-it-is-measured); the same as data: [${date}.json](${date}.json).
 
-${sections.join("\n\n")}
+${[...barsOf(bars), ...sections].join("\n\n")}
 `;
+}
+
+/** @param {readonly Outcome[]} bars */
+function barsOf(bars) {
+  if (bars.length === 0) return [];
+  const rows = bars.map(({ id, what, asked, value, low, high, isMet }) => {
+    if (value === undefined) return [what, asked, "not measured", ""];
+    const is = `${figure(value)} (${figure(low)} to ${figure(high)})`;
+    return [what, asked, isMet ? is : `**${is}**`, isMet ? "" : (reasons[id] ?? "no reason is written yet")];
+  });
+  const head = ["bar", "asked", "is: median (least to most)", "why it is missed"];
+  const table = [head, ["---", "---", "---:", "---"], ...rows].map((cells) => `| ${cells.join(" | ")} |`);
+  return ["## Bars", "What we require of ourselves. A figure in bold misses its bar.", table.join("\n")];
+}
+
+/** @param {number} [value] */
+function figure(value = Number.NaN) {
+  return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 }
 
 /** @param {Part} part */

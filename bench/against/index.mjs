@@ -71,7 +71,7 @@ async function inMemory(before, round, ms, note) {
 const minConfidence = 0.9;
 
 /** Slower where the median is beyond the bound, and an interval of the median that can be trusted has no 1. */
-function verdictOf(name, ratios, bound) {
+export function verdictOf(name, ratios, bound) {
   const { low, high, confidence } = medianInterval(ratios);
   const ratio = median(ratios);
   const isSlower = ratio > bound && low > 1 && confidence >= minConfidence;

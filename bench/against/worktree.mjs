@@ -13,8 +13,9 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
  * here: only the framework differs.
  *
  * @param {string} commit
+ * @param {(folder: string) => void} [build]
  */
-export function builtWorktree(commit) {
+export function builtWorktree(commit, build = npmBuild) {
   const hash = resolved(commit);
   const parent = mkdtempSync(join(tmpdir(), "usher-against-"));
   const folder = join(parent, "usher");
@@ -29,12 +30,17 @@ export function builtWorktree(commit) {
     const isOurs = (path) => basename(path) !== "node_modules";
     cpSync(join(root, "bench"), join(folder, "bench"), { recursive: true, filter: isOurs });
     linkOwn(join(folder, "bench"));
-    execFileSync("npm", ["run", "--silent", "build"], { cwd: folder, stdio: "inherit" });
+    build(folder);
   } catch (thrown) {
     close();
     throw new Error(`${commit} could not be built with the packages that are installed here`, { cause: thrown });
   }
   return { hash, url: pathToFileURL(`${folder}/`), close };
+}
+
+/** @param {string} folder */
+function npmBuild(folder) {
+  execFileSync("npm", ["run", "--silent", "build"], { cwd: folder, stdio: "inherit" });
 }
 
 function resolved(commit) {

@@ -6,12 +6,34 @@ import { fileURLToPath } from "node:url";
 import { versions } from "../harness/versions.mjs";
 import { parts as allParts } from "../parts.mjs";
 import { recordPicture } from "../picture/record.mjs";
+import { listed } from "./bars.mjs";
 import { host, load, probe, quietProbe } from "./host.mjs";
+import { outcomesOf } from "./outcomes.mjs";
 import { doubtsOf, durationOf, leftOf, maxSpread, mergedWith, spreadOf, store } from "./records.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const ownResults = join(root, "bench/results");
 const percent = Math.round((maxSpread - 1) * 100);
+
+/**
+ * What measures: the host's rounds before and after a part, and the part itself. Tests give others.
+ *
+ * @typedef {object} Meter
+ * @property {() => Promise<readonly number[]>} quietProbe
+ * @property {() => Promise<readonly number[]>} probe
+ * @property {(part: string, options: object) => Promise<import("../harness/series.mjs").Section>} run
+ * @property {readonly import("./bars.mjs").Bar[]} bars
+ * @property {string} kept The folder of the records of runs that are not published yet.
+ */
+
+/** @type {Meter} */
+const ownMeter = {
+  quietProbe,
+  probe,
+  run: async (part, options) => (await import(`../${part}/index.mjs`)).run(options),
+  bars: listed,
+  kept: join(root, "node_modules/.cache/usher-bench/publish"),
+};
 
 /**
  * @param {readonly string[]} names
@@ -22,14 +44,15 @@ const percent = Math.round((maxSpread - 1) * 100);
  * @param {string | undefined} options.into The folder of the pages.
  * @param {boolean} options.isContinued
  * @param {(text: string) => void} options.print
+ * @param {Meter} [meter]
  * @returns {Promise<boolean>} Whether it was published.
  */
-export async function publish(names, { rounds, minutes, quick, into, isContinued, print }) {
+export async function publish(names, { rounds, minutes, quick, into, isContinued, print }, meter = ownMeter) {
   const results = into === undefined ? ownResults : resolve(into);
   const published = newestOf(results);
   const date = new Date().toISOString().slice(0, 10);
   const commit = commitOf();
-  const folder = join(root, "node_modules/.cache/usher-bench/publish", `${date}-${commit}${quick ? "-quick" : ""}`);
+  const folder = join(meter.kept, `${date}-${commit}${quick ? "-quick" : ""}`);
   if (!isContinued) rmSync(folder, { recursive: true, force: true });
   const records = store(folder);
   const command = `npm run bench -- --publish${names.length === allParts.length ? "" : ` ${names.join(" ")}`}`;
@@ -40,14 +63,14 @@ export async function publish(names, { rounds, minutes, quick, into, isContinued
   // A part that was measured on a noisy host is measured once more, after the others.
   for (let attempt = 0; attempt < 2; attempt++) {
     for (const part of left()) {
-      const before = await (quick ? probe() : quietProbe());
+      const before = await (quick ? meter.probe() : meter.quietProbe());
       if (!quick && spreadOf(before) > maxSpread) {
         print(`${part}: the host is not quiet, so it is not measured now`);
         // A run that could not begin is not tried for an hour.
         if (records.read().length === 0) return refused([`rounds of the host's probe: ${before.join(", ")} µs`], print);
         continue;
       }
-      const record = await measured(part, { rounds, minutes, quick, about, before });
+      const record = await measured(part, { rounds, minutes, quick, about, before, meter });
       records.write(record);
       print(`${record.text}\n\n${[`${part}: ${Math.round(record.seconds)} s`, ...doubtsOf(record)].join("\n")}`);
     }
@@ -56,7 +79,8 @@ export async function publish(names, { rounds, minutes, quick, into, isContinued
   const missing = names.filter((name) => !has(all, name)).map((name) => `${name}: not measured`);
   const doubts = quick ? missing : [...all.flatMap(doubtsOf), ...missing];
   if (doubts.length > 0) return refused(doubts, print);
-  write(results, { ...about, parts: sorted(mergedWith(published, all)) });
+  const parts = sorted(mergedWith(published, all));
+  write(results, { ...about, bars: outcomesOf(meter.bars, parts), parts });
   const { server, runtimes } = Object.fromEntries(all.map((record) => [record.part, record]));
   if (into === undefined && server !== undefined && runtimes !== undefined) recordPicture([server, runtimes]);
   print(`Published: ${join(results, date)}.md`);
@@ -64,14 +88,13 @@ export async function publish(names, { rounds, minutes, quick, into, isContinued
   return true;
 }
 
-async function measured(part, { rounds, minutes, quick, about, before }) {
+async function measured(part, { rounds, minutes, quick, about, before, meter }) {
   const startedAt = new Date().toISOString();
   const loadBefore = load();
   const start = performance.now();
-  const { run } = await import(`../${part}/index.mjs`);
-  const { text, series } = await run({ quick, minutes, ...(rounds === undefined ? {} : { rounds }) });
+  const { text, series } = await meter.run(part, { quick, minutes, ...(rounds === undefined ? {} : { rounds }) });
   const seconds = Number(((performance.now() - start) / 1000).toFixed(1));
-  const probes = [before, await probe()];
+  const probes = [before, await meter.probe()];
   return {
     part,
     ...about,

@@ -13,12 +13,23 @@ const maxMinutes = 600;
  * Mixed load for minutes, with clients that leave, stall and lie. It throws where something grows without end, or where a
  * well-behaved client was not served.
  *
- * @param {{ quick: boolean, minutes?: number | undefined, minuteMs?: number }} options `minuteMs` is how long a minute takes.
+ * @param {object} options
+ * @param {boolean} options.quick
+ * @param {number} [options.minutes]
+ * @param {number} [options.minuteMs] How long a minute takes.
+ * @param {(answers: () => number) => Promise<void>} [options.minute] Resolves when a minute is over; it may look at the answers in it.
+ * @param {string} [options.program] The server's.
  */
-export async function run({ quick, minutes = quick ? minMinutes : usualMinutes, minuteMs = quick ? 5000 : 60_000 }) {
+export async function run({
+  quick,
+  minutes = quick ? minMinutes : usualMinutes,
+  minuteMs = quick ? 5000 : 60_000,
+  minute: passed = () => new Promise((resolve) => setTimeout(resolve, minuteMs)),
+  program = "../soak/serve.mjs",
+}) {
   if (!(minutes >= minMinutes && minutes <= maxMinutes))
     throw new Error(`--minutes ${minutes}: a soak takes ${minMinutes} to ${maxMinutes} minutes`);
-  const server = new Process("../soak/serve.mjs", [], { execArgv: ["--expose-gc"] });
+  const server = new Process(program, [], { execArgv: ["--expose-gc"] });
   const { port } = await server.next();
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   let isOver = false;
@@ -33,7 +44,7 @@ export async function run({ quick, minutes = quick ? minMinutes : usualMinutes, 
   const running = runClients(soak, { clients: quick ? 1 : 4, pauseMs: 20 });
   const measured = [];
   for (let minute = 1; minute <= minutes; minute++) {
-    await new Promise((resolve) => setTimeout(resolve, minuteMs));
+    await passed(() => times.length);
     const now = times;
     times = [];
     const failed = failures;

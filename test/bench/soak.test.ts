@@ -1,5 +1,6 @@
 /** What the soak of the benchmarks takes for a fault, and a short one. */
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { root } from "../package/packed.ts";
 
@@ -17,6 +18,20 @@ const { faultsOf, timesOf } = (await import(join(root, "bench/soak/verdict.mjs")
   readonly faultsOf: (minutes: readonly Minute[]) => readonly string[];
   readonly timesOf: (times: readonly number[]) => object;
 };
+
+const { run } = (await import(join(root, "bench/soak/index.mjs"))) as {
+  readonly run: (options: {
+    readonly quick: boolean;
+    readonly minutes: number;
+    readonly minute: (answers: () => number) => Promise<void>;
+    readonly program?: string;
+  }) => Promise<{ readonly text: string; readonly series: readonly { readonly title: string }[] }>;
+};
+
+/** A minute is over after twenty answers, whatever time they take. */
+async function minute(answers: () => number): Promise<void> {
+  while (answers() < 20) await setTimeout(10);
+}
 
 /** Thirty minutes, of which one figure is changed. */
 function minutes(changed: (minute: number) => Partial<Minute>): readonly Minute[] {
@@ -62,5 +77,24 @@ describe("a soak", () => {
       p99: 991,
       p999: 1000,
     });
+  });
+});
+
+describe("a short soak", () => {
+  it("of the server has a line for each minute, and its charts", async () => {
+    const { text, series } = await run({ quick: true, minutes: 6, minute });
+    expect(text.match(/^\| \d \| /gm)).toHaveLength(6);
+    expect(series.map(({ title }) => title)).toEqual([
+      "Memory in a soak",
+      "Handles and descriptors in a soak",
+      "Times in a soak",
+    ]);
+  });
+
+  it("of a server that leaves files open and ends connections says both", async () => {
+    const program = join(root, "test/bench/failing-soak.mjs");
+    const found = await run({ quick: true, minutes: 6, minute, program }).catch(String);
+    expect(found).toMatch(/^descriptors: \d+\.\d after the warm-up, \d+\.\d at the end$/m);
+    expect(found).toMatch(/^minute \d: \d+ requests of well-behaved clients failed$/m);
   });
 });
