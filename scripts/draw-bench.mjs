@@ -1,20 +1,24 @@
 /**
  * Draws `docs/images/cpu.svg`: CPU per request next to other frameworks, from the figures of `bench/results/cpu.json`, and writes
- * what it shows into README. `--check` fails where either is not what the figures say.
+ * what it shows into README: of this repository, or of the folder that is named. `--check` fails where either is not what the
+ * figures say.
  */
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { frame, isOwn, label, margin, rowHeight, short, width } from "./charts/frame.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const picture = `${root}docs/images/cpu.svg`;
-const readme = `${root}README.md`;
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { check: { type: "boolean" } } });
+const [root = fileURLToPath(new URL("..", import.meta.url))] = positionals;
+const picture = join(root, "docs/images/cpu.svg");
+const readme = join(root, "README.md");
 /**
  * @typedef {{ name: string, micros: number, ratios: Record<string, number> }} Request
  * @typedef {{ title: string, baseline: string, requests: Request[] }} Panel
  * @type {{ date: string, command: string, machine: string, versions: string, panels: Panel[] }}
  */
-const figures = JSON.parse(readFileSync(`${root}bench/results/cpu.json`, "utf8"));
+const figures = JSON.parse(readFileSync(join(root, "bench/results/cpu.json"), "utf8"));
 
 const panelWidth = (width - 3 * margin) / 2;
 const labelWidth = 92;
@@ -33,7 +37,7 @@ const drawn = new Map([
 ]);
 
 for (const [file, text] of drawn) {
-  if (!process.argv.includes("--check")) writeFileSync(file, text);
+  if (values.check !== true) writeFileSync(file, text);
   else if (readFileSync(file, "utf8") !== text) {
     console.error(`${file} is not what bench/results/cpu.json says: run node scripts/draw-bench.mjs`);
     process.exitCode = 1;

@@ -3,11 +3,24 @@ import { section } from "../harness/series.mjs";
 import { Process } from "../server/processes.mjs";
 import { measured, playRound } from "../server/round.mjs";
 import { costSeries, costs } from "../server/tables.mjs";
-import { candidates } from "./candidates.mjs";
+import { candidates as all } from "./candidates.mjs";
 
-/** The cost of a request that is observed in every way, on Node. @param {{ quick: boolean, rounds?: number }} options */
-export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
-  const size = quick ? { count: 6000, slices: 2, warmUp: 3000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
+const sizes = {
+  quick: { count: 6000, slices: 2, warmUp: 3000 },
+  whole: { count: 100_000, slices: 20, warmUp: 20_000 },
+};
+
+/**
+ * The cost of a request that is observed in every way, on Node.
+ *
+ * @param {{ quick: boolean, rounds?: number, size?: typeof sizes.quick, candidates?: typeof all }} options
+ */
+export async function run({
+  quick,
+  rounds: roundCount = quick ? 1 : 7,
+  size = quick ? sizes.quick : sizes.whole,
+  candidates = all,
+}) {
   const collector = await startCollector();
   const launch = (who, stderr) => new Process("../observed/serve.mjs", [who], { stderr, execArgv: ["--expose-gc"] });
   const rounds = [];

@@ -1,11 +1,11 @@
 /** What README's picture shows, made of the records of `server` and `runtimes`, in `results/cpu.json`. */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { digits, median } from "../harness/figures.mjs";
 
-const root = new URL("../../", import.meta.url);
-const figures = new URL("bench/results/cpu.json", root);
+const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The names of the cases and of the candidates, in a series and in the picture. */
 const requests = {
@@ -55,12 +55,14 @@ function requestOf({ name, rows }, baseline, names) {
   return { name: requests[name], micros: Number(digits(median(byHand))), ratios: Object.fromEntries(ratios) };
 }
 
-/** Writes them, and draws the picture. @param {readonly import("../publish/records.mjs").Part[]} records */
-export function recordPicture(records) {
-  writeFileSync(figures, `${JSON.stringify(pictureOf(records), undefined, 2)}\n`);
-  const { status } = spawnSync(process.execPath, ["scripts/draw-bench.mjs"], {
-    cwd: fileURLToPath(root),
-    stdio: "inherit",
-  });
+/**
+ * Writes them, and draws the picture.
+ *
+ * @param {readonly import("../publish/records.mjs").Part[]} records
+ * @param {string} [into] The repository.
+ */
+export function recordPicture(records, into = root) {
+  writeFileSync(join(into, "bench/results/cpu.json"), `${JSON.stringify(pictureOf(records), undefined, 2)}\n`);
+  const { status } = spawnSync(process.execPath, ["scripts/draw-bench.mjs", into], { cwd: root, stdio: "inherit" });
   if (status !== 0) throw new Error(`scripts/draw-bench.mjs ended with ${status}`);
 }

@@ -1,4 +1,6 @@
 /** README's picture, from the records of `server` and `runtimes`. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { root } from "../package/packed.ts";
@@ -9,8 +11,9 @@ interface Picture {
   readonly panels: readonly { readonly title: string; readonly requests: readonly object[] }[];
 }
 
-const { pictureOf } = (await import(join(root, "bench/picture/record.mjs"))) as {
+const { pictureOf, recordPicture } = (await import(join(root, "bench/picture/record.mjs"))) as {
   readonly pictureOf: (records: readonly object[]) => Picture;
+  readonly recordPicture: (records: readonly object[], into: string) => void;
 };
 
 function record(title: string, rows: Readonly<Record<string, readonly number[]>>): object {
@@ -55,4 +58,24 @@ it("fails where a record lacks its series", () => {
   expect(() => pictureOf([record("CPU of a request, on Node", onNode)])).toThrow(
     'no record has the series "CPU of a request, on Bun"',
   );
+});
+
+it("is drawn, and its text written into README, from what was recorded", () => {
+  const into = mkdtempSync(join(tmpdir(), "usher-picture-"));
+  try {
+    for (const folder of ["bench/results", "docs/images"]) mkdirSync(join(into, folder), { recursive: true });
+    const readme = join(into, "README.md");
+    writeFileSync(readme, "![CPU per request, of an older run](docs/images/cpu.svg)");
+    recordPicture([record("CPU of a request, on Node", onNode), record("CPU of a request, on Bun", onBun)], into);
+    const [node, bun] = [
+      "on Node, of node:http by hand: Usher 1.15 to 1.15, Fastify 1.20 to 1.20, Hono 2.00 to 2.00, h3 1.50 to 1.50",
+      "on Bun, of Bun.serve by hand: Usher 1.20 to 1.20, Elysia 1.00 to 1.00, Hono 1.40 to 1.40",
+    ];
+    expect(readFileSync(readme, "utf8")).toBe(`![CPU per request, ${node}; ${bun}](docs/images/cpu.svg)`);
+    const svg = readFileSync(join(into, "docs/images/cpu.svg"), "utf8");
+    expect(svg).toContain(">1.15<");
+    expect(svg).toContain("@media (prefers-color-scheme: dark)");
+  } finally {
+    rmSync(into, { recursive: true });
+  }
 });
