@@ -33,7 +33,7 @@ import { drawCurves } from "./charts/curves.mjs";
  * @property {readonly Outcome[]} [bars] Without them where it was published before there were any.
  * @property {Record<string, Part>} parts
  *
- * @typedef {{ id: string, what: string, asked: string, value?: number, low?: number, high?: number, isMet?: boolean }} Outcome
+ * @typedef {{ id: string, what: string, limit: string, value?: number, low?: number, high?: number, isMet?: boolean }} Outcome
  */
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { check: { type: "boolean" } } });
@@ -104,12 +104,12 @@ ${[...barsOf(bars), ...sections].join("\n\n")}
 /** @param {readonly Outcome[]} bars */
 function barsOf(bars) {
   if (bars.length === 0) return [];
-  const rows = bars.map(({ id, what, asked, value, low, high, isMet }) => {
-    if (value === undefined) return [what, asked, "not measured", ""];
+  const rows = bars.map(({ id, what, limit, value, low, high, isMet }) => {
+    if (value === undefined) return [what, limit, "not measured", ""];
     const is = `${figure(value)} (${figure(low)} to ${figure(high)})`;
-    return [what, asked, isMet ? is : `**${is}**`, isMet ? "" : (reasons[id] ?? "no reason is written yet")];
+    return [what, limit, isMet ? is : `**${is}**`, isMet ? "" : (reasons[id] ?? "no reason is written yet")];
   });
-  const head = ["bar", "asked", "is: median (least to most)", "why it is missed"];
+  const head = ["bar", "limit", "is: median (least to most)", "why it is missed"];
   const table = [head, ["---", "---", "---:", "---"], ...rows].map((cells) => `| ${cells.join(" | ")} |`);
   return ["## Bars", "What we require of ourselves. A figure in bold misses its bar.", table.join("\n")];
 }

@@ -5,7 +5,7 @@ import { median } from "../harness/figures.mjs";
  * @typedef {object} Outcome
  * @property {string} id
  * @property {string} what
- * @property {string} asked `≤ 1.10`, `≥ 1.00` or `≤ 10 ms more`.
+ * @property {string} limit `≤ 1.10`, `≥ 1.00` or `≤ 10 ms more`.
  * @property {number} [value] The median of the rounds; without it the part was not measured.
  * @property {number} [low]
  * @property {number} [high]
@@ -22,7 +22,7 @@ import { median } from "../harness/figures.mjs";
 export function outcomesOf(bars, parts) {
   return bars.flatMap((bar) => {
     const part = parts[bar.part];
-    if (part === undefined) return [{ id: bar.id, what: named(bar, bar.group ?? ""), asked: askedOf(bar) }];
+    if (part === undefined) return [{ id: bar.id, what: named(bar, bar.group ?? ""), limit: limitOf(bar) }];
     const series = part.series.find((one) => one.kind === "bars" && one.title === bar.series);
     if (series?.kind !== "bars") throw lacks(bar, `no series "${bar.series}"`);
     const groups = series.groups.filter(({ name }) => bar.group === undefined || bar.group === name);
@@ -45,7 +45,7 @@ function outcomeOf(bar, { name, rows }) {
   return {
     id: bar.id,
     what: named(bar, name),
-    asked: askedOf(bar),
+    limit: limitOf(bar),
     value: short(value),
     low: short(Math.min(...values)),
     high: short(Math.max(...values)),
@@ -57,7 +57,7 @@ function named({ what }, group) {
   return group === "" ? what : `${what}, ${group}`;
 }
 
-function askedOf({ by, max, min, unit }) {
+function limitOf({ by, max, min, unit }) {
   const sign = max === undefined ? "≥" : "≤";
   const bound = max ?? min;
   return by === "ratio" ? `${sign} ${bound.toFixed(2)}` : `${sign} ${bound} ${unit}`;
