@@ -4,7 +4,7 @@ import { openSync } from "node:fs";
 
 let requests = 0;
 diagnostics.subscribe("http.server.request.start", (message) => {
-  if (++requests % 10 === 0) /** @type {any} */ (message).socket.destroy();
+  if (++requests % 10 === 0) message.socket.destroy();
 });
 process.on("message", () => {
   for (let i = 0; i < 100; i++) openSync("/dev/null");

@@ -36,8 +36,14 @@ describe("growth", () => {
     };
     const figures = await grown({ sizes: [1, 10], whos: ["usher", "other"], rounds: 2, play });
     expect(played).toEqual([
-      ...["usher 1", "other 1", "usher 10", "other 10"],
-      ...["other 1", "usher 1", "other 10", "usher 10"],
+      "usher 1",
+      "other 1",
+      "usher 10",
+      "other 10",
+      "other 1",
+      "usher 1",
+      "other 10",
+      "usher 10",
     ]);
     expect(figures["usher"]?.get(10)).toEqual([{ ms: 10 }, { ms: 10 }]);
   });
