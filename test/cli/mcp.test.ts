@@ -79,44 +79,61 @@ describe("usher mcp", () => {
     expect(await errors).toContain("aborted");
   });
 
-  const ping = { jsonrpc: "2.0", id: "p", method: "ping" };
-  const pong = { jsonrpc: "2.0", id: "p", result: {} };
-  const nested = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
-  const version = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
-  const notText = { jsonrpc: "2.0", id: 1, method: { toString: 1, valueOf: 1 }, params: { _meta: version } };
-  const refusal = (error: string) => ({
-    content: [{ type: "text", text: expect.stringContaining(`"error":"${error}"`) as string }],
+  it.each([
+    [[], "the module is missing"],
+    [["a.ts", "b.ts"], "give one module, not 2"],
+    [["a.ts", "--path", "mcp"], '--path must be a path as /mcp, not "mcp"'],
+    [["a.ts", "-H", "x"], "--header must be 'name: value'"],
+  ])("refuses the arguments %j", async (args, problem) => {
+    let errors = "";
+    const terminal = { out: () => {}, error: (text: string) => void (errors += text) };
+    expect(await run(["mcp", ...args], terminal)).toBe(2);
+    expect(errors).toContain(problem);
   });
-  it.each<[what: string, line: string, answers: readonly object[], args?: readonly string[]]>([
-    [
-      "an id that nests deep",
-      `{"jsonrpc":"2.0","id":${nested},"method":"ping"}`,
-      [{ id: null, error: { code: -32_600 } }],
-    ],
-    [
-      "a cancelled id that nests deep",
-      `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${nested}}}`,
-      [],
-    ],
-    ["a method that is not a text", JSON.stringify(notText), [{ id: null, error: { code: -32_600 } }]],
-    ["params that are null", '{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}', []],
-    [
-      "more than the app reads",
-      JSON.stringify({ ...ping, id: 9, params: { a: "a".repeat(1_100_000) } }),
-      [{ id: 9, error: { code: -32_000, message: "Status 413" } }],
-    ],
-    [
-      "a call whose events break off",
-      JSON.stringify({ ...ping, id: 9, method: "tools/call", params: { name: "breaks", _meta: { progressToken: 7 } } }),
-      [{ method: "notifications/progress" }, { id: 9, result: { ...refusal("internal"), isError: true } }],
-    ],
-    [
-      "a message whose answer breaks off",
-      JSON.stringify({ ...ping, id: 9 }),
-      [{ id: 9, error: { code: -32_000, message: "Status 500" } }],
-      ["--path", "/broken"],
-    ],
-  ])("goes on after %s", async (_what, line, answers, args = []) => {
+});
+
+const ping = { jsonrpc: "2.0", id: "p", method: "ping" };
+const pong = { jsonrpc: "2.0", id: "p", result: {} };
+const nested = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+const version = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+const notText = { jsonrpc: "2.0", id: 1, method: { toString: 1, valueOf: 1 }, params: { _meta: version } };
+const refusal = (error: string) => ({
+  content: [{ type: "text", text: expect.stringContaining(`"error":"${error}"`) as string }],
+});
+type LineRow = readonly [what: string, line: string, answers: readonly object[], args?: readonly string[]];
+const lines: readonly LineRow[] = [
+  [
+    "an id that nests deep",
+    `{"jsonrpc":"2.0","id":${nested},"method":"ping"}`,
+    [{ id: null, error: { code: -32_600 } }],
+  ],
+  [
+    "a cancelled id that nests deep",
+    `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${nested}}}`,
+    [],
+  ],
+  ["a method that is not a text", JSON.stringify(notText), [{ id: null, error: { code: -32_600 } }]],
+  ["params that are null", '{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}', []],
+  [
+    "more than the app reads",
+    JSON.stringify({ ...ping, id: 9, params: { a: "a".repeat(1_100_000) } }),
+    [{ id: 9, error: { code: -32_000, message: "Status 413" } }],
+  ],
+  [
+    "a call whose events break off",
+    JSON.stringify({ ...ping, id: 9, method: "tools/call", params: { name: "breaks", _meta: { progressToken: 7 } } }),
+    [{ method: "notifications/progress" }, { id: 9, result: { ...refusal("internal"), isError: true } }],
+  ],
+  [
+    "a message whose answer breaks off",
+    JSON.stringify({ ...ping, id: 9 }),
+    [{ id: 9, error: { code: -32_000, message: "Status 500" } }],
+    ["--path", "/broken"],
+  ],
+];
+
+describe("usher mcp continues after", () => {
+  it.each(lines)("%s", async (_what, line, answers, args = []) => {
     const child = spawn(process.execPath, [join(root, "dist/cli.js"), "mcp", file, ...args]);
     const out = text(child.stdout);
     const exited = once(child, "exit");
@@ -131,18 +148,6 @@ describe("usher mcp", () => {
       last,
     ]);
     expect(await exited).toEqual([0, null]);
-  });
-
-  it.each([
-    [[], "the module is missing"],
-    [["a.ts", "b.ts"], "give one module, not 2"],
-    [["a.ts", "--path", "mcp"], '--path must be a path as /mcp, not "mcp"'],
-    [["a.ts", "-H", "x"], "--header must be 'name: value'"],
-  ])("refuses the arguments %j", async (args, problem) => {
-    let errors = "";
-    const terminal = { out: () => {}, error: (text: string) => void (errors += text) };
-    expect(await run(["mcp", ...args], terminal)).toBe(2);
-    expect(errors).toContain(problem);
   });
 });
 
