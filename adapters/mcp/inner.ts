@@ -33,6 +33,7 @@ class InnerExchange implements Exchange {
   readonly match: Match<CompiledRoute>;
   readonly body: ArgumentBody | undefined;
   readonly isTest: boolean;
+  readonly isInner = true;
   /** Empty: nothing of the head is sent. */
   readonly date = "";
   readonly #outer: RequestState;
@@ -68,6 +69,14 @@ class InnerExchange implements Exchange {
 
   get scheme(): "https" | undefined {
     return this.#outer.exchange.scheme;
+  }
+
+  get peerCertificate(): Exchange["peerCertificate"] {
+    return this.#outer.exchange.peerCertificate;
+  }
+
+  get tlsClientAuth(): Exchange["tlsClientAuth"] {
+    return this.#outer.exchange.tlsClientAuth;
   }
 
   lines(name: string): readonly string[] {

@@ -3,7 +3,7 @@ import * as Returns from "../../src/answers/returns.ts";
 import { clientState } from "../../src/app/client-object.ts";
 import type { RoutedApp } from "../../src/app/client-object.ts";
 import type { RequestState } from "../../src/app/request.ts";
-import { isObject, needs, needsCount, needsObject, needsText, needsTexts } from "../../src/given.ts";
+import { needs, needsCount, needsObject, needsText, needsTexts } from "../../src/given.ts";
 import type { Dep, Inputs } from "../../src/inputs/dep.ts";
 import { ofBody } from "../../src/inputs/body-inputs.ts";
 import { deadline, empty, hidden } from "../../src/routing/meta.ts";
@@ -17,9 +17,9 @@ import { challengeOf, challenging, checkAuthorization, metadataRoute } from "./a
 import type { McpAuthorization } from "./authorization.ts";
 import { ReceivedRequest, answerTo, endSession, resume } from "./http.ts";
 import type { ServedBy } from "./http.ts";
-import { compilePrompt } from "./prompts.ts";
+import { compilePrompt, isPrompt } from "./prompts.ts";
 import type { McpPrompt } from "./prompts.ts";
-import { compileResource, madeResource } from "./resources.ts";
+import { compileResource, isResource, madeResource } from "./resources.ts";
 import type { McpResource, ResourceOptions } from "./resources.ts";
 import { McpServer } from "./server.ts";
 import { ServerSessions } from "./object-sessions.ts";
@@ -95,9 +95,10 @@ export function routes(routes: readonly Route[], options: McpOptions): readonly 
   checkMembers([...routes, ...(more.resources ?? []).map(({ route }) => route)]);
   const { pageSize = 250, maxAnswer = 1_048_576, name, version, title, instructions } = more;
   const problems: string[] = [];
+  const [uris, names] = [new Map<string, string>(), new Set<string>()];
   const tools = compileTools(routes, problems);
-  const resources = (more.resources ?? []).map((resource) => compileResource(resource, problems));
-  const prompts = (more.prompts ?? []).map((prompt) => compilePrompt(prompt, problems));
+  const resources = (more.resources ?? []).map((resource) => compileResource(resource, uris, problems));
+  const prompts = (more.prompts ?? []).map((prompt) => compilePrompt(prompt, names, problems));
   const info = { name, ...(title === undefined ? {} : { title }), version };
   const isProtected = authorization !== undefined;
   const server = new McpServer({ info, instructions, tools, resources, prompts, pageSize, maxAnswer, isProtected });
@@ -203,14 +204,10 @@ function checked(options: McpOptions): McpOptions {
       throw new TypeError(`Mcp.routes: inputs has ${taken}, which is its own`);
   }
   if (hosts !== undefined) needsTexts("Mcp.routes: hosts", hosts);
-  for (const [member, list] of Object.entries({ resources, prompts })) {
-    needs(
-      list === undefined || isListOf(list),
-      `Mcp.routes: ${member}`,
-      list,
-      `a list made by Mcp.${member.slice(0, -1)}`,
-    );
-  }
+  const areResources = resources === undefined || isListOf(resources, isResource);
+  needs(areResources, "Mcp.routes: resources", resources, "a list made by Mcp.resource");
+  const arePrompts = prompts === undefined || isListOf(prompts, isPrompt);
+  needs(arePrompts, "Mcp.routes: prompts", prompts, "a list made by Mcp.prompt");
   if (authorization !== undefined) checkAuthorization(authorization);
   if (sessions !== undefined) checkSessions(sessions);
   for (const [member, count] of Object.entries({ pageSize, maxAnswer })) {
@@ -225,8 +222,8 @@ function checkMembers(routes: readonly Route[]): void {
   if (wrong !== undefined) throw new TypeError(`Mcp.routes: ${wrong}`);
 }
 
-function isListOf(list: unknown): boolean {
-  return Array.isArray(list) && list.every((item) => isObject(item) && ("node" in item || "route" in item));
+function isListOf(list: unknown, isOne: (item: unknown) => boolean): boolean {
+  return Array.isArray(list) && list.every(isOne);
 }
 
 export { prompt } from "./prompts.ts";

@@ -72,6 +72,11 @@ export function prompt<S extends AnyStandard>(
   return { name, node: { shape, write, options } };
 }
 
+/** From JavaScript it may be anything. */
+export function isPrompt(prompt: unknown): boolean {
+  return isObject(prompt) && isObject(prompt["node"]) && typeof prompt["node"]["write"] === "function";
+}
+
 /** A prompt, compiled once. */
 export interface CompiledPrompt {
   readonly name: string;
@@ -81,9 +86,15 @@ export interface CompiledPrompt {
   readonly get: (params: MessageParams) => Promise<string | ProtocolError>;
 }
 
-/** Compiles a prompt. Each problem follows the name of the route that serves the messages. */
-export function compilePrompt({ name, node }: McpPrompt, problems: string[]): CompiledPrompt {
+/**
+ * Compiles a prompt. Each problem follows the name of the route that serves the messages.
+ *
+ * @param taken The names of those before it.
+ */
+export function compilePrompt({ name, node }: McpPrompt, taken: Set<string>, problems: string[]): CompiledPrompt {
   const { shape, write, options } = node;
+  if (taken.has(name)) problems.push(`has two prompts named ${name}`);
+  taken.add(name);
   const schema = describeShape(shape, (what) => problems.push(`has the prompt ${name}, which ${what}`));
   if (schema["type"] !== "object") problems.push(`has the prompt ${name}, whose shape is not an object of texts`);
   const required = (schema["required"] as readonly string[] | undefined) ?? [];

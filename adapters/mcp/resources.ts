@@ -47,6 +47,11 @@ export function madeResource(route: Route, options: ResourceOptions): McpResourc
   return { route, options };
 }
 
+/** From JavaScript it may be anything. */
+export function isResource(resource: unknown): boolean {
+  return isObject(resource) && isObject(resource["route"]) && isObject(resource["options"]);
+}
+
 /** A resource, compiled once. */
 export interface CompiledResource {
   readonly route: Route;
@@ -59,14 +64,25 @@ export interface CompiledResource {
   readonly read: (uri: string) => MessageParams | undefined;
 }
 
-/** Compiles a resource. Each problem follows the name of the route that serves the messages. */
-export function compileResource({ route, options }: McpResource, problems: string[]): CompiledResource {
+/**
+ * Compiles a resource. Each problem follows the name of the route that serves the messages.
+ *
+ * @param taken The URIs of those before it, and their routes.
+ */
+export function compileResource(
+  { route, options }: McpResource,
+  taken: Map<string, string>,
+  problems: string[],
+): CompiledResource {
   const at = `${route.method} ${route.pattern}`;
   const schemas = describeTool(route);
   const places = schemas.members.filter((member) => member.in === "path" || member.in === "query");
   if (route.method !== "GET") problems.push(`has the resource of ${at}, which is not a GET`);
   for (const problem of schemas.problems) problems.push(`has the resource of ${at}, which ${problem}`);
   const uri = options.uri ?? templateOf(route, places);
+  const other = taken.get(uri);
+  if (other !== undefined) problems.push(`has two resources of the URI ${uri}: ${other} and ${at}`);
+  taken.set(uri, at);
   const [named, read] = readerOf(uri);
   for (const { name, required } of places) {
     if (required && !named.has(name)) problems.push(`has the resource of ${at}, whose URI lacks its parameter ${name}`);

@@ -1,6 +1,7 @@
 /** Whose a session is: of the credentials that opened it. */
 import type { RequestState } from "../../src/app/request.ts";
 import { encodeHex } from "../../src/http/bytes.ts";
+import { certificateOf } from "../../src/inputs/peer-certificate.ts";
 import type { AnyDep, DepNode } from "../../src/inputs/dep.ts";
 
 /** Tells the owners of a server's sessions apart. */
@@ -14,29 +15,37 @@ export class Owners {
 
   /** The SHA-256 of the credentials of a request. */
   async of(request: RequestState): Promise<string> {
-    const values = this.#carriers.map(({ name, cookie }) => {
-      const lines = request.lines(name);
-      return cookie === undefined ? lines : lines.flatMap((line) => cookiesOf(line, cookie));
-    });
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(values)));
+    const values = this.#carriers.map((carrier) => carried(request, carrier));
+    const certificate = certificateOf(request.exchange)?.fingerprint256;
+    const text = JSON.stringify([...values, certificate]);
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
     return encodeHex(new Uint8Array(digest));
   }
 }
 
-/** Where a credential is sent: a header, or one cookie. */
+/** Where a credential is sent. */
 interface Carrier {
+  readonly in: "header" | "cookie" | "query";
   readonly name: string;
-  readonly cookie?: string;
+}
+
+function carried(request: RequestState, { in: place, name }: Carrier): readonly string[] {
+  if (place === "header") return request.lines(name);
+  if (place === "query") return new URLSearchParams(request.search).getAll(name);
+  return request.lines("cookie").flatMap((line) => cookiesOf(line, name));
 }
 
 /** `Authorization`, and whatever the credentials of the routes are read from. */
 function carriersOf(inputs: readonly AnyDep[]): readonly Carrier[] {
-  const found = new Map<string, Carrier>([["authorization", { name: "authorization" }]]);
+  const found = new Map<string, Carrier>([["header authorization", { in: "header", name: "authorization" }]]);
+  const add = (carrier: Carrier): void => {
+    found.set(`${carrier.in} ${carrier.name}`, carrier);
+  };
   const visit = (node: DepNode, isCredential: boolean): void => {
     const isOne = isCredential || node.credential !== undefined;
     const { need } = node;
-    if (isOne && need?.in === "header") found.set(need.name.toLowerCase(), { name: need.name.toLowerCase() });
-    if (isOne && need?.in === "cookie") found.set(`cookie ${need.name}`, { name: "cookie", cookie: need.name });
+    if (isOne && need?.in === "header") add({ in: "header", name: need.name.toLowerCase() });
+    if (isOne && (need?.in === "cookie" || need?.in === "query")) add({ in: need.in, name: need.name });
     for (const from of node.from) visit(from.node, isOne);
   };
   for (const { node } of inputs) visit(node, false);

@@ -3,6 +3,7 @@ import { isObject } from "../../src/given.ts";
 import type { AnyDep, DepNode } from "../../src/inputs/dep.ts";
 import { describeTool } from "../../src/openapi/tool-schemas.ts";
 import type { ToolSchemas } from "../../src/openapi/tool-schemas.ts";
+import { rateLimited } from "../../src/refusals.ts";
 import { operationId } from "../../src/routing/meta.ts";
 import { toolKey } from "../../src/routing/tool.ts";
 import type { Tool } from "../../src/routing/tool.ts";
@@ -61,8 +62,15 @@ function compileTool(route: Route, tool: Tool, problems: string[]): CompiledTool
     listed: JSON.stringify(listedOf(route, name, tool, schemas)),
     isLines: kind === "lines",
     isProgress: kind === "events" && tool.events === "progress",
-    guards: Object.values(route.inputs).filter((input) => isGuard(input)),
+    guards: Object.values(route.inputs).flatMap(guardsOf),
   };
+}
+
+/** The parts of an input that tell: the whole of it, unless it is a rate limit, which counts each time that it is read. */
+function guardsOf(input: AnyDep): readonly AnyDep[] {
+  if (nodesOf(input).some(({ codes }) => codes?.includes(rateLimited) === true))
+    return input.node.from.flatMap(guardsOf);
+  return isGuard(input) ? [input] : [];
 }
 
 /** Whether an input reads a credential, and nothing else that only the request of the route itself has. */

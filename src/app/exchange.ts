@@ -55,6 +55,8 @@ export interface Exchange extends TakeoverRequest, CertificateHolder {
   dropBody?(): void;
   /** Called where the application did, during its answer, what it had not declared. A test fails on it. */
   undeclared?(deed: string): void;
+  /** Whether it is made by another request of the app, which has a place of `maxInFlight`. */
+  readonly isInner?: boolean;
   /** Whether it is a call of a test: its lines at `info` are written only where the test asks for them. */
   readonly isTest?: boolean;
   /** Where the state of clients is, on a runtime whose requests share no memory. */

@@ -24,6 +24,7 @@ type BoundName = keyof OverloadOptions;
 export interface PlacedRequest {
   readonly app: { readonly overload: Overload | undefined };
   readonly match: { readonly route: { readonly isExempt: boolean } } | undefined;
+  readonly exchange: { readonly isInner?: boolean };
   readonly isSent: boolean;
   holdsPlace: boolean;
   isTurnedAway: boolean;
@@ -31,7 +32,8 @@ export interface PlacedRequest {
 
 /** Takes a place for a request. False where it must be refused. */
 export function takePlace(request: PlacedRequest, overload: Overload): boolean {
-  return request.match?.route.isExempt === true || placed(request, overload.admits());
+  if (request.match?.route.isExempt === true || request.exchange.isInner === true) return true;
+  return placed(request, overload.admits());
 }
 
 /** Its answer is made; or its body arrives, as slowly as its client sends. Whether it held a place. */

@@ -100,7 +100,7 @@ const notText = { jsonrpc: "2.0", id: 1, method: { toString: 1, valueOf: 1 }, pa
 const refusal = (error: string) => ({
   content: [{ type: "text", text: expect.stringContaining(`"error":"${error}"`) as string }],
 });
-type LineRow = readonly [what: string, line: string, answers: readonly object[], args?: readonly string[]];
+type LineRow = [what: string, line: string, answers: readonly object[], args?: readonly string[]];
 const lines: readonly LineRow[] = [
   [
     "an id that nests deep",

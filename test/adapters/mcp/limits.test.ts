@@ -1,0 +1,135 @@
+/** What a call counts as: a request of its route, once, and of the client that sent the message. */
+import {
+  App,
+  Codec,
+  Dep,
+  Header,
+  Meta,
+  Path,
+  Query,
+  Rate,
+  Refusal,
+  Returns,
+  Test,
+  get,
+  peerCertificate,
+  refuse,
+} from "usher-http";
+import type { PeerCertificate } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { gate } from "../../support/gate.ts";
+import { ask, callTool, resultOf } from "./asking.ts";
+
+const about = { name: "n", version: "1" };
+const tool = (name: string) => ({ meta: Meta.tool({ name }), returns: Returns.text });
+const denied = Refusal.code("denied", { status: 401, doc: "Denied.", challenge: "Bearer" });
+const user = Dep.join(
+  { given: Dep.credential("bearer", Header.optional("authorization", Codec.credentials)) },
+  ({ given }) => Codec.bearerToken(given) ?? refuse(denied, "Who are you?"),
+  { refuses: [denied] },
+);
+describe("a list of tools", () => {
+  const slowly = Rate.limit(Rate.make({ limit: 1, perMs: 3_600_000 }), { key: user });
+  const within = Dep.join({ slowly, user }, ({ user }) => user);
+  it.each([
+    ["of a limit", { slowly }],
+    ["of an input that is made from a limit", { within }],
+  ])("takes nothing %s, and shows what its key may call", async (what, inputs) => {
+    const authorization = `Bearer ${what.length}`;
+    const route = get(Path.of("slow"), { ...tool("slow"), inputs }, () => "done");
+    const app = Test.app([route, ...Mcp.routes([route], about)]);
+    for (let i = 0; i < 3; i++) {
+      expect(await resultOf(app, "tools/list", {}, { authorization })).toMatchObject({ tools: [{ name: "slow" }] });
+    }
+    expect(await resultOf(app, "tools/list")).toEqual({ tools: [] });
+    expect((await callTool(app, "slow", {}, { authorization })).content).toEqual([{ type: "text", text: "done" }]);
+  });
+});
+
+it("a call takes one place of maxInFlight", async () => {
+  const [begun, ends] = [gate(), gate()];
+  const route = get(Path.of("waits"), tool("waits"), async () => {
+    begun.open();
+    await ends.passed;
+    return "done";
+  });
+  const app = Test.app([route, ...Mcp.routes([route], about)], { maxInFlight: 1 });
+  const called = callTool(app, "waits");
+  // Where the call is refused it never begins.
+  expect(await Promise.race([begun.passed, called])).toBe(undefined);
+  expect((await ask(app, "ping")).status).toBe(503);
+  ends.open();
+  expect((await called).content).toEqual([{ type: "text", text: "done" }]);
+  expect((await ask(app, "ping")).status).toBe(200);
+});
+
+const certificate = (commonName: string): PeerCertificate => ({
+  authorized: true,
+  commonName,
+  subject: `CN=${commonName}`,
+  issuer: "CN=ca",
+  serialNumber: "01",
+  fingerprint256: commonName,
+  validFrom: new Date(0),
+  validTo: new Date(0),
+  der: undefined,
+});
+
+describe("a client's certificate", () => {
+  const route = get(Path.of("who"), { ...tool("who"), inputs: { peerCertificate } }, ({ peerCertificate }) => {
+    return peerCertificate?.commonName ?? "nobody";
+  });
+  const app = Test.app([route, ...Mcp.routes([route], { ...about, sessions: {} })]);
+  const send = (name: string | undefined, method: string, session?: string) =>
+    Test.call(app, "POST", "/mcp", {
+      body: { jsonrpc: "2.0", id: 1, method, params: { name: "who" } },
+      ...(name === undefined ? {} : { peerCertificate: certificate(name) }),
+      ...(session === undefined ? {} : { headers: { "mcp-session-id": session } }),
+    });
+
+  it("is that of the tool's call, and a session is bound to it", async () => {
+    const session = (await send("orders", "initialize")).headers.get("mcp-session-id") ?? "";
+    expect((await send("orders", "tools/call", session)).body).toContain('"text":"orders"');
+    for (const other of ["stock", undefined]) expect((await send(other, "tools/call", session)).status).toBe(404);
+  });
+});
+
+it("a session is bound to a credential of the query too", async () => {
+  const key = Dep.credential("key", Query.required("key", Codec.string));
+  const app = Test.app(Mcp.routes([], { ...about, sessions: {}, inputs: { key } }));
+  const send = (key: string, method: string, headers: { readonly [name: string]: string } = {}) =>
+    ask(app, method, {}, { headers, path: `/mcp?key=${key}` });
+  const headers = { "mcp-session-id": (await send("a", "initialize")).headers.get("mcp-session-id") ?? "" };
+  const statuses = [await send("b", "ping", headers), await send("%61", "ping", headers)].map(({ status }) => status);
+  expect(statuses).toEqual([404, 200]);
+});
+
+describe("what clients name is named once", () => {
+  const at = Path.of("a");
+  const [one, other] = [
+    get(at, { returns: Returns.text }, () => ""),
+    get(Path.of("b"), { returns: Returns.text }, () => ""),
+  ];
+  const prompt = Mcp.prompt("say", v.object({}), () => "");
+  it.each<[options: object, problem: string]>([
+    [{ prompts: [prompt, Mcp.prompt("say", v.object({}), () => "")] }, "POST /mcp has two prompts named say"],
+    [
+      { resources: [Mcp.resource(one, { uri: "x://a" }), Mcp.resource(other, { uri: "x://a" })] },
+      "POST /mcp has two resources of the URI x://a: GET /a and GET /b",
+    ],
+  ])("%#", (options, problem) => {
+    expect(() => App.make([one, other, ...Mcp.routes([], { ...about, ...options })])).toThrow(problem);
+  });
+
+  it.each<[member: string, list: unknown]>([
+    ["prompts", [Mcp.resource(one)]],
+    ["prompts", [{ node: {} }]],
+    ["resources", [prompt]],
+    ["resources", [{ route: 7 }]],
+  ])("and %s are a list of them", (member, list) => {
+    const made = `Mcp.routes: ${member} is a list, and not a list made by Mcp.${member.slice(0, -1)}`;
+    expect(() => Mcp.routes([], { ...about, [member]: list })).toThrow(made);
+  });
+});
