@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { routes as mcpRoutes } from "../adapters/mcp/mcp.ts";
 import { isRecord } from "../adapters/mcp/protocol.ts";
@@ -45,12 +44,26 @@ export const mcp: Command = {
       ? loaded.routes
       : [...loaded.routes, ...mcpRoutes(loaded.routes, { ...nameOf(), path })];
     const bridge = new Bridge(make(routes, await appOptions(module, loaded, terminal)), headers, path, terminal);
-    for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }))
-      bridge.take(line);
+    for await (const line of linesOf(process.stdin as AsyncIterable<Uint8Array>)) bridge.take(line);
     await bridge.end();
     return 0;
   },
 };
+
+/** A line ends at a line feed. `readline` of Node 24, Bun and Deno also ends one at U+2028, which a text of JSON may have. */
+async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let parts: string[] = [];
+  for await (const bytes of input) {
+    const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
+    parts.push(first);
+    for (const next of others) {
+      yield parts.join("");
+      parts = [next];
+    }
+  }
+  yield parts.join("") + decoder.decode();
+}
 
 function parsed(args: readonly string[]): {
   readonly module: string;
@@ -102,7 +115,7 @@ class Bridge {
   }
 
   take(line: string): void {
-    if (/^[\t ]*$/.test(line)) return;
+    if (/^[\t\r ]*$/.test(line)) return;
     const message = messageOf(line);
     if (message.method === "notifications/cancelled") {
       this.#pending.get(message.params["requestId"])?.abort();

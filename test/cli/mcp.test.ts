@@ -11,6 +11,7 @@ import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { afterAll, describe, expect, it } from "vitest";
 import { run } from "../../cli/run.ts";
+import { runtimes } from "../support/runtimes.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "usher-mcp-"));
@@ -149,6 +150,25 @@ describe("usher mcp continues after", () => {
     ]);
     expect(await exited).toEqual([0, null]);
   });
+});
+
+it.each([
+  ["this Node", process.execPath],
+  ["the newest Node", runtimes["node-newest"]()],
+])("usher mcp on %s ends a line only at a line feed", async (_name, node) => {
+  const child = spawn(node, [join(root, "dist/cli.js"), "mcp", file]);
+  const out = text(child.stdout);
+  child.stderr.resume();
+  // JSON may have them in a text.
+  const ids = ["a\u2028b\u2029c\u0085d", "é", "last"];
+  const bytes = Buffer.from(ids.map((id) => JSON.stringify({ ...ping, id })).join("\r\n"));
+  // A character arrives in two parts.
+  const middle = bytes.indexOf("é") + 1;
+  await new Promise((resolve) => child.stdin.write(bytes.subarray(0, middle), resolve));
+  child.stdin.end(bytes.subarray(middle));
+  const messages = (await out).split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as object]));
+  expect(messages).toEqual(expect.arrayContaining(ids.map((id) => ({ ...pong, id }))));
+  expect(messages.length).toBe(3);
 });
 
 describe("Test.mcp", () => {
