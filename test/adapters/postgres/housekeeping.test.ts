@@ -281,10 +281,11 @@ describe("asking the server to cancel a statement", () => {
 
 const listed = Statement.list("select id from described", { row: { id: Type.int } });
 
+// The server keeps the bound by its own clock, which goes on: only the pool's clock reaches it.
+const boundMs = 60_000;
+const waitedMs = 40_000;
+
 describe("a statement's bound", () => {
-  // The server keeps it by its own clock, which goes on: only the pool's clock reaches it.
-  const boundMs = 60_000;
-  const waitedMs = 40_000;
   beforeAll(() => watch.unsafe("create table described (id int)"));
 
   /** Has what is asked wait for a lock, for so long by the pool's clock. */
