@@ -81,13 +81,14 @@ export const configurations: { readonly [C in Configuration]: Configured } = {
     options: { trustedProxies: ["127.0.0.1", "::1", "10.0.0.0/8"], proxyHeader: "forwarded" },
   },
   wrong: { routes: [...always, ...wrong], options: wrongOptions },
-  // Every patience is as short as a test wants it and longer than a request here takes.
+  // Every patience is as short as a test wants it and longer than a request here takes. The idle time begins with a connection, before
+  // its client has asked, so it is the longest: one of a second was over beside a stream that is written without end.
   impatient: {
     routes: [...everything, ...sockets],
     options: {
       maxHeaderBytes: 1024,
       headTimeoutMs: 300,
-      idleTimeoutMs: 1000,
+      idleTimeoutMs: 4000,
       bodyTimeoutMs: 300,
       minBodyRate: 1_000_000,
       sendTimeoutMs: 300,
