@@ -1,6 +1,6 @@
 /**
- * The bars: what we require of ourselves, each by the series that shows it. A publication has a table of them. A bar that is missed
- * is told there with its reason of `reasons`.
+ * The bars: what we require of ourselves, each by the series that shows it. A publication has a table of them. For a missed bar the
+ * table gives its reason from `reasons`.
  *
  * @typedef {object} Bar
  * @property {string} id A publication keeps it; its reason is found by it, also after the run.

@@ -234,7 +234,10 @@ function queryValue(value: QueryValue): string | undefined {
   return ["string", "bigint", "boolean"].includes(typeof value) ? String(value) : undefined;
 }
 
-/** A year before 0 or after 9999 has a sign and six digits. */
+/**
+ * What `Codec.instant` prints, which would add 500 bytes to the bundle of each app. Of a year before 0 or after 9999 the ISO text is
+ * longer, as it has a sign and six digits.
+ */
 function dateText(date: Date): string | undefined {
   const text = Number.isNaN(date.getTime()) ? "" : date.toISOString();
   return text.length === "2026-09-30T12:00:00.000Z".length ? text : undefined;

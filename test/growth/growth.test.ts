@@ -17,7 +17,7 @@ describe("twice the text is at most twice the steps", () => {
       const grown: string[] = [];
       const all = Object.entries(texts);
       for (const [name, text] of all) {
-        // What the first request makes for those behind it is no part of the text's cost.
+        // The first request fills caches, which is not a cost of the text.
         await read(text(1));
         const once = await countWork(() => read(text(times)));
         const twice = await countWork(() => read(text(times * 2)));
