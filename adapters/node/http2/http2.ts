@@ -26,7 +26,7 @@ import { Allowance, limits } from "./allowance.ts";
 import { Http2Exchange, refusedHead } from "./exchange.ts";
 import type { ExchangeConnection } from "./exchange.ts";
 import { ConnectExchange, isExtendedConnect, openSocket } from "./socket.ts";
-import { Http2Stream, SendTimeout, respond, sendBody } from "./stream.ts";
+import { Http2Stream, SendTimeout, endWithReset, respond, sendBody } from "./stream.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } =
   constants;
@@ -313,8 +313,10 @@ class Http2Connection implements ExchangeConnection {
     }
     // A body that was read to its end leaves nothing to drop.
     if (sending.mayHaveBody && !stream.readableEnded) dropRest(stream);
-    if (isStream(body)) new Http2Stream(exchange, body, isEvents, handler, timeout).run();
-    else {
+    if (isStream(body)) {
+      endWithReset(stream);
+      new Http2Stream(exchange, body, isEvents, handler, timeout).run();
+    } else {
       exchange.isWritten = true;
       if (body === undefined) timeout.start();
       else sendBody(stream, body, timeout);

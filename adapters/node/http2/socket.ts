@@ -10,7 +10,7 @@ import { agreedExtensions } from "../upgrade.ts";
 import type { Upgrades } from "../upgrade.ts";
 import { Http2Exchange } from "./exchange.ts";
 import type { ExchangeConnection, RequestHead } from "./exchange.ts";
-import { partBytes, respond } from "./stream.ts";
+import { endWithReset, partBytes, respond } from "./stream.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants;
 
@@ -69,6 +69,7 @@ export function openSocket(
   if (extensions !== undefined) head.push("sec-websocket-extensions", extensions);
   respond(stream, { status: 200, head }, false);
   const [key] = exchange.lines("sec-websocket-key");
+  endWithReset(stream);
   const channel = new StreamSocket(stream, deadlines);
   if (!upgrades.open(channel, opened, { key, extensions, headers: [] }, Buffer.alloc(0))) sent.unsent?.();
 }

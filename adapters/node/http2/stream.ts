@@ -61,6 +61,16 @@ function headObject({ status, head }: Pick<WireResponse, "status" | "head">): Ou
   return headers;
 }
 
+/**
+ * Destroys a stream that is written part by part once its client resets it. For a reset without an error Node 20 to 24 waits until
+ * the last write ends, which never happens: neither the stream nor its connection would close.
+ */
+export function endWithReset(stream: ServerHttp2Stream): void {
+  const end = guarded(stream, () => stream.destroy());
+  // Node emits it while it closes the stream.
+  stream.once("aborted", () => setImmediate(end));
+}
+
 /** The bytes of one write: HTTP/2's smallest frame limit. */
 export const partBytes = 16_384;
 

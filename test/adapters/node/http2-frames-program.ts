@@ -1,11 +1,12 @@
 /** Run by each Node: a server of HTTP/2 without TLS, which tells what its handlers got. */
-import { Answer, Path, Returns, addHeader, body, clientGone, get, post, request } from "usher-http";
+import { Answer, Event, Path, Returns, addHeader, body, clientGone, get, post, request } from "usher-http";
 import { serve } from "../../../adapters/node/index.ts";
 import type { ServeOptions } from "../../../adapters/node/index.ts";
 
 const tell = (what: string): void => console.log(JSON.stringify({ what }));
 const inText = { returns: Returns.text };
 let release = (): void => {};
+const Tick = Event.text("tick");
 
 const routes = [
   get(Path.of("ok"), inText, () => "ok"),
@@ -30,6 +31,16 @@ const routes = [
     await released;
     return "later";
   }),
+  // Written as fast as it goes: a part is always on its way.
+  get(
+    Path.of("ticks"),
+    { inputs: { clientGone }, returns: Returns.events([Tick]) },
+    ({ clientGone }) =>
+      async (send) => {
+        clientGone.addEventListener("abort", () => tell("gone"));
+        while ((await send(Event.make(Tick, "x"))).ok);
+      },
+  ),
   post(Path.of("release"), inText, () => (release(), "released")),
 ];
 

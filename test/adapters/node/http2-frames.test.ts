@@ -175,3 +175,30 @@ describe.each(nodes)("http2 clients that go on %s", (node) => {
     await isWell(server);
   });
 });
+
+describe.each(nodes)("http2 clients that reset a stream on %s", (node) => {
+  it.each([
+    ["at once", true],
+    ["later", false],
+  ])(
+    "one that resets what is written to it without an error, and says GOAWAY %s, leaves no connection",
+    async (_when, isAtOnce) => {
+      const server = await start(node, {});
+      const client = await WireClient.to(server.port);
+      client.write(frame("headers", whole, 1, requestBlock("/ticks")));
+      await eventually(() => expect(client.seen(1).text).not.toBe(""));
+      const reset = frame("reset", 0, 1, Buffer.alloc(4));
+      const goaway = frame("goaway", 0, 0, Buffer.alloc(8));
+      if (isAtOnce) client.write(reset, goaway);
+      else {
+        client.write(reset);
+        await http2Ask(await http2Client(server.url), { ":path": "/ok" });
+        client.write(goaway);
+      }
+      client.socket.end();
+      await server.tells("gone");
+      await eventually(() => expect(client.closed).toBe(true));
+      await isWell(server);
+    },
+  );
+});

@@ -123,10 +123,47 @@ describe("http2: a handshake of a WebSocket", () => {
   it("is reset with PROTOCOL_ERROR where no route is a WebSocket", async () => {
     const { port } = await start([ok], { http2: true });
     const client = await FrameClient.to(port);
-    const head = { ...connects, ":scheme": "http", ":authority": "h" };
+    const head = { ":scheme": "http", ":authority": "h", ...connects };
     client.write("headers", 4, 1, headerBlock(Object.entries(head)));
     client.write("headers", 5, 3, requestBlock("/ok"));
     await eventually(() => expect([client.resets, client.bytes]).toEqual([[[1, 1]], 2]));
+  });
+});
+
+describe("http2: a WebSocket whose client leaves", () => {
+  it.each<[how: string, leave: (client: SocketClient, session: ClientHttp2Session) => void]>([
+    ["resets its stream", ({ stream }) => stream.close(8)],
+    ["ends its stream without a Close frame", ({ stream }) => stream.end()],
+    ["loses its connection", (_, session) => session.destroy()],
+  ])("ends its handler where its client %s", async (_how, leave) => {
+    const ended = gate<string>();
+    const route = socket(async (socket) => {
+      const got = await socket.receive();
+      ended.open(got.ok ? got.value : got.error.kind);
+    });
+    const { client, session } = await opened(route);
+    leave(client, session);
+    expect(await ended.passed).toBe("lost");
+  });
+
+  it("ends its handler where its client resets it without an error while it is written to", async () => {
+    const ended = gate<string>();
+    const route = socket(async (socket) => {
+      let sent = await socket.send("x".repeat(1000));
+      while (sent.ok) sent = await socket.send("x".repeat(1000));
+      ended.open(sent.error.kind);
+    });
+    const { port } = await start([route, ok], { http2: true });
+    const client = await FrameClient.to(port);
+    client.write("headers", 5, 1, requestBlock("/ok"));
+    await eventually(() => expect(client.bytes).toBe(2));
+    // The server allows such a CONNECT once its settings are acknowledged.
+    client.write("settings", 1, 0);
+    const head = { ":scheme": "http", ":authority": "h", ...connects };
+    client.write("headers", 4, 3, headerBlock(Object.entries(head)));
+    await eventually(() => expect(client.bytes).toBeGreaterThan(1000));
+    client.write("reset", 0, 3, Buffer.alloc(4));
+    expect(await ended.passed).toBe("lost");
   });
 });
 
@@ -168,21 +205,6 @@ describe("http2: an open WebSocket", () => {
     await once(client.stream, "close");
     expect(client.stream.rstCode).toBe(0);
     expect(client.stream.readableEnded).toBe(true);
-  });
-
-  it.each<[how: string, leave: (client: SocketClient, session: ClientHttp2Session) => void]>([
-    ["resets its stream", ({ stream }) => stream.close(8)],
-    ["ends its stream without a Close frame", ({ stream }) => stream.end()],
-    ["loses its connection", (_, session) => session.destroy()],
-  ])("ends its handler where its client %s", async (_how, leave) => {
-    const ended = gate<string>();
-    const route = socket(async (socket) => {
-      const got = await socket.receive();
-      ended.open(got.ok ? got.value : got.error.kind);
-    });
-    const { client, session } = await opened(route);
-    leave(client, session);
-    expect(await ended.passed).toBe("lost");
   });
 
   it("is dropped with RST_STREAM where its client breaks the protocol, and the connection stays", async () => {
