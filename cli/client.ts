@@ -284,6 +284,8 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["answers/returned", ["Succeeded"]],
   ["client/calls", ["ClientOptions", "RefusalRead", "ClientCode", "CallOptions", "Refused", "RefusedAs"]],
   ["events/event-reader"],
+  ["following"],
+  ["client/body-until"],
   ["client/received"],
   ["events/text-kinds", ["askingForTextKinds"]],
   // Where no server runs, no request lends it anything.
@@ -302,7 +304,7 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
       "LinesToSend",
       "ownRefusal",
       "outcomeOf",
-      "signalOf",
+      "endOf",
       "callsOf",
     ],
   ],

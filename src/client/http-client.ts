@@ -1,10 +1,14 @@
+import { holdsNothing } from "../async.ts";
+import { following } from "../following.ts";
+import type { Following } from "../following.ts";
 import { needsObject } from "../given.ts";
 import { knownMethods } from "../http/target.ts";
-import { current, endingWithDeadline, passOn } from "../logging/context.ts";
+import { current, currentDeadline, passOn } from "../logging/context.ts";
 import type { OpenSpan } from "../logging/entry.ts";
 import { log } from "../logging/writer.ts";
 import { isMeasured, measure } from "../telemetry/measure.ts";
 import { freshHex, inSpan, openSpan, registered } from "../telemetry/span.ts";
+import { bodyUntil } from "./body-until.ts";
 import { send } from "./of.ts";
 
 /** Thrown when a response body is longer than `maxBody`. */
@@ -16,24 +20,13 @@ export class TooLarge extends Error {
   }
 }
 
-/** The same response with a body that throws past `maxBody` bytes. */
-function limitBody(response: Response, maxBody: number): Response {
-  const { body, status, statusText, headers } = response;
-  if (body === null) return response;
+/** The same response with a body that throws past `maxBody` bytes, and once the call is over. */
+function limitBody(response: Response, maxBody: number, ending: Following): Response {
   let left = maxBody;
-  const counted = body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(part, controller) {
-        left -= part.byteLength;
-        if (left < 0) throw new TooLarge(maxBody);
-        controller.enqueue(part);
-      },
-    }),
-  );
-  const limited = new Response(counted, { status, statusText, headers });
-  // A constructed `Response` has neither.
-  const { url, redirected } = response;
-  return Object.defineProperties(limited, { url: { value: url }, redirected: { value: redirected } });
+  return bodyUntil(response, ending, (part) => {
+    left -= part.byteLength;
+    if (left < 0) throw new TooLarge(maxBody);
+  });
 }
 
 /** A `fetch` for calls to other servers. Make it once, where the application starts, as a resource. */
@@ -101,12 +94,16 @@ export function make(options: HttpClientOptions = {}): HttpClient {
       const url = addressOf(input, base);
       const call = new OutgoingCall(url, init.method);
       const sent = call.headers(headers, init.headers);
-      const signal = withTimeout(ownTimeoutMs, init.signal);
+      const ending = endOf(ownTimeoutMs, init.signal);
       // The platform requires this for a streamed body.
       const streamed = init.body instanceof ReadableStream ? { duplex: "half" as const } : {};
-      const request: RequestInit = { redirect: "manual", ...streamed, ...init, headers: sent, signal };
-      const response = await call.run(() => send(url, request));
-      return limitBody(response, maxBody);
+      const request: RequestInit = { redirect: "manual", ...streamed, ...init, headers: sent, signal: ending.signal };
+      try {
+        return limitBody(await call.run(() => send(url, request)), maxBody, ending);
+      } catch (thrown) {
+        ending.release();
+        throw thrown;
+      }
     },
   };
 }
@@ -138,10 +135,19 @@ function addressOf(input: string | URL, base: URL | undefined): URL {
   return url;
 }
 
-function withTimeout(ms: number, own: AbortSignal | null | undefined): AbortSignal {
-  const over = AbortSignal.timeout(ms);
-  const ending = endingWithDeadline(own ?? undefined);
-  return ending === undefined ? over : AbortSignal.any([ending, over]);
+/** The end of a call: after its time, by the caller's own signal, and by the deadline of the request that calls. */
+function endOf(ms: number, own: AbortSignal | null | undefined): Following {
+  const ending = following([own ?? undefined, currentDeadline()?.signal]);
+  const over = (): void => ending.abort(new DOMException("the call took too long", "TimeoutError"));
+  const timer = setTimeout(over, ms);
+  holdsNothing(timer);
+  return {
+    ...ending,
+    release() {
+      clearTimeout(timer);
+      ending.release();
+    },
+  };
 }
 
 /** One call, with its span, log line and metrics. */

@@ -1,9 +1,12 @@
 import { ambient } from "../ambient.ts";
 import type { Succeeded } from "../answers/returned.ts";
+import { following } from "../following.ts";
+import type { Following } from "../following.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
 import type { BodyToSend } from "../inputs/body-inputs.ts";
 import type { Problem } from "../refusals.ts";
 import type { ClientRoute } from "../routing/route.ts";
+import { bodyUntil } from "./body-until.ts";
 import type { Client, ClientOptions, RefusalRead, Refused } from "./calls.ts";
 
 /** The inputs of a call. */
@@ -23,7 +26,13 @@ interface RequestFields {
 }
 
 /** The request of a call, without its form. Throws for invalid input, as a header with a line break. */
-function requestOf(options: ClientOptions, method: string, pattern: string, sent: RequestParts): Request {
+function requestOf(
+  options: ClientOptions,
+  method: string,
+  pattern: string,
+  sent: RequestParts,
+  ending: Following | undefined,
+): Request {
   const json: string | undefined = JSON.stringify(sent.json);
   const query = String(new URLSearchParams(pairsOf(sent.query)));
   const url = options.baseUrl.replace(/\/$/, "") + pathOf(pattern, sent.path) + (query && `?${query}`);
@@ -32,7 +41,7 @@ function requestOf(options: ClientOptions, method: string, pattern: string, sent
     headers: { accept: `${askingForTextKinds}, */*` },
     // The types of a body differ between Node and the DOM.
     body: (json ?? sent.body ?? null) as string | null,
-    signal: signalOf(sent) as AbortSignal,
+    signal: ending?.signal as AbortSignal,
     // Required for a stream, harmless for any other body.
     duplex: "half" as const,
   };
@@ -45,10 +54,10 @@ function requestOf(options: ClientOptions, method: string, pattern: string, sent
   return request;
 }
 
-/** A call inside of a request ends with its deadline. */
-function signalOf({ signal }: RequestParts): AbortSignal | undefined {
+/** The end of a call: by its signal, and by the deadline of the request that calls. */
+function endOf({ signal }: RequestParts): Following | undefined {
   const deadline = ambient.deadline?.();
-  return signal && deadline ? AbortSignal.any([signal, deadline]) : (signal ?? deadline);
+  return signal || deadline ? following([signal, deadline]) : undefined;
 }
 
 /** Prints a path like `Path.url`. Throws for a segment that no request can have. */
@@ -95,10 +104,11 @@ export type LinesToSend = Iterable<unknown> | AsyncIterable<unknown>;
 export async function outcomeOf(
   request: Request,
   fetchRequest: FetchFunction = fetch,
+  ending?: Following,
   { form, lines }: Pick<RequestParts, "form" | "lines"> = {},
   readRefusal: NonNullable<ClientOptions["readRefusal"]> = ownRefusal,
 ): Promise<CallResult> {
-  const again: typeof outcomeOf = (request, fetch) => outcomeOf(request, fetch, {}, readRefusal);
+  const again: typeof outcomeOf = (request, fetch, ending) => outcomeOf(request, fetch, ending, {}, readRefusal);
   // Until a response comes: status 0 and no headers.
   let response = Response.error();
   let result: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
@@ -108,15 +118,19 @@ export async function outcomeOf(
     );
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok) {
-      const { error, message, problems = [], more } = (await readRefusal(response)) ?? {};
+      const { error, message, problems = [], more } = (await readRefusal(bodyUntil(response, ending))) ?? {};
       if (typeof error === "string" && typeof message === "string") {
         result = { error, message, problems, ...(more === undefined ? {} : { more }) };
       }
-    } else if (/[/+]json\b/i.test(type)) result = { value: await response.json() };
-    else if (type === "") result = { value: (await response.text()) || undefined };
-    else result = { value: await (await import("./received.ts")).valueOf(response, request, fetchRequest, again) };
+    } else if (/[/+]json\b/i.test(type)) result = { value: await bodyUntil(response, ending).json() };
+    else if (type === "") result = { value: (await bodyUntil(response, ending).text()) || undefined };
+    else {
+      const call = { request, fetchRequest, ending, outcome: again };
+      result = { value: await (await import("./received.ts")).valueOf(response, call) };
+    }
   } catch {
     // No response, an incomplete one, or no refusal, as the page of a gateway.
+    ending?.release();
   }
   const { status, headers } = response;
   return { ok: "value" in result, status, headers, ...result } as CallResult;
@@ -131,8 +145,16 @@ function callsOf(options: ClientOptions): object {
     const [method, pattern] = String(key).split(/ (\/.*)/) as [string, string?];
     return (
       pattern &&
-      (async (sent: RequestParts = {}) =>
-        outcomeOf(requestOf(options, method, pattern, sent), options.fetch, sent, options.readRefusal))
+      (async (sent: RequestParts = {}) => {
+        const ending = endOf(sent);
+        try {
+          const request = requestOf(options, method, pattern, sent, ending);
+          return await outcomeOf(request, options.fetch, ending, sent, options.readRefusal);
+        } catch (thrown) {
+          ending?.release();
+          throw thrown;
+        }
+      })
     );
   };
   return new Proxy({}, { get });

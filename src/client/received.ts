@@ -1,5 +1,8 @@
 import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";
+import { following } from "../following.ts";
+import type { Following } from "../following.ts";
+import { bodyUntil } from "./body-until.ts";
 import type { FetchFunction, LinesToSend, outcomeOf } from "./of.ts";
 
 const firstMs = 1000;
@@ -38,10 +41,11 @@ interface ReceivedEvent {
   readonly value: unknown;
 }
 
-/** What is needed to open the stream again. */
-interface Opening {
+/** The call that was answered: what is needed to open its stream again, and its end. */
+interface AnsweredCall {
   readonly request: Request;
   readonly fetchRequest: FetchFunction;
+  readonly ending: Following | undefined;
   readonly outcome: typeof outcomeOf;
 }
 
@@ -49,28 +53,25 @@ interface Opening {
  * The events of a stream, over any number of connections. It ends when the loop is left, when the signal aborts, and when
  * the server ends it without an id or `retry`.
  */
-function received(
-  first: Response,
-  request: Request,
-  fetchRequest: FetchFunction,
-  outcome: typeof outcomeOf,
-): AsyncIterableIterator<ReceivedEvent, undefined> {
-  return stoppable(first, request, (stopped) => eventsOf(first, { request, fetchRequest, outcome }, stopped));
+function received(first: Response, call: AnsweredCall): AsyncIterableIterator<ReceivedEvent, undefined> {
+  return stoppable(first, call.ending, (stopping) => eventsOf(first, call, stopping));
 }
 
-/** What a generator makes of a response, until the loop is left or the signal aborts. */
+/** What a generator makes of a response, until the loop is left or the call's signal aborts. It releases the signal at its end. */
 function stoppable<A>(
   first: Response,
-  request: Request,
-  generate: (stopped: AbortSignal) => AsyncGenerator<A, undefined, undefined>,
+  ending: Following | undefined,
+  generate: (stopping: Following) => AsyncGenerator<A, undefined, undefined>,
 ): AsyncIterableIterator<A, undefined> {
-  const stopping = new AbortController();
-  const { signal: stopped } = stopping;
+  const stopping = following([ending?.signal]);
+  const release = (): void => {
+    stopping.release();
+    ending?.release();
+  };
   // The loop may never have started.
-  stopped.addEventListener("abort", () => drop(first));
-  request.signal.addEventListener("abort", () => stopping.abort());
-  if (request.signal.aborted) stopping.abort();
-  const values = generate(stopped);
+  stopping.signal.addEventListener("abort", () => drop(first));
+  if (stopping.signal.aborted) drop(first);
+  const values = generate({ ...stopping, release });
   return {
     [Symbol.asyncIterator]() {
       return this;
@@ -78,14 +79,18 @@ function stoppable<A>(
     next: () => values.next(),
     // A generator's own `return` would wait for the pending value.
     return() {
-      stopping.abort();
+      stopping.abort(undefined);
+      release();
       return values.return(undefined);
     },
   };
 }
 
 /** The values of JSON lines. Throws where they were cut off. */
-async function* linesOf({ body }: Response, stopped: AbortSignal): AsyncGenerator<unknown, undefined, undefined> {
+async function* linesOf(
+  { body }: Response,
+  { signal: stopped, release }: Following,
+): AsyncGenerator<unknown, undefined, undefined> {
   const decoder = new TextDecoder();
   const parts = partsOf(body, stopped);
   let begun = "";
@@ -104,36 +109,42 @@ async function* linesOf({ body }: Response, stopped: AbortSignal): AsyncGenerato
     }
     return undefined;
   } finally {
+    release();
     await parts.return(false);
   }
 }
 
 async function* eventsOf(
   first: Response,
-  opening: Opening,
-  stopped: AbortSignal,
+  call: AnsweredCall,
+  stopping: Following,
 ): AsyncGenerator<ReceivedEvent, undefined, undefined> {
+  const { signal: stopped } = stopping;
   // Only a GET may be repeated.
-  const isRepeatable = opening.request.method === "GET";
+  const isRepeatable = call.request.method === "GET";
   const waiting = { failures: 0 };
   let response: Response | undefined = first;
   let reader = new EventReader();
-  while (response !== undefined) {
-    const texts = textKindsOf(response);
-    const connection = eventsOfOne(response, reader, stopped);
-    let read = await connection.next();
-    for (; !read.done; read = await connection.next()) {
-      waiting.failures = 0;
-      const { name, id, data } = read.value;
-      yield { name, id, value: texts?.includes(name) ? data : parsed(data) };
+  try {
+    while (response !== undefined) {
+      const texts = textKindsOf(response);
+      const connection = eventsOfOne(response, reader, stopped);
+      let read = await connection.next();
+      for (; !read.done; read = await connection.next()) {
+        waiting.failures = 0;
+        const { name, id, data } = read.value;
+        yield { name, id, value: texts?.includes(name) ? data : parsed(data) };
+      }
+      const isWhole = read.value;
+      if (stopped.aborted || (isWhole && !(isRepeatable && canResume(reader)))) return undefined;
+      if (!isRepeatable) throw new Error("the event stream was cut off");
+      response = await reconnect(call, reader, waiting, stopping);
+      reader = new EventReader(undefined, reader);
     }
-    const isWhole = read.value;
-    if (stopped.aborted || (isWhole && !(isRepeatable && canResume(reader)))) return undefined;
-    if (!isRepeatable) throw new Error("the event stream was cut off");
-    response = await reconnect(opening, reader, waiting, stopped);
-    reader = new EventReader(undefined, reader);
+    return undefined;
+  } finally {
+    stopping.release();
   }
-  return undefined;
 }
 
 /** Whether to reopen a stream that the server ended: without an id it would start again. */
@@ -180,11 +191,12 @@ async function* partsOf(body: Response["body"], stopped: AbortSignal): AsyncGene
 
 /** Opens the stream again, with retries. Resolves with undefined if it has ended for good. */
 async function reconnect(
-  { request, fetchRequest, outcome }: Opening,
+  { request, fetchRequest, outcome }: AnsweredCall,
   { lastId, retryMs }: EventReader,
   waiting: { failures: number },
-  stopped: AbortSignal,
+  stopping: Following,
 ): Promise<Response | undefined> {
+  const { signal: stopped } = stopping;
   const headers = new Headers(request.headers);
   // An EventSource also sends the bytes of its UTF-8.
   if (lastId) headers.set("last-event-id", String.fromCharCode(...new TextEncoder().encode(lastId)));
@@ -197,7 +209,7 @@ async function reconnect(
     // HTML, "Server-sent events": 204 tells the client to stop.
     if (response?.status === 204) return undefined;
     if (response !== undefined && response.status < 500 && response.status !== 429) {
-      const cause = await outcome(again, async () => response);
+      const cause = await outcome(again, async () => response, stopping);
       const reason = cause.ok ? "the response is not an event stream" : cause.error;
       throw new Error(`the event stream cannot resume: ${reason}`, { cause });
     }
@@ -279,15 +291,12 @@ function encoded(values: AsyncIterable<unknown>, lineOf: (value: unknown) => str
 }
 
 /** The value of a body, by its `Content-Type`. */
-export async function valueOf(
-  response: Response,
-  request: Request,
-  fetchRequest: FetchFunction,
-  outcome: typeof outcomeOf,
-): Promise<unknown> {
-  if (isEventStream(response)) return received(response, request, fetchRequest, outcome);
+export async function valueOf(response: Response, call: AnsweredCall): Promise<unknown> {
+  const { ending } = call;
+  if (isEventStream(response)) return received(response, call);
   if (/^application\/(x-ndjson|jsonl)\b/i.test(typeOf(response))) {
-    return stoppable(response, request, (stopped) => linesOf(response, stopped));
+    return stoppable(response, ending, (stopping) => linesOf(response, stopping));
   }
-  return /^text\//i.test(typeOf(response)) ? response.text() : response;
+  const bounded = bodyUntil(response, ending);
+  return /^text\//i.test(typeOf(response)) ? bounded.text() : bounded;
 }

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ambient } from "../ambient.ts";
 import { needsObject, needsText } from "../given.ts";
-import { current, currentDeadline, endingWithDeadline } from "../logging/context.ts";
+import { following } from "../following.ts";
+import { current, currentDeadline } from "../logging/context.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { measurePool } from "../telemetry/measure.ts";
@@ -71,10 +72,19 @@ function runUntil(signal: AbortSignal): Act<StatementResult> {
   };
 }
 
-/** The options of a borrower inside of a request, which end with its deadline, too. */
-function untilDeadline<Options extends Borrow>(options: Options): Options {
-  const signal = endingWithDeadline(options.signal);
-  return signal === undefined ? options : { ...options, signal };
+/** A borrower's work. Inside of a request its deadline ends it, too. */
+async function untilDeadline<Options extends Borrow, A>(
+  options: Options,
+  work: (options: Options) => Promise<A>,
+): Promise<A> {
+  const deadline = currentDeadline();
+  if (deadline === undefined) return work(options);
+  const ending = following([options.signal, deadline.signal]);
+  try {
+    return await work({ ...options, signal: ending.signal });
+  } finally {
+    ending.release();
+  }
 }
 
 /** The connections that the current work holds. */
@@ -136,16 +146,17 @@ export class Pool implements Database {
    */
   async use<A>(work: (db: Database) => Promise<A>, options: Borrow = {}): Promise<A> {
     checkBorrower("Pool.use", work, options);
-    const borrow = untilDeadline(options);
-    const pooled = await this.#acquire(borrow);
-    const startedAt = performance.now();
-    const lease = new Lease(pooled, borrow.signal, false);
-    try {
-      return await holding(this, work, lease);
-    } finally {
-      await lease.end();
-      await this.#release(pooled, this.#reset === "never" ? "rollback" : resetting, startedAt);
-    }
+    return untilDeadline(options, async (borrow) => {
+      const pooled = await this.#acquire(borrow);
+      const startedAt = performance.now();
+      const lease = new Lease(pooled, borrow.signal, false);
+      try {
+        return await holding(this, work, lease);
+      } finally {
+        await lease.end();
+        await this.#release(pooled, this.#reset === "never" ? "rollback" : resetting, startedAt);
+      }
+    });
   }
 
   /**
@@ -160,14 +171,16 @@ export class Pool implements Database {
     let pooled: PooledConnection | undefined;
     let startedAt = 0;
     try {
-      return await transact(
-        { acquire: (borrow) => this.#acquire(borrow), release: (pooled) => this.#connections.release(pooled) },
-        (db) => holding(this, work, db),
-        untilDeadline(options),
-        (lent) => {
-          pooled = lent;
-          startedAt = performance.now();
-        },
+      return await untilDeadline(options, (until) =>
+        transact(
+          { acquire: (borrow) => this.#acquire(borrow), release: (pooled) => this.#connections.release(pooled) },
+          (db) => holding(this, work, db),
+          until,
+          (lent) => {
+            pooled = lent;
+            startedAt = performance.now();
+          },
+        ),
       );
     } finally {
       if (pooled !== undefined)

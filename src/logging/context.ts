@@ -38,13 +38,6 @@ export function currentDeadline(): WorkDeadline | undefined {
   return ambient.deadline === undefined ? undefined : storage.getStore()?.deadline;
 }
 
-/** A signal of the caller's own, or the deadline of the running work, or either. */
-export function endingWithDeadline(own: AbortSignal | undefined): AbortSignal | undefined {
-  const deadline = currentDeadline();
-  if (deadline === undefined) return own;
-  return own === undefined ? deadline.signal : AbortSignal.any([own, deadline.signal]);
-}
-
 /** Runs work in no request's context: a timer that requests share would keep the one that started it. */
 export function outside<A>(work: () => A): A {
   return storage.getStore() === undefined ? work() : storage.run(undefined, work);

@@ -1,0 +1,59 @@
+import type { Following } from "../following.ts";
+
+/**
+ * The response with a body that fails once its call is over, which it then releases. The platforms abort a body by the signal
+ * of its request, but forget that signal where the request was collected as garbage meanwhile: Node that of a `Request` it was
+ * given, Deno any.
+ *
+ * @param check Gets each part; what it throws fails the body.
+ */
+export function bodyUntil(
+  response: Response,
+  ending: Following | undefined,
+  check?: (part: Uint8Array) => void,
+): Response {
+  const { body, status, statusText, headers, url, redirected } = response;
+  if (!ending || !body) {
+    ending?.release();
+    return response;
+  }
+  const { signal, release } = ending;
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const cancel = (reason: unknown): void => {
+    release();
+    reader.cancel(reason).catch(() => {});
+  };
+  const bounded = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const abort = (): void => {
+          controller.error(signal.reason);
+          cancel(signal.reason);
+        };
+        signal.addEventListener("abort", abort);
+        if (signal.aborted) abort();
+      },
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (signal.aborted) return;
+          if (done) {
+            release();
+            controller.close();
+          } else {
+            check?.(value);
+            controller.enqueue(value);
+          }
+        } catch (thrown) {
+          cancel(thrown);
+          throw thrown;
+        }
+      },
+      cancel,
+    },
+    { highWaterMark: 0 },
+  );
+  // A constructed `Response` has neither.
+  const own = { url: { value: url }, redirected: { value: redirected } };
+  return Object.defineProperties(new Response(bounded, { status, statusText, headers }), own);
+}

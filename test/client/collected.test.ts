@@ -1,0 +1,67 @@
+/** A call ends when it should, also where the platform collected its request or its signal as garbage in the meantime. */
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { runtimes } from "../support/runtimes.ts";
+
+const program = join(import.meta.dirname, "collected-program.mjs");
+
+/** What each path is answered before the server says no more, and its media type. */
+const begun: { readonly [path: string]: readonly [type: string, text: string] } = {
+  "/json": ["application/json", '{"a":'],
+  "/text": ["text/plain", "some"],
+  "/lines": ["application/x-ndjson", '{"a":1}\n{"a"'],
+  "/events": ["text/event-stream", "data: 1\n\ndata"],
+  "/bytes": ["application/octet-stream", "some"],
+};
+
+const server = createServer((request, response) => {
+  const [type, text] = begun[request.url ?? ""] ?? [];
+  if (type !== undefined) response.setHeader("content-type", type);
+  if (text !== undefined) response.write(text);
+});
+let port: number;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** How the calls of `HttpClient` end, and those of the typed client. */
+const ended = (typedBySignal: string, typedByDeadline = typedBySignal) => ({
+  time: "TimeoutError",
+  signal: "TimeoutError",
+  "any of signals": "TimeoutError",
+  deadline: "TimeoutError",
+  "deadline, beside a signal": "TimeoutError",
+  "signal of the typed client": typedBySignal,
+  "deadline of the typed client": typedByDeadline,
+  "deadline of the typed client, beside a signal": typedByDeadline,
+});
+
+const expected = {
+  head: ended("unreachable"),
+  body: ended("unreachable"),
+  text: ended("unreachable"),
+  lines: ended("1, ended"),
+  events: ended("1, ended"),
+  bytes: ended("TimeoutError"),
+  keys: 503,
+};
+
+it.each([
+  ["the oldest Node", runtimes["node-oldest"], ["--expose-gc"]],
+  ["Node 22", runtimes["node-22"], ["--expose-gc"]],
+  ["the newest Node", runtimes["node-newest"], ["--expose-gc"]],
+  ["Bun", runtimes.bun, []],
+  ["Deno", runtimes.deno, ["run", "--no-config", "--node-modules-dir=manual", "--allow-all", "--v8-flags=--expose-gc"]],
+] as const)("on %s", async (_name, binary, flags) => {
+  const { stdout } = await promisify(execFile)(binary(), [...flags, program, String(port)]);
+  expect(JSON.parse(stdout)).toEqual(expected);
+});

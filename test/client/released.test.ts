@@ -1,0 +1,143 @@
+/** A call that is over follows its caller's signal no longer, and leaves no timer: the signal may outlive many calls. */
+import { getEventListeners } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { Client, HttpClient } from "usher-http";
+
+const answers: { readonly [path: string]: readonly [status: number, type: string, text: string] } = {
+  "/json": [200, "application/json", "1"],
+  "/text": [200, "text/plain", "a"],
+  "/empty": [200, "", ""],
+  "/none": [204, "", ""],
+  "/refusal": [409, "application/json", '{"error":"taken","message":"It is taken."}'],
+  "/gateway": [502, "text/html", "<p>"],
+  "/lines": [200, "application/x-ndjson", "1\n2\n"],
+  "/events": [200, "text/event-stream", "data: 1\n\n"],
+  "/bytes": [200, "application/octet-stream", "a"],
+  "/cut": [200, "application/json", "1"],
+};
+const server = createServer((request, response) => {
+  const [status, type, text] = answers[request.url ?? ""] ?? [404, "", ""];
+  response.writeHead(status, type === "" ? {} : { "content-type": type });
+  if (request.url === "/cut") response.write(text, () => response.destroy());
+  else response.end(text);
+});
+let baseUrl: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+const stopping = new AbortController();
+const { signal } = stopping;
+const timeoutMs = 12_345;
+
+/** The timers of the calls that run. The platform has others. */
+const timers = new Set<unknown>();
+const { setTimeout, clearTimeout } = globalThis;
+beforeEach(() => {
+  vi.spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, ms: number) => {
+    const timer = setTimeout(act, ms);
+    if (ms === timeoutMs) timers.add(timer);
+    return timer;
+  }) as never);
+  vi.spyOn(globalThis, "clearTimeout").mockImplementation(((timer: never) => {
+    timers.delete(timer);
+    clearTimeout(timer);
+  }) as never);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  timers.clear();
+});
+
+/** How many listen to the signal, and wait for a time. */
+const left = (of = signal) => [getEventListeners(of, "abort").length, timers.size];
+
+it("a call that goes on has both", async () => {
+  const { fetch } = HttpClient.make({ baseUrl, timeoutMs });
+  const response = await fetch("/text", { signal });
+  expect(left()).toEqual([1, 1]);
+  await response.body?.cancel();
+});
+
+type Reading = (response: Response) => Promise<unknown>;
+const reading: readonly (readonly [how: string, path: string, read: Reading])[] = [
+  ["is read", "/text", (response) => response.text()],
+  ["has no body", "/none", async () => {}],
+  ["is cancelled", "/text", async (response) => response.body?.cancel()],
+  ["is cut off", "/cut", (response) => response.text().catch(() => {})],
+  ["is longer than the client takes", "/refusal", (response) => response.text().catch(() => {})],
+];
+
+it.each(reading)("a response of HttpClient that %s", async (_how, path, read) => {
+  const { fetch } = HttpClient.make({ baseUrl, timeoutMs, maxBody: 10 });
+  await read(await fetch(path, { signal }));
+  expect(left()).toEqual([0, 0]);
+});
+
+it("a call of HttpClient without a response", async () => {
+  const { fetch } = HttpClient.make({ baseUrl: "http://127.0.0.1:9", timeoutMs });
+  await expect(fetch("/", { signal })).rejects.toThrow("fetch failed");
+  expect(left()).toEqual([0, 0]);
+});
+
+it("an aborted call of HttpClient", async () => {
+  const aborting = new AbortController();
+  const response = await HttpClient.make({ baseUrl, timeoutMs }).fetch("/text", { signal: aborting.signal });
+  aborting.abort();
+  await expect(response.text()).rejects.toThrow("aborted");
+  expect(left(aborting.signal)).toEqual([0, 0]);
+});
+
+interface Stream {
+  next(): Promise<{ readonly done?: boolean }>;
+  return(): Promise<unknown>;
+}
+type Call = (outcome: { readonly value: unknown }) => unknown;
+const each = async (stream: AsyncIterable<unknown>): Promise<void> => {
+  for await (const _ of stream);
+};
+const calls: readonly (readonly [what: string, path: string, then: Call])[] = [
+  ["JSON", "/json", () => {}],
+  ["text", "/text", () => {}],
+  ["an empty body", "/empty", () => {}],
+  ["no body", "/none", () => {}],
+  ["a refusal", "/refusal", () => {}],
+  ["the page of a gateway", "/gateway", () => {}],
+  ["a body that is cut off", "/cut", () => {}],
+  ["lines", "/lines", ({ value }) => each(value as AsyncIterable<unknown>)],
+  ["lines that are left", "/lines", ({ value }) => (value as Stream).return()],
+  ["events", "/events", ({ value }) => each(value as AsyncIterable<unknown>)],
+  [
+    "events that are left",
+    "/events",
+    async ({ value }) => {
+      await (value as Stream).next();
+      await (value as Stream).return();
+    },
+  ],
+  ["bytes", "/bytes", ({ value }) => (value as Response).text()],
+  ["bytes that are left", "/bytes", ({ value }) => (value as Response).body?.cancel()],
+];
+
+it.each(calls)("a typed call that is answered %s", async (_what, path, then) => {
+  const api = Client.of({ baseUrl }) as {
+    readonly [call: string]: (given: object) => Promise<{ readonly value: unknown }>;
+  };
+  await then((await api[`GET ${path}`]?.({ signal })) as { readonly value: unknown });
+  expect(left()).toEqual([0, 0]);
+});
+
+it.each([
+  ["without a response", "http://127.0.0.1:9", {}],
+  ["with an invalid header", "http://127.0.0.1:9", { headers: { a: "\n" } }],
+])("a typed call %s", async (_what, baseUrl, given) => {
+  const api = Client.of({ baseUrl }) as { readonly [call: string]: (given: object) => Promise<unknown> };
+  await api["GET /"]?.({ ...given, signal }).catch(() => {});
+  expect(left()).toEqual([0, 0]);
+});
