@@ -32,7 +32,8 @@ export async function everyOrder(
       if (held.length === 0) break;
       const turn: Turn = { of: held.length, taken: turns[step]?.taken ?? 0 };
       turns[step] = turn;
-      const next = held[turn.taken] as HeldRequest;
+      const next = held[turn.taken];
+      if (next === undefined) throw new Error(`made other calls than in the run before, after: ${calls.join(", ")}`);
       calls.push(`${next.name} ${next.call}`);
       await next.go();
     }
