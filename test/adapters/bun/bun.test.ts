@@ -1,5 +1,6 @@
 /** What is Bun's own. */
 import { describe, expect, it } from "vitest";
+import { atSomeSpeed } from "../../support/eventually.ts";
 import { header } from "../../support/raw-client.ts";
 import { start } from "./start.ts";
 
@@ -106,16 +107,18 @@ describe("an answer", () => {
 
 describe("an option", () => {
   it("idleTimeoutMs ends a connection with no request on it, also after one that took its time", async () => {
-    const server = await start({ idleTimeoutMs: 1000 });
-    const clients = await Promise.all(["/hello", "/later", "/exact", "/held"].map(() => server.client()));
-    for (const [i, path] of ["/hello", "/later", "/exact"].entries()) {
-      await clients[i]?.ask(`GET ${path}`).answer();
-    }
-    clients[3]?.ask("GET /held");
-    for (const client of clients.slice(0, 3)) await client.closed();
-    await server.open();
-    expect((await clients[3]?.answer())?.body).toBe("held");
-    expect(await clients[3]?.rest()).toBe("");
+    await atSomeSpeed(async (factor) => {
+      const server = await start({ idleTimeoutMs: 1000 * factor });
+      const clients = await Promise.all(["/hello", "/later", "/exact", "/held"].map(() => server.client()));
+      for (const [i, path] of ["/hello", "/later", "/exact"].entries()) {
+        await clients[i]?.ask(`GET ${path}`).answer();
+      }
+      clients[3]?.ask("GET /held");
+      for (const client of clients.slice(0, 3)) await client.closed();
+      await server.open();
+      expect((await clients[3]?.answer())?.body).toBe("held");
+      expect(await clients[3]?.rest()).toBe("");
+    });
   });
 
   it("idleTimeoutMs ends no stream that is quiet, nor what waits for its handler or for its body", async () => {
