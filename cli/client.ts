@@ -304,7 +304,7 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
       "LinesToSend",
       "ownRefusal",
       "outcomeOf",
-      "endOf",
+      "signalsOf",
       "callsOf",
     ],
   ],

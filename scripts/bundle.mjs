@@ -91,6 +91,7 @@ const shared = [
 const ofClient = [
   { name: "client-calls", holds: /^src\/(client\/of|events\/text-kinds)\./ },
   { name: "event-reader", holds: /^src\/events\/event-reader\./ },
+  { name: "body-until", holds: /^src\/(following|client\/body-until)\./ },
 ];
 
 /**

@@ -1,12 +1,9 @@
 import { ambient } from "../ambient.ts";
 import type { Succeeded } from "../answers/returned.ts";
-import { following } from "../following.ts";
-import type { Following } from "../following.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
 import type { BodyToSend } from "../inputs/body-inputs.ts";
 import type { Problem } from "../refusals.ts";
 import type { ClientRoute } from "../routing/route.ts";
-import { bodyUntil } from "./body-until.ts";
 import type { Client, ClientOptions, RefusalRead, Refused } from "./calls.ts";
 
 /** The inputs of a call. */
@@ -31,7 +28,7 @@ function requestOf(
   method: string,
   pattern: string,
   sent: RequestParts,
-  ending: Following | undefined,
+  signals: readonly AbortSignal[],
 ): Request {
   const json: string | undefined = JSON.stringify(sent.json);
   const query = String(new URLSearchParams(pairsOf(sent.query)));
@@ -41,7 +38,7 @@ function requestOf(
     headers: { accept: `${askingForTextKinds}, */*` },
     // The types of a body differ between Node and the DOM.
     body: (json ?? sent.body ?? null) as string | null,
-    signal: ending?.signal as AbortSignal,
+    signal: (signals[1] ? AbortSignal.any([...signals]) : signals[0]) as AbortSignal,
     // Required for a stream, harmless for any other body.
     duplex: "half" as const,
   };
@@ -54,10 +51,9 @@ function requestOf(
   return request;
 }
 
-/** The end of a call: by its signal, and by the deadline of the request that calls. */
-function endOf({ signal }: RequestParts): Following | undefined {
-  const deadline = ambient.deadline?.();
-  return signal || deadline ? following([signal, deadline]) : undefined;
+/** What ends a call: its signal, and the deadline of the request that calls. */
+function signalsOf({ signal }: RequestParts): readonly AbortSignal[] {
+  return [signal, ambient.deadline?.()].filter((one) => !!one);
 }
 
 /** Prints a path like `Path.url`. Throws for a segment that no request can have. */
@@ -104,11 +100,11 @@ export type LinesToSend = Iterable<unknown> | AsyncIterable<unknown>;
 export async function outcomeOf(
   request: Request,
   fetchRequest: FetchFunction = fetch,
-  ending?: Following,
+  signals: readonly AbortSignal[] = [],
   { form, lines }: Pick<RequestParts, "form" | "lines"> = {},
   readRefusal: NonNullable<ClientOptions["readRefusal"]> = ownRefusal,
 ): Promise<CallResult> {
-  const again: typeof outcomeOf = (request, fetch, ending) => outcomeOf(request, fetch, ending, {}, readRefusal);
+  const again: typeof outcomeOf = (request, fetch, signals) => outcomeOf(request, fetch, signals, {}, readRefusal);
   // Until a response comes: status 0 and no headers.
   let response = Response.error();
   let result: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
@@ -117,20 +113,19 @@ export async function outcomeOf(
       form || lines ? (await import("./received.ts")).withBody(request, form && pairsOf(form), lines) : request,
     );
     const type = response.headers.get("content-type") ?? "";
+    const isOther = response.ok && type !== "" && !/[/+]json\b/i.test(type);
+    const ending = isOther || !signals[0] ? response : (await import("./received.ts")).endingBy(signals, response);
     if (!response.ok) {
-      const { error, message, problems = [], more } = (await readRefusal(bodyUntil(response, ending))) ?? {};
+      const { error, message, problems = [], more } = (await readRefusal(ending)) ?? {};
       if (typeof error === "string" && typeof message === "string") {
         result = { error, message, problems, ...(more === undefined ? {} : { more }) };
       }
-    } else if (/[/+]json\b/i.test(type)) result = { value: await bodyUntil(response, ending).json() };
-    else if (type === "") result = { value: (await bodyUntil(response, ending).text()) || undefined };
-    else {
-      const call = { request, fetchRequest, ending, outcome: again };
+    } else if (isOther) {
+      const call = { request, fetchRequest, signals, outcome: again };
       result = { value: await (await import("./received.ts")).valueOf(response, call) };
-    }
+    } else result = { value: type ? await ending.json() : (await ending.text()) || undefined };
   } catch {
     // No response, an incomplete one, or no refusal, as the page of a gateway.
-    ending?.release();
   }
   const { status, headers } = response;
   return { ok: "value" in result, status, headers, ...result } as CallResult;
@@ -146,14 +141,9 @@ function callsOf(options: ClientOptions): object {
     return (
       pattern &&
       (async (sent: RequestParts = {}) => {
-        const ending = endOf(sent);
-        try {
-          const request = requestOf(options, method, pattern, sent, ending);
-          return await outcomeOf(request, options.fetch, ending, sent, options.readRefusal);
-        } catch (thrown) {
-          ending?.release();
-          throw thrown;
-        }
+        const signals = signalsOf(sent);
+        const request = requestOf(options, method, pattern, sent, signals);
+        return outcomeOf(request, options.fetch, signals, sent, options.readRefusal);
       })
     );
   };

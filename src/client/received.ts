@@ -45,7 +45,7 @@ interface ReceivedEvent {
 interface AnsweredCall {
   readonly request: Request;
   readonly fetchRequest: FetchFunction;
-  readonly ending: Following | undefined;
+  readonly signals: readonly AbortSignal[];
   readonly outcome: typeof outcomeOf;
 }
 
@@ -54,24 +54,20 @@ interface AnsweredCall {
  * the server ends it without an id or `retry`.
  */
 function received(first: Response, call: AnsweredCall): AsyncIterableIterator<ReceivedEvent, undefined> {
-  return stoppable(first, call.ending, (stopping) => eventsOf(first, call, stopping));
+  return stoppable(first, call.signals, (stopping) => eventsOf(first, call, stopping));
 }
 
-/** What a generator makes of a response, until the loop is left or the call's signal aborts. It releases the signal at its end. */
+/** What a generator makes of a response, until the loop is left or a signal aborts. It releases the signals at its end. */
 function stoppable<A>(
   first: Response,
-  ending: Following | undefined,
+  signals: readonly AbortSignal[],
   generate: (stopping: Following) => AsyncGenerator<A, undefined, undefined>,
 ): AsyncIterableIterator<A, undefined> {
-  const stopping = following([ending?.signal]);
-  const release = (): void => {
-    stopping.release();
-    ending?.release();
-  };
+  const stopping = following(signals);
   // The loop may never have started.
   stopping.signal.addEventListener("abort", () => drop(first));
   if (stopping.signal.aborted) drop(first);
-  const values = generate({ ...stopping, release });
+  const values = generate(stopping);
   return {
     [Symbol.asyncIterator]() {
       return this;
@@ -80,7 +76,6 @@ function stoppable<A>(
     // A generator's own `return` would wait for the pending value.
     return() {
       stopping.abort(undefined);
-      release();
       return values.return(undefined);
     },
   };
@@ -209,7 +204,7 @@ async function reconnect(
     // HTML, "Server-sent events": 204 tells the client to stop.
     if (response?.status === 204) return undefined;
     if (response !== undefined && response.status < 500 && response.status !== 429) {
-      const cause = await outcome(again, async () => response, stopping);
+      const cause = await outcome(again, async () => response, [stopped]);
       const reason = cause.ok ? "the response is not an event stream" : cause.error;
       throw new Error(`the event stream cannot resume: ${reason}`, { cause });
     }
@@ -290,13 +285,18 @@ function encoded(values: AsyncIterable<unknown>, lineOf: (value: unknown) => str
   );
 }
 
+/** A response whose body fails once a signal aborts. */
+export function endingBy(signals: readonly AbortSignal[], response: Response): Response {
+  return bodyUntil(response, signals.length > 0 ? following(signals) : undefined);
+}
+
 /** The value of a body, by its `Content-Type`. */
 export async function valueOf(response: Response, call: AnsweredCall): Promise<unknown> {
-  const { ending } = call;
+  const { signals } = call;
   if (isEventStream(response)) return received(response, call);
   if (/^application\/(x-ndjson|jsonl)\b/i.test(typeOf(response))) {
-    return stoppable(response, ending, (stopping) => linesOf(response, stopping));
+    return stoppable(response, signals, (stopping) => linesOf(response, stopping));
   }
-  const bounded = bodyUntil(response, ending);
-  return /^text\//i.test(typeOf(response)) ? bounded.text() : bounded;
+  const ending = endingBy(signals, response);
+  return /^text\//i.test(typeOf(response)) ? ending.text() : ending;
 }
