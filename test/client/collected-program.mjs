@@ -1,6 +1,6 @@
 /**
  * Calls, by the built package, a server that does not finish its answer, and collects garbage meanwhile: prints how each call
- * ended. Then calls it from requests that have a deadline, and for the keys of tokens.
+ * ended. Each ends after so many milliseconds. Then calls it from requests that have a deadline, and for the keys of tokens.
  */
 import process from "node:process";
 import { App, Client, HttpClient, Log, Meta, Path, Returns, get } from "usher-http";
@@ -9,7 +9,7 @@ import { Jwt } from "usher-http/jwt";
 Log.setup({ level: undefined });
 
 const baseUrl = `http://127.0.0.1:${process.argv[2]}`;
-const endMs = 100;
+const endMs = Number(process.argv[3]);
 const collect = globalThis.Bun === undefined ? globalThis.gc : () => globalThis.Bun.gc(true);
 
 /** What a caller aborts after a while. Nothing but its timer and who listens holds it. */
@@ -22,7 +22,7 @@ function soon() {
 /** What came of a call, whose garbage is collected until its end. */
 async function outcomeOf(call) {
   const collecting = setInterval(() => collect(), 10);
-  const lost = new Promise((resolve) => setTimeout(resolve, 5000, "lost"));
+  const lost = new Promise((resolve) => setTimeout(resolve, 5000 + endMs, "lost"));
   try {
     return await Promise.race([call().catch(({ name }) => name), lost]);
   } finally {
