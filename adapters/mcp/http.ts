@@ -277,7 +277,16 @@ function streamed(request: RequestState, call: AbortController, { run, drop }: S
         const sent = await send(Event.make(MessageEvent, text));
         if (!sent.ok) call.abort();
       };
-      await write(await run(write));
+      // A call that is cancelled does not wait for a client that reads nothing.
+      let goOn = (): void => {};
+      call.signal.addEventListener("abort", () => goOn());
+      const notify = (text: string): Promise<void> =>
+        new Promise((resolve, reject) => {
+          goOn = resolve;
+          write(text).then(resolve, reject);
+          if (call.signal.aborted) resolve();
+        });
+      await write(await run(notify));
     },
     { headers: unbuffered },
   );

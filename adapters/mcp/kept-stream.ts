@@ -10,7 +10,7 @@ export type SendEvent = (event: EventOf<unknown>) => Promise<Result<void, "gone"
 interface WhenLeft {
   readonly afterMs: number;
   readonly isStopping: () => boolean;
-  readonly cancel: () => void;
+  readonly call: AbortController;
 }
 
 interface KeptMessage {
@@ -43,6 +43,7 @@ export class KeptStream {
     this.#makeRoom = makeRoom;
     this.#left = left;
     this.#change();
+    left.call.signal.addEventListener("abort", () => this.#change());
   }
 
   get isDone(): boolean {
@@ -54,13 +55,14 @@ export class KeptStream {
     return this.#kept;
   }
 
-  /** Adds a message; resolves once the reader has it, or there is no reader. */
+  /** Adds a message; resolves once the reader has it, or there is no reader, or the call is cancelled. */
   async add(text: string): Promise<void> {
+    const { signal } = this.#left.call;
     const number = ++this.#last;
     this.#messages.push({ number, text });
     this.#kept += text.length;
     this.#change();
-    while (this.#reader !== undefined && this.#read < number) await this.#changed;
+    while (this.#reader !== undefined && this.#read < number && !signal.aborted) await this.#changed;
     this.#makeRoom();
   }
 
@@ -124,7 +126,7 @@ export class KeptStream {
 
   #look(leftMs: number): void {
     if (leftMs <= 0 || this.#left.isStopping()) {
-      this.#left.cancel();
+      this.#left.call.abort();
       return;
     }
     this.#timer = setTimeout(() => this.#look(leftMs - lookMs), Math.min(lookMs, leftMs));

@@ -17,6 +17,8 @@ import { isRecord } from "./protocol.ts";
 export interface ResultOptions {
   /** The most bytes of an answer. */
   readonly maxAnswer: number;
+  /** Aborts where the call is cancelled: what is left of a stream is then not read. */
+  readonly gone: () => AbortSignal;
   /** Receives each event of a stream, which the result then does not have. */
   readonly onEvent?: ((event: ReadEvent, count: number) => Promise<void>) | undefined;
 }
@@ -208,7 +210,7 @@ async function readStream(body: StreamBody, take: (part: Uint8Array) => Promise<
 }
 
 /** The events of a stream: a list of them once it ends, or each as it comes. What is past the limit ends the stream. */
-async function eventsResult(body: StreamBody, { maxAnswer, onEvent }: ResultOptions): Promise<string> {
+async function eventsResult(body: StreamBody, { maxAnswer, gone, onEvent }: ResultOptions): Promise<string> {
   const reader = new EventReader(maxAnswer);
   const events: object[] = [];
   let [count, length] = [0, 0];
@@ -219,7 +221,7 @@ async function eventsResult(body: StreamBody, { maxAnswer, onEvent }: ResultOpti
       if (onEvent === undefined) events.push(eventOf(event));
       else await onEvent(event, count);
     }
-    return onEvent !== undefined || length <= maxAnswer;
+    return !gone().aborted && (onEvent !== undefined || length <= maxAnswer);
   });
   if (onEvent !== undefined) return textResult(JSON.stringify({ events: count }));
   return textResult(JSON.stringify({ events, ...(isWhole ? {} : { isCut: true }) }));

@@ -62,6 +62,12 @@ export interface MessageRequest {
   readonly gone: () => AbortSignal;
 }
 
+/** What the answer to a call depends on, besides its tool. */
+interface CallContext {
+  readonly params: MessageParams;
+  readonly gone: () => AbortSignal;
+}
+
 /** Who sent a message, by which request. */
 interface MessageSender {
   readonly request: RequestState;
@@ -236,18 +242,23 @@ export class McpServer {
     if ("length" in made) return failure("invalid", "Some of that request is not what it should be.", made);
     const sent = callRoute(request, tool.route, made, gone);
     if (sent === undefined) return failure("not_found", "There is nothing here.");
-    return andThen(sent, (sent) => this.#answered(tool, made.target, message.params, sent));
+    return andThen(sent, (sent) => this.#answered(tool, made.target, { params: message.params, gone }, sent));
   }
 
-  #answered(tool: CompiledTool, target: string, params: MessageParams, sent: WireResponse): Begun | Promise<Begun> {
+  #answered(
+    tool: CompiledTool,
+    target: string,
+    { params, gone }: CallContext,
+    sent: WireResponse,
+  ): Begun | Promise<Begun> {
     const { isProtected, maxAnswer } = this.#parts;
     if (sent.status === 401 && isProtected) {
       sent.unsent?.();
       return signIn;
     }
-    if (!tool.isProgress || sent.status >= 400) return toolResult(tool, target, sent, { maxAnswer });
+    if (!tool.isProgress || sent.status >= 400) return toolResult(tool, target, sent, { maxAnswer, gone });
     return {
-      read: (notify) => toolResult(tool, target, sent, { maxAnswer, onEvent: progressOf(params, notify) }),
+      read: (notify) => toolResult(tool, target, sent, { maxAnswer, gone, onEvent: progressOf(params, notify) }),
       drop: () => sent.unsent?.(),
     };
   }

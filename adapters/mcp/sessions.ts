@@ -6,7 +6,10 @@ import type { Owners } from "./session-owner.ts";
 
 /** The option `sessions` of `Mcp.routes`. */
 export interface McpSessions {
-  /** The most sessions: 1,000 unless given. One more ends the session that was used the longest ago, of those without a running call. Not on Workers. */
+  /**
+   * The most sessions: 1,000 unless given. One more ends a session of the address that has most: the one
+   * that was used the longest ago, of those without a running call. Not on Workers.
+   */
   readonly max?: number;
   /** How long a session without a message is kept, in milliseconds: 30 minutes unless given. */
   readonly idleMs?: number;
@@ -36,6 +39,8 @@ interface SessionRecord {
   readonly version: string;
   /** The SHA-256 of the credentials that opened it. */
   readonly owner: string;
+  /** The address of the client that opened it, and of IPv6 its /64; undefined where there is none. */
+  readonly network?: string | undefined;
 }
 
 /** A session of one client. */
@@ -43,6 +48,7 @@ export class McpSession {
   readonly id: string;
   readonly version: string;
   readonly owner: string;
+  readonly network: string | undefined;
   readonly #options: Required<McpSessions>;
   readonly #calls = new Map<unknown, AbortController>();
   readonly #streams = new Map<number, KeptStream>();
@@ -54,6 +60,7 @@ export class McpSession {
     this.id = record.id;
     this.version = record.version;
     this.owner = record.owner;
+    this.network = record.network;
     this.#usedAt = now;
     this.#options = options;
     this.#lastStream = lastStream;
@@ -103,7 +110,7 @@ export class McpSession {
       this.#streams.delete(done.id);
     }
     const { resumeMs } = this.#options;
-    const left = { afterMs: resumeMs, isStopping: () => request.app.isStopping, cancel: () => call.abort() };
+    const left = { afterMs: resumeMs, isStopping: () => request.app.isStopping, call };
     const stream = new KeptStream(++this.#lastStream, () => this.#makeRoom(), left);
     this.#streams.set(stream.id, stream);
     return stream;
@@ -153,14 +160,21 @@ export class SessionTable implements SessionHome {
       // One that runs a call stays, however long ago it was used.
       else if (!session.isRunning) break;
     }
-    if (this.#sessions.size >= this.#options.max) {
-      const all = [...this.#sessions.values()];
-      const last = all.find(({ isRunning }) => !isRunning) ?? all[0];
-      if (last !== undefined) this.end(last);
-    }
-    const session = new McpSession({ id: crypto.randomUUID(), version, owner }, now, this.#options);
+    const { network } = request;
+    if (this.#sessions.size >= this.#options.max) this.#endOne(network);
+    const session = new McpSession({ id: crypto.randomUUID(), version, owner, network }, now, this.#options);
     this.#sessions.set(session.id, session);
     return session.id;
+  }
+
+  /** Ends a session of the address that has most, with the one to be opened: a client that opens many ends its own. */
+  #endOne(network: string | undefined): void {
+    const counts = new Map([[network, 1]]);
+    for (const { network } of this.#sessions.values()) counts.set(network, (counts.get(network) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    const all = [...this.#sessions.values()].filter(({ network }) => counts.get(network) === most);
+    const last = all.find(({ isRunning }) => !isRunning) ?? all[0];
+    if (last !== undefined) this.end(last);
   }
 
   async find(id: string, request: RequestState): Promise<McpSession | undefined> {

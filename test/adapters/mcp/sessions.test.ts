@@ -113,6 +113,29 @@ describe("sessions are bounded", () => {
     expect((await called).body).toContain("cancelled");
   });
 
+  it("by their number: a client that opens many ends its own, of any address of its network", async () => {
+    const app = Test.app(withSessions({ max: 3 }));
+    const sent = (method: string, peer: string, session?: string) =>
+      Test.call(app, "POST", "/mcp", {
+        body: { jsonrpc: "2.0", id: 1, method },
+        peer,
+        ...(session === undefined ? {} : { headers: { "mcp-session-id": session } }),
+      });
+    const open = async (peer: string) => (await sent("initialize", peer)).headers.get("mcp-session-id") ?? "";
+    const [one, other] = [await open("10.0.0.1"), await open("10.0.0.2")];
+    const many: string[] = [];
+    for (let i = 1; i <= 5; i++) many.push(await open(`2001:db8::${i}`));
+    const statuses = await Promise.all([
+      sent("ping", "10.0.0.1", one),
+      sent("ping", "10.0.0.2", other),
+      ...many.map((id) => sent("ping", "2001:db8::9", id)),
+    ]);
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 404, 404, 404, 404, 200]);
+    // Where each has one, the least recently used ends.
+    await open("10.0.0.3");
+    expect((await sent("ping", "10.0.0.1", one)).status).toBe(404);
+  });
+
   it("by the time that they are not used", async () => {
     const app = Test.app(withSessions({ idleMs: 1000 }));
     const sent = (method: string, ms: number, session?: string) =>
