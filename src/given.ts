@@ -26,7 +26,17 @@ export function needsTexts(at: string, value: unknown): void {
 }
 
 export function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === "string");
+  return isListOf(value, (text) => typeof text === "string");
+}
+
+/** Whether a value is a list whose members all hold; a hole is `undefined`, which `every` would pass over. */
+export function isListOf(value: unknown, holds: (member: unknown) => boolean): value is readonly unknown[] {
+  return Array.isArray(value) && Array.from(value).every((member) => holds(member));
+}
+
+/** Where a problem of an input is, as `query.page`. A name that is no text is an error once a route has the input. */
+export function placeOf(where: string, name: unknown): string {
+  return `${where}.${typeof name === "string" ? name : kindOf(name)}`;
 }
 
 /** Whether a value can be a schema of any library; a function may be one. */
@@ -54,7 +64,7 @@ export function isMeta(value: unknown): boolean {
 }
 
 export function isRoutes(value: unknown): boolean {
-  return Array.isArray(value) && value.every((route) => isObject(route) && isObject(route["meta"]));
+  return isListOf(value, (route) => isObject(route) && isObject(route["meta"]));
 }
 
 /** Whether a segment is one. */

@@ -1,4 +1,4 @@
-import { isObject, needs, needsFunction, needsObject, needsPath, needsText } from "./given.ts";
+import { isListOf, isObject, needs, needsFunction, needsObject, needsPath, needsText } from "./given.ts";
 import type { Succeeded } from "./answers/returned.ts";
 import * as Returns from "./answers/returns.ts";
 import type { Awaitable, Dep } from "./inputs/dep.ts";
@@ -43,7 +43,7 @@ export function routes<Live extends string = "/livez", Ready extends string = "/
   Route<"GET", Live, {}, Succeeded<200, string>, never>,
   Route<"GET", Ready, {}, Succeeded<200, string>, "not_ready">,
 ] {
-  needs(Array.isArray(checks) && checks.every(isObject), "Health.routes: checks", checks, "a list of checks");
+  needs(isListOf(checks, isObject), "Health.routes: checks", checks, "a list of checks");
   needsObject("Health.routes: options", options);
   // Without a path, its type is the default's.
   const { live = of("livez") as Path as Path<never, Live>, ready = of("readyz") as Path as Path<never, Ready> } =

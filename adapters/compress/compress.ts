@@ -3,7 +3,7 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { Answer, AnswerBody, RevisedRequest } from "../../src/answers/answer.ts";
 import type { Middleware } from "../../src/app/compile.ts";
 import { preferredCoding } from "../../src/codecs/negotiation.ts";
-import { needs, needsObject, needsTexts } from "../../src/given.ts";
+import { isListOf, needs, needsObject, needsTexts } from "../../src/given.ts";
 import { fieldValue, lists } from "../../src/http/fields.ts";
 import { isTypeOf } from "../../src/inputs/body-inputs.ts";
 import { key } from "../../src/routing/meta.ts";
@@ -80,7 +80,7 @@ function settingsOf(options: CompressOptions): Settings {
     "a whole number from 1 to 9",
   );
   needsTexts("Compress.make: types", types);
-  const known = Array.isArray(offered) && offered.every((one) => ["gzip", "br", "zstd"].includes(one));
+  const known = isListOf(offered, (one) => ["gzip", "br", "zstd"].includes(one as string));
   needs(known, "Compress.make: encodings", offered, 'a list of "gzip", "br" and "zstd"');
   // A runtime may lack zstd.
   return {

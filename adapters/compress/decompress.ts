@@ -1,5 +1,5 @@
 /** The namespace `Decompress`. */
-import { needs, needsObject } from "../../src/given.ts";
+import { isListOf, needs, needsObject } from "../../src/given.ts";
 import type { BodyDecoding } from "../../src/inputs/encoded-body.ts";
 import { DecodedBody, decodings } from "./decoding.ts";
 import type { BodyCoding } from "./decoding.ts";
@@ -32,7 +32,7 @@ const known: ReadonlySet<unknown> = new Set(["gzip", "br", "zstd", "deflate"]);
 export function make(options: DecompressOptions = {}): BodyDecoding {
   needsObject("Decompress.make: options", options);
   const { encodings = decodings, maxRatio = 200 } = options;
-  const isList = Array.isArray(encodings) && encodings.length > 0 && encodings.every((one) => known.has(one));
+  const isList = isListOf(encodings, (one) => known.has(one)) && encodings.length > 0;
   needs(isList, "Decompress.make: encodings", encodings, 'a list of "gzip", "br", "zstd" and "deflate"');
   needs(Number.isFinite(maxRatio) && maxRatio >= 1, "Decompress.make: maxRatio", maxRatio, "a number, 1 or more");
   // A runtime may lack zstd.

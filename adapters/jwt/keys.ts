@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, exportJWK, importSPKI, importX509 } from "jose";
 import type { CryptoKey, JSONWebKeySet, LocalJWKSet } from "jose";
-import { isObject, needs } from "../../src/given.ts";
+import { isListOf, isObject, needs } from "../../src/given.ts";
 import type { InputRequest } from "../../src/inputs/request.ts";
 
 /** The algorithms of RFC 7518 and RFC 8037 that a token may be signed by; there is no `none`. */
@@ -200,7 +200,7 @@ async function keysIn(text: string, at: string): Promise<readonly unknown[]> {
   }
   if (!isObject(json)) throw wrong;
   const { keys } = json;
-  if (Array.isArray(keys) && keys.length > 0 && keys.every(isObject)) return checked(keys, at);
+  if (isListOf(keys, isObject) && keys.length > 0) return checked(keys, at);
   if (typeof json["kty"] !== "string") throw wrong;
   return checked([json], at);
 }

@@ -3,7 +3,7 @@ import * as Returns from "../../src/answers/returns.ts";
 import { clientState } from "../../src/app/client-object.ts";
 import type { RoutedApp } from "../../src/app/client-object.ts";
 import type { RequestState } from "../../src/app/request.ts";
-import { needs, needsCount, needsObject, needsText, needsTexts } from "../../src/given.ts";
+import { isListOf, needs, needsCount, needsObject, needsText, needsTexts } from "../../src/given.ts";
 import type { Dep, Inputs } from "../../src/inputs/dep.ts";
 import { ofBody } from "../../src/inputs/body-inputs.ts";
 import { deadline, empty, hidden } from "../../src/routing/meta.ts";
@@ -220,10 +220,6 @@ function checked(options: McpOptions): McpOptions {
 function checkMembers(routes: readonly Route[]): void {
   const [wrong] = routes.flatMap(wrongMembers);
   if (wrong !== undefined) throw new TypeError(`Mcp.routes: ${wrong}`);
-}
-
-function isListOf(list: unknown, isOne: (item: unknown) => boolean): boolean {
-  return Array.isArray(list) && list.every(isOne);
 }
 
 export { prompt } from "./prompts.ts";

@@ -1,5 +1,5 @@
 /** The routes that are tools, compiled once: what a list says of each, and what makes the request of a call. */
-import { isObject } from "../../src/given.ts";
+import { isListOf, isObject } from "../../src/given.ts";
 import type { AnyDep, DepNode } from "../../src/inputs/dep.ts";
 import { describeTool } from "../../src/openapi/tool-schemas.ts";
 import type { ToolSchemas } from "../../src/openapi/tool-schemas.ts";
@@ -117,8 +117,5 @@ function listedOf(route: Route, name: string, tool: Tool, { input, output }: Too
 
 /** Whether a value is a list of routes that can be described. */
 export function areRoutes(routes: unknown): boolean {
-  return (
-    Array.isArray(routes) &&
-    routes.every((route) => isObject(route) && isObject(route["path"]) && isObject(route["meta"]))
-  );
+  return isListOf(routes, (route) => isObject(route) && isObject(route["path"]) && isObject(route["meta"]));
 }

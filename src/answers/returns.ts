@@ -1,6 +1,6 @@
 import type { InputOf, JsonForm, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
 import type { JsonOf, AnyShape, ValueOf, Written } from "../schema/valibot.ts";
-import { isKind, needs, needsObject, needsSchema, needsText, needsTexts } from "../given.ts";
+import { isKind, isListOf, needs, needsObject, needsSchema, needsText, needsTexts } from "../given.ts";
 import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
@@ -224,7 +224,7 @@ export function events<const Kinds extends readonly AnyEventKind[]>(
   kinds: Kinds,
   options: { readonly keepAliveMs?: number } = {},
 ): Returns<Producer<Kinds[number]>, AsyncIterable<Received<Kinds[number]>>, 200> {
-  const areKinds = Array.isArray(kinds) && kinds.every(isKind);
+  const areKinds = isListOf(kinds, isKind);
   needs(areKinds, "Returns.events: kinds", kinds, "a list of Event.json and Event.text");
   needsObject("Returns.events: options", options);
   const { keepAliveMs } = options;

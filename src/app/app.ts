@@ -1,4 +1,4 @@
-import { isObject, isTexts, kindOf } from "../given.ts";
+import { isListOf, isObject, isTexts, kindOf } from "../given.ts";
 import { wrongMembers } from "../routing/wrong-members.ts";
 import type { Answer } from "../answers/answer.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
@@ -282,7 +282,7 @@ const isFunction = (value: unknown): boolean => typeof value === "function";
 const optionKinds: readonly OptionKind[] = [
   [["resources", "codes"], Array.isArray, "a list"],
   [["trustedOrigins", "trustedProxies"], isTexts, "a list of texts"],
-  [["middleware"], (value) => Array.isArray(value) && value.every(isFunction), "a list of functions"],
+  [["middleware"], (value) => isListOf(value, isFunction), "a list of functions"],
   [["notFound", "now", "onError"], isFunction, "a function"],
   [["checkOrigin"], (value) => typeof value === "boolean", "true or false"],
   [["trailingSlash"], (value) => value === "strict" || value === "redirect", '"strict" or "redirect"'],
@@ -301,7 +301,7 @@ function checked(routes: unknown, options: AppOptions): AppOptions {
   if (typeof options !== "object" || options === null) {
     throw new DeclarationError([`the options are ${kindOf(options)}, and not an object`]);
   }
-  const problems = routes.flatMap(wrongMembers);
+  const problems = Array.from(routes).flatMap(wrongMembers);
   const given = options as { readonly [name: string]: unknown };
   for (const [names, holds, what] of optionKinds) {
     for (const name of names) {
@@ -311,9 +311,9 @@ function checked(routes: unknown, options: AppOptions): AppOptions {
   }
   const { resources, codes } = given;
   // A value of a resource may be anything; its name is read like a code's.
-  if (Array.isArray(resources) && !resources.every(isCode))
+  if (Array.isArray(resources) && !isListOf(resources, isCode))
     problems.push("resources has a member not made by Dep.resource");
-  if (Array.isArray(codes) && !codes.every(isCode)) problems.push("codes has a member not made by Refusal.code");
+  if (Array.isArray(codes) && !isListOf(codes, isCode)) problems.push("codes has a member not made by Refusal.code");
   if (problems.length > 0) throw new DeclarationError(problems);
   return options;
 }

@@ -1,7 +1,7 @@
 import { holdsNothing } from "../async.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
-import { needsObject } from "../given.ts";
+import { needsObject, shown } from "../given.ts";
 import { knownMethods } from "../http/target.ts";
 import { current, currentDeadline, passOn } from "../logging/context.ts";
 import type { OpenSpan } from "../logging/entry.ts";
@@ -83,7 +83,7 @@ export function make(options: HttpClientOptions = {}): HttpClient {
   needsObject("HttpClient.make: headers", headers);
   checkTime(timeoutMs);
   if (!Number.isSafeInteger(maxBody) || maxBody < 0) {
-    throw new RangeError(`HttpClient.make: maxBody must be a whole number of bytes, not ${maxBody}`);
+    throw new RangeError(`HttpClient.make: maxBody must be a whole number of bytes, not ${shown(maxBody)}`);
   }
   passOn();
   return {
@@ -108,8 +108,12 @@ export function make(options: HttpClientOptions = {}): HttpClient {
   };
 }
 
+function isUrlText(text: unknown): boolean {
+  return typeof text === "string" || text instanceof URL;
+}
+
 function baseOf(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = isUrlText(text) && URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
   throw new TypeError("HttpClient.make: baseUrl must be an http or https URL");
 }
@@ -118,13 +122,13 @@ function baseOf(text: string): URL {
 const maxTimerMs = 2 ** 31 - 1;
 
 function checkTime(ms: number): void {
-  if (ms > 0 && ms <= maxTimerMs) return;
-  throw new RangeError(`HttpClient: timeoutMs must be above 0 and at most ${maxTimerMs}, not ${ms}`);
+  if (typeof ms === "number" && ms > 0 && ms <= maxTimerMs) return;
+  throw new RangeError(`HttpClient: timeoutMs must be above 0 and at most ${maxTimerMs}, not ${shown(ms)}`);
 }
 
 // The errors do not quote the URL: it may contain text of a request.
 function addressOf(input: string | URL, base: URL | undefined): URL {
-  if (!URL.canParse(input, base)) throw new TypeError("HttpClient.fetch: the URL is invalid");
+  if (!isUrlText(input) || !URL.canParse(input, base)) throw new TypeError("HttpClient.fetch: the URL is invalid");
   const url = new URL(input, base);
   if (base !== undefined && url.origin !== base.origin) {
     throw new TypeError(`HttpClient.fetch: the URL is not of ${base.origin}`);

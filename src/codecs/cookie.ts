@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject } from "../given.ts";
+import { isObject, needs, needsObject, needsText } from "../given.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import type { Codec, TextOptions } from "./codec.ts";
 
@@ -72,6 +72,7 @@ export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}
   needsObject("Cookie.make: options", options);
   const { name, codec, sealing } = cookie;
   const printed = codec.print(value);
+  needsText("Cookie.make: its value, printed by the codec,", printed);
   // A sealed value may be any text, because the cookie holds base64url.
   const canHold = sealing === undefined ? isCookieValue(printed) : printed.isWellFormed();
   if (!canHold) throw new Error(`Cookie.make: cookie ${name} has a value no cookie can hold`);

@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject, needsText } from "../given.ts";
+import { isObject, needs, needsObject, needsText, shown } from "../given.ts";
 import type { Event } from "./event.ts";
 import { Subscription } from "./hub.ts";
 import type { Hub } from "./hub.ts";
@@ -16,7 +16,7 @@ export function create<K, Tag = void>(options: { readonly depth?: number; readon
   needsObject("Broadcast.create: options", options);
   const { depth = 16, relay } = options;
   if (!Number.isSafeInteger(depth) || depth < 1)
-    throw new RangeError(`Broadcast.create: depth must be a whole number from 1, not ${depth}`);
+    throw new RangeError(`Broadcast.create: depth must be a whole number from 1, not ${shown(depth)}`);
   const isRelay = relay === undefined || (isObject(relay) && typeof relay.subscribe === "function");
   needs(isRelay, "Broadcast.create: relay", relay, "a relay");
   const hub = new LocalHub<K, Tag>(depth);

@@ -1,4 +1,4 @@
-import { isKind, needs, needsObject, needsSchema } from "../given.ts";
+import { isKind, kindOf, needs, needsObject, needsSchema, needsText } from "../given.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { error, ok } from "../result.ts";
@@ -76,6 +76,7 @@ export function json<const Name extends string, S extends StandardSchema>(
   schema: S,
 ): EventKind<Name, InputOf<S>, JsonForm<OutputOf<S>>>;
 export function json(name: string, shape: AnyStandard): AnyEventKind {
+  needsText("Event.json: its name", name);
   needsSchema("Event.json: its shape", shape);
   const { write } = compileWriter(shape);
   return { name, payload: { shape, write } };
@@ -83,7 +84,12 @@ export function json(name: string, shape: AnyStandard): AnyEventKind {
 
 /** A kind of event whose payload is plain text, of any number of lines. */
 export function text<const Name extends string>(name: Name): EventKind<Name, string, string> {
-  return { name, payload: { shape: undefined, write: (text: string) => ok(text) } };
+  needsText("Event.text: its name", name);
+  return { name, payload: { shape: undefined, write: writeText } };
+}
+
+function writeText(text: string): Result<string, string> {
+  return typeof text === "string" ? ok(text) : error(`its payload is ${kindOf(text)}, and not a text`);
 }
 
 /**
@@ -116,6 +122,7 @@ export function retry(options: { readonly ms: number }): Event<never> {
 
 /** A comment, which clients ignore. */
 export function comment(text: string): Event<never> {
+  needsText("Event.comment: its text", text);
   return eventOf(undefined, `${prefixed(": ", text)}\n`);
 }
 

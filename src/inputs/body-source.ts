@@ -1,4 +1,4 @@
-import { isObject, needs } from "../given.ts";
+import { isObject, needs, shown } from "../given.ts";
 import { isBytes } from "../http/bytes.ts";
 import { inBackground } from "../logging/raised.ts";
 import { Problem, busy, invalidRefusal, refuse, tooLarge, unreadable } from "../refusals.ts";
@@ -175,7 +175,7 @@ export async function* everyRead<A>(
 /** Checks a limit of a body, for the checks of `App.make`. */
 export function wrongMax(max: number): readonly string[] {
   if (Number.isSafeInteger(max) && max >= 0) return [];
-  return [`reads a body of at most ${max} bytes, which is not a number of bytes`];
+  return [`reads a body of at most ${shown(max)} bytes, which is not a number of bytes`];
 }
 
 const maxPartBytes = 65_536;

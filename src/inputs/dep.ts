@@ -1,5 +1,5 @@
 import type { AnyCodec, Codec, EncodedAs, ListBounds, TextOptions } from "../codecs/codec.ts";
-import { isObject, needs, needsFunction, needsObject, needsText } from "../given.ts";
+import { isListOf, isObject, needs, needsFunction, needsObject, needsText } from "../given.ts";
 import { Problem, invalidRefusal, isCode } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
@@ -435,7 +435,7 @@ export function ofRequest<A = never, C extends string = never, N extends string 
   needsFunction("Dep.ofRequest: its block", read);
   needsObject("Dep.ofRequest: options", options);
   const { needs: reads = [] } = options;
-  needs(Array.isArray(reads) && reads.every(isObject), "Dep.ofRequest: needs", reads, "a list of what it reads");
+  needs(isListOf(reads, isObject), "Dep.ofRequest: needs", reads, "a list of what it reads");
   return {
     node: {
       from: [],

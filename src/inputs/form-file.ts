@@ -1,4 +1,5 @@
 /** The `Form.File` namespace: files of a multipart form, buffered whole up to the app's `maxBody`. */
+import { placeOf } from "../given.ts";
 import type { Dep, FileListOptions, FileOptions } from "./dep.ts";
 import { fromForm } from "./form-body.ts";
 import type { UploadedFile } from "./form-body.ts";
@@ -10,7 +11,7 @@ export function required<const Name extends string>(
   name: Name,
   about: FileOptions = {},
 ): Dep<UploadedFile, never, { form: { [K in Name]: Blob } }> {
-  const absent = missing(`form.${name}`);
+  const absent = missing(placeOf("form", name));
   return fromForm(
     { in: "file", name, required: true, repeated: false, about },
     (form) => form.files(name)[0] ?? absent,
@@ -30,7 +31,7 @@ export function list<const Name extends string>(
   name: Name,
   about: FileListOptions = {},
 ): Dep<readonly UploadedFile[], never, { form?: { [K in Name]?: readonly Blob[] } }> {
-  const at = `form.${name}`;
+  const at = placeOf("form", name);
   return fromForm({ in: "file", name, required: isNeeded(about), repeated: true, about }, (form) => {
     const files = form.files(name);
     return lengthProblem(at, files.length, about) ?? files;

@@ -1,4 +1,5 @@
 /** The `Form` namespace: fields and files of a form, urlencoded or multipart by its content type. */
+import { placeOf } from "../given.ts";
 import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { bool } from "../codecs/index.ts";
 import type { Dep, FileOptions, TextNeed } from "./dep.ts";
@@ -16,7 +17,7 @@ export function required<const Name extends string, A, S = unknown>(
   kind: TextKind<A, S>,
   about: TextOptions<NoInfer<EncodedAs<S>>> = {},
 ): Dep<A, never, { form: { [K in Name]: EncodedAs<S> } }> {
-  const absent = missing(`form.${name}`);
+  const absent = missing(placeOf("form", name));
   return field(name, kind, { about, required: true }, () => absent);
 }
 
@@ -51,7 +52,7 @@ export function list<const Name extends string, A, S = unknown>(
   kind: TextKind<A, S>,
   about: ListOptions<NoInfer<EncodedAs<S>>> = {},
 ): Dep<readonly A[], never, { form?: { [K in Name]?: readonly EncodedAs<S>[] } }> {
-  const at = `form.${name}`;
+  const at = placeOf("form", name);
   const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
   const need: TextNeed = { in: "form", name, codec, required: isNeeded(about), repeated: true, about };
@@ -73,7 +74,7 @@ function field(
   what: Partial<TextNeed>,
   absent: () => unknown,
 ): Dep<never, never, never> {
-  const at = `form.${name}`;
+  const at = placeOf("form", name);
   const codec = codecFor(kind, at);
   return fromForm({ in: "form", name, codec, required: false, repeated: false, ...what }, (form) => {
     const given = form.field(name);

@@ -1,3 +1,4 @@
+import { placeOf } from "../given.ts";
 import type { Codec, EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { stripped } from "../http/fields.ts";
 import { Problem } from "../refusals.ts";
@@ -19,7 +20,7 @@ export function required<const Name extends string, A, J = never>(
   kind: HeaderKind<A, J>,
   about: TextOptions<NoInfer<HeaderAs<J>>> = {},
 ): Dep<A, never, { headers: { [K in Name]: HeaderAs<J> } }> {
-  const absent = missing(`header.${name}`);
+  const absent = missing(placeOf("header", name));
   return header(name, kind, { about, required: true }, () => absent);
 }
 
@@ -55,7 +56,7 @@ export function list<const Name extends string, A, J = never>(
   kind: HeaderKind<A, J>,
   about: ListOptions<NoInfer<HeaderAs<J>>> = {},
 ): Dep<readonly A[], never, { headers?: { [K in Name]?: readonly HeaderAs<J>[] } }> {
-  const at = `header.${name}`;
+  const at = placeOf("header", name);
   const codec = codecFor(kind, at);
   const items = listReader(codec, at, about);
   const lower = at.slice("header.".length).toLowerCase();
@@ -76,7 +77,7 @@ function header(
   what: Partial<TextNeed>,
   absent: () => unknown,
 ): Dep<never, never, never> {
-  const at = `header.${name}`;
+  const at = placeOf("header", name);
   const codec = codecFor(kind, at);
   const lower = at.slice("header.".length).toLowerCase();
   const twice = new Problem(at, "malformed", "This is given more than once.");

@@ -1,5 +1,5 @@
 import { shouldYield, yieldToEventLoop } from "../async.ts";
-import { needs, needsObject, needsSchema } from "../given.ts";
+import { needs, needsObject, needsSchema, shown } from "../given.ts";
 import { inOneLine, unsupportedMediaType } from "../refusals.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
@@ -97,7 +97,7 @@ export function jsonLines(shape: AnyStandard, options: JsonLinesOptions): Dep<ne
 
 function wrongMaxLine(maxLine: number): readonly string[] {
   if (Number.isSafeInteger(maxLine) && maxLine > 0) return [];
-  return [`reads lines of at most ${String(maxLine)} bytes, which is not a number of bytes`];
+  return [`reads lines of at most ${shown(maxLine)} bytes, which is not a number of bytes`];
 }
 
 type ReadLine = (line: Uint8Array, at: string) => ReadJson<unknown> | Promise<ReadJson<unknown>>;

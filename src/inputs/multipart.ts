@@ -1,6 +1,6 @@
 import { mediaType } from "../codecs/index.ts";
 import type { MediaType } from "../codecs/negotiation.ts";
-import { needsObject } from "../given.ts";
+import { needsObject, shown } from "../given.ts";
 import { stripped } from "../http/fields.ts";
 import { unsupportedMediaType } from "../refusals.ts";
 import type { Problem, Refusal } from "../refusals.ts";
@@ -188,7 +188,7 @@ export function multipart(options: MultipartOptions): Dep<Multipart, never, { bo
 
 function wrongMaxHead(maxHead: number): readonly string[] {
   if (Number.isSafeInteger(maxHead) && maxHead > 0) return [];
-  return [`reads parts with heads of at most ${maxHead} bytes, which is not a number of bytes`];
+  return [`reads parts with heads of at most ${shown(maxHead)} bytes, which is not a number of bytes`];
 }
 
 function checkMultipart(request: InputRequest): Refusal | Problem | undefined {

@@ -1,3 +1,4 @@
+import { placeOf } from "../given.ts";
 import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import type { InputRequest } from "./request.ts";
 import type { Dep, Place, TextNeed } from "./dep.ts";
@@ -16,7 +17,7 @@ export function required<const Name extends string, A, S = unknown>(
   kind: TextKind<A, S>,
   about: TextOptions<NoInfer<EncodedAs<S>>> = {},
 ): Dep<A, never, { query: { [K in Name]: EncodedAs<S> } }> {
-  const absent = missing(`query.${name}`);
+  const absent = missing(placeOf("query", name));
   return one(name, kind, { about, required: true }, () => absent);
 }
 
@@ -57,7 +58,7 @@ export function list<const Name extends string, A, S = unknown>(
   kind: TextKind<A, S>,
   about: ListOptions<NoInfer<EncodedAs<S>>> = {},
 ): Dep<readonly A[], never, { query?: { [K in Name]?: readonly EncodedAs<S>[] } }> {
-  const at = `query.${name}`;
+  const at = placeOf("query", name);
   const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
   const compile = ({ query }: Place) => {
@@ -74,7 +75,7 @@ function one(
   what: Partial<TextNeed>,
   absent: () => unknown,
 ): Dep<never, never, never> {
-  const at = `query.${name}`;
+  const at = placeOf("query", name);
   const codec = codecFor(kind, at);
   const compile = ({ query }: Place) => {
     const index = query.add(name, false);

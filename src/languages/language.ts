@@ -1,7 +1,7 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
-import { isObject, needs, needsObject, needsText } from "../given.ts";
+import { isListOf, isObject, needs, needsObject, needsText } from "../given.ts";
 import { Problem, Refusal } from "../refusals.ts";
 import { english } from "./english.ts";
 import type { SentenceRules, Sentences } from "./english.ts";
@@ -101,7 +101,7 @@ export function language(tag: string, sentences: Sentences, own: Language["own"]
  * ```
  */
 export function languages(offered: readonly Language[], options: { readonly fallback?: Language } = {}): Languages {
-  needs(Array.isArray(offered) && offered.every(isLanguage), "languages: it", offered, "a list of languages");
+  needs(isListOf(offered, isLanguage), "languages: it", offered, "a list of languages");
   needsObject("languages: options", options);
   const { fallback } = options;
   const speakers = new Map<string, Speaker>();

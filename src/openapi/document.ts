@@ -1,4 +1,4 @@
-import { isObject, isTexts, needs, needsObject } from "../given.ts";
+import { isObject, isRoutes, isTexts, needs, needsObject } from "../given.ts";
 import { wrongMembers } from "../routing/wrong-members.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
@@ -263,7 +263,7 @@ export function report(routes: readonly Route[]): readonly string[] {
 
 // From JavaScript they may be anything.
 function checkArguments(routes: unknown, options: unknown): void {
-  needs(Array.isArray(routes), "Openapi: routes", routes, "a list of routes");
+  needs(isRoutes(routes), "Openapi: routes", routes, "a list of routes");
   needsObject("Openapi: options", options);
   const wrong = (routes as readonly unknown[]).flatMap(wrongMembers);
   if (wrong.length > 0) throw new DescriptionError(wrong);

@@ -1,5 +1,5 @@
 import { string } from "../codecs/index.ts";
-import { isSegment, needs } from "../given.ts";
+import { isSegment, needs, placeOf } from "../given.ts";
 import { decodeSegment } from "../http/target.ts";
 import type { AnyDep, AnyParam, Dep, DepNode, Param, PathWire, Place, Rest } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
@@ -18,7 +18,7 @@ export function param<Name extends string>(parameter: Rest<Name>): Dep<readonly 
 export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
   needs(typeof parameter !== "string" && isSegment(parameter), "param: it", parameter, "a parameter of Path");
   const { name } = parameter;
-  const at = `path.${name}`;
+  const at = placeOf("path", name);
   const codec = parameter.kind === "param" ? parameter.codec : string;
   const compile = (place: Place): ((request: InputRequest) => unknown) => {
     const index = place.captured(parameter);

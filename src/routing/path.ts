@@ -1,6 +1,6 @@
 import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
 import { int as intCodec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
-import { isSegment, isTexts, kindOf, needs, needsObject, needsPath, needsText } from "../given.ts";
+import { isSegment, isTexts, kindOf, needs, needsObject, needsPath, needsText, placeOf } from "../given.ts";
 import { encodeSegment } from "../http/target.ts";
 import type { AnyParam, ArgumentsOf, Param, Rest } from "../inputs/dep.ts";
 import { codecFor } from "../inputs/text-schema.ts";
@@ -135,7 +135,7 @@ export function param<const Name extends string, A, Sent = unknown>(
   kind: TextKind<A, Sent>,
   options: ParamOptions<NoInfer<EncodedAs<Sent>>> = {},
 ): Param<Name, A, Sent> {
-  return codecParam("Path.param", name, codecFor(kind, `path.${name}`) as Codec<A, Sent>, options);
+  return codecParam("Path.param", name, codecFor(kind, placeOf("path", name)) as Codec<A, Sent>, options);
 }
 
 function codecParam<const Name extends string, A, Sent>(

@@ -1,5 +1,5 @@
 /** Arguments that only JavaScript can get wrong: each member of a route is looked at once, so that no check of it meets another. */
-import { isMeta, isObject, isSegment, isTexts, kindOf } from "../given.ts";
+import { isListOf, isMeta, isObject, isSegment, isTexts, kindOf } from "../given.ts";
 import { isCode } from "../refusals.ts";
 import type { Route } from "./route.ts";
 
@@ -58,7 +58,7 @@ function notInput(value: unknown, seen: Set<unknown>): string | undefined {
 const codesOf = "a list of codes of Refusal.code";
 
 function isCodes(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isCode);
+  return isListOf(value, isCode);
 }
 
 function isInput(value: unknown): value is {

@@ -1,4 +1,4 @@
-import { needsSchema } from "../given.ts";
+import { needsSchema, needsText } from "../given.ts";
 import { getGlobalConfig } from "valibot";
 import type { GenericSchema } from "valibot";
 import type { AnyStandard, StandardSchema } from "./standard.ts";
@@ -308,6 +308,7 @@ const names = new WeakMap<object, string>();
  * @throws Error if the shape already has another name.
  */
 export function named<S extends AnyShape | StandardSchema>(name: string, shape: S): S {
+  needsText("Shape.named: its name", name);
   needsSchema("Shape.named: its shape", shape);
   const before = names.get(shape);
   if (before !== undefined && before !== name) {

@@ -2,7 +2,7 @@ import { string } from "../codecs/codec.ts";
 import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
 import { isCookie, named as namedByCodec } from "../codecs/cookie.ts";
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
-import { needs } from "../given.ts";
+import { needs, placeOf } from "../given.ts";
 import type { Dep, TextNeed } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { codecFor } from "../inputs/text-schema.ts";
@@ -21,7 +21,7 @@ export function named<A, S = unknown>(
   kind: TextKind<A, S>,
   about: TextOptions<NoInfer<EncodedAs<S>>> = {},
 ): Cookie<A> {
-  return namedByCodec(name, codecFor(kind, `cookie.${name}`) as Codec<A>, about);
+  return namedByCodec(name, codecFor(kind, placeOf("cookie", name)) as Codec<A>, about);
 }
 
 /** A required cookie: a 400 problem `required` at `cookie.<name>` where it is absent, or sealed and does not open. */
@@ -39,7 +39,7 @@ export function optional<A>(cookie: Cookie<A>): Dep<A | undefined> {
 
 function read<A>(cookie: Cookie<A>, required: boolean, absent: () => unknown): Dep<never, never, never> {
   const { name, codec, sealing, about } = cookie;
-  const at = `cookie.${name}`;
+  const at = placeOf("cookie", name);
   const compile = () => (request: InputRequest) => {
     const text = request.cookie(name);
     if (text === undefined) return absent();

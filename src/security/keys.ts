@@ -1,4 +1,4 @@
-import { needsText } from "../given.ts";
+import { needsText, needsTexts } from "../given.ts";
 import { decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { KeyRing, ringOf } from "./key-ring.ts";
 
@@ -18,6 +18,7 @@ const minBytes = 32;
  * @throws Error for a shorter secret; the error does not quote it.
  */
 export function ring(newest: string, ...retired: readonly string[]): Keys {
+  needsTexts("Keys.ring: secrets", [newest, ...retired]);
   const keys = new KeyRing([newest, ...retired]);
   const short = keys.shorterThan(minBytes);
   if (short !== -1) throw new Error(`Keys.ring: secrets[${short}] is shorter than ${minBytes} bytes`);

@@ -1,7 +1,7 @@
 import type { Codec, TextOptions } from "../codecs/codec.ts";
 import { named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
-import { needsObject, needsText } from "../given.ts";
+import { needsObject, needsText, placeOf } from "../given.ts";
 import { decode, decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { codecFor } from "../inputs/text-schema.ts";
 import type { AnyTextKind, TextKind } from "../inputs/text-schema.ts";
@@ -104,7 +104,7 @@ function sealedCookie<A>(
       return opened !== undefined && secondsOf(now) - Number(opened.stamp) <= maxAgeSeconds ? opened.value : undefined;
     },
   };
-  const codec = codecFor(kind, `cookie.${name}`);
+  const codec = codecFor(kind, placeOf("cookie", name));
   // The API document describes a sealed value as a text, so `App.make` does not look at this codec.
   const problem = codec.schema?.problem;
   if (problem !== undefined) throw new TypeError(`${maker}: it reads cookie.${name} ${problem}`);

@@ -131,7 +131,7 @@ class Verifier {
   constructor(options: WebhookOptions) {
     const { scheme, keys } = signingOf("Webhook.verify", options);
     const { toleranceMs = 5 * 60_000, seen = scheme.isTimed ? memory() : undefined } = options;
-    needs(toleranceMs > 0 && Number.isFinite(toleranceMs), "Webhook.verify: toleranceMs", toleranceMs, "milliseconds");
+    needs(Number.isFinite(toleranceMs) && toleranceMs > 0, "Webhook.verify: toleranceMs", toleranceMs, "milliseconds");
     if (seen !== undefined) {
       needs(isObject(seen) && typeof seen.take === "function", "Webhook.verify: seen", seen, "a store with take");
     }

@@ -1,5 +1,5 @@
 import type { App, AppOptions } from "../app/app.ts";
-import { needs, needsObject, needsText } from "../given.ts";
+import { needs, needsObject, needsText, shown } from "../given.ts";
 import { checkTls } from "./tls.ts";
 import type { Certificates, TlsOptions } from "./tls.ts";
 
@@ -204,7 +204,7 @@ export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
     const value = given[name];
     if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
       throw new RangeError(
-        `${taker}: ${name} cannot be ${String(value)}: it must be a whole number from ${min} to ${max}`,
+        `${taker}: ${name} cannot be ${shown(value)}: it must be a whole number from ${min} to ${max}`,
       );
     }
   }

@@ -9,7 +9,7 @@ import type { Parts } from "../events/stream.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
-import { isObject, needs, needsApp, needsFunction, needsObject, needsText } from "../given.ts";
+import { isListOf, isObject, needs, needsApp, needsFunction, needsObject, needsText } from "../given.ts";
 import type { Awaitable } from "../inputs/dep.ts";
 import type { PeerCertificate } from "../inputs/peer-certificate.ts";
 import { inBackground } from "../logging/raised.ts";
@@ -272,7 +272,7 @@ export function checkCall(at: string, tested: TestApp, target: unknown, options:
   needsText(`${at}: its target`, target);
   needsObject(`${at}: options`, options);
   const { headers = [] } = options;
-  const isPairs = isObject(headers) && (!Array.isArray(headers) || headers.every(Array.isArray));
+  const isPairs = isObject(headers) && (!Array.isArray(headers) || isListOf(headers, Array.isArray));
   needs(isPairs, `${at}: headers`, headers, "headers by name, or pairs");
 }
 

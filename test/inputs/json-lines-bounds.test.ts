@@ -243,7 +243,7 @@ it.each([
   [{ max: -1 }, "reads a body of at most -1 bytes, which is not a number of bytes"],
   [{ max: 1.5 }, "reads a body of at most 1.5 bytes, which is not a number of bytes"],
   [{ max: 1, maxLine: 0 }, "reads lines of at most 0 bytes, which is not a number of bytes"],
-  [{ max: 1, maxLine: "1" as never }, "reads lines of at most 1 bytes, which is not a number of bytes"],
+  [{ max: 1, maxLine: "1" as never }, 'reads lines of at most "1" bytes, which is not a number of bytes'],
 ])("JL-62 App.make refuses the limits %j", (options, sentence) => {
   expect(() => App.make([listed(Any, options)])).toThrow(`POST /lines ${sentence}`);
 });

@@ -10,6 +10,9 @@ const wrong: readonly (readonly [kind: string, value: unknown])[] = [
   ["another object", {}],
   ["a list", [7]],
   ["a promise", Promise.resolve(1)],
+  ["a symbol", Symbol("x")],
+  ["an object without a prototype", Object.create(null)],
+  ["a list of a hole", Object.assign([], { length: 1 })],
 ];
 
 /** What names the place as well: the route, the connection string, and an answer, whose route its log line has. */
