@@ -1,108 +1,22 @@
 /** What goes wrong around a request, on whatever runtime runs this: what was seen is a line of JSON. */
-import { Answer, Dep, Log, Meta, Path, Refusal, Returns, after, get, post, refuse } from "usher-http";
 import type { serve as Serve } from "usher-http/node";
-import { gate } from "../support/gate.ts";
-
-// A release may take ten seconds; the one that hangs has 5 ms here. The others keep theirs, however slow the machine is.
-const { setTimeout: realTimeout } = globalThis;
-let isHanging = false;
-Object.assign(globalThis, {
-  setTimeout: (act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) =>
-    realTimeout(act, isHanging && ms === 10_000 ? 5 : ms, ...args),
-});
-
-const lines: { readonly level: string; readonly message: string }[] = [];
-Log.setup({
-  format: "json",
-  out: (line) => {
-    if (line.includes("s3cret")) throw new Error("a line has the message of an error");
-    lines.push(JSON.parse(line) as (typeof lines)[number]);
-  },
-});
-
-const soldOut = Refusal.code("sold_out", { status: 409, doc: "None is left." });
-const events: string[] = [];
-const raise = (): never => {
-  throw new Error("s3cret");
-};
-const never = (): Promise<never> => new Promise(() => {});
-const noted = (name: string, release: () => unknown = () => {}) =>
-  Dep.scoped(
-    {},
-    () => name,
-    (value, { how, status }) => {
-      events.push(`${value}: ${how} ${status}`);
-      return release();
-    },
-  );
-const outer = noted("outer");
-
-const commit = gate();
-const bank = {
-  async transaction(work: (db: string) => Promise<unknown>) {
-    await work("db");
-    events.push("asked to commit");
-    await commit.passed;
-    events.push("committed");
-  },
-};
-const tx = Dep.transaction(Dep.ofRequest(() => bank));
-
-const text = { returns: Returns.text, refuses: [soldOut] } as const;
-const failing = Dep.scoped({}, raise, () => void events.push("released what was never acquired"));
-const soon = { ...text, meta: Meta.empty.add(Meta.deadline, 2000) };
-const routes = [
-  get(Path.of("answered"), { ...text, inputs: { outer, inner: noted("inner") } }, () => "x"),
-  get(Path.of("refused"), { ...text, inputs: { outer } }, () => refuse(soldOut, "None is left.")),
-  get(Path.of("raised"), { ...text, inputs: { outer } }, raise),
-  get(Path.of("half"), { ...text, inputs: { outer, failing } }, () => "x"),
-  get(Path.of("release-raises"), { ...text, inputs: { outer, bad: noted("bad", raise) } }, () => "x"),
-  get(Path.of("release-hangs"), { ...text, inputs: { outer, slow: noted("slow", never) } }, () => "x"),
-  get(Path.of("after-fails"), { ...text, inputs: { after } }, ({ after }) => {
-    after(async () => raise());
-    after(() => void events.push("the next task"));
-    return "x";
-  }),
-  get(Path.of("too-late"), { ...soon, inputs: { outer } }, never),
-  get(Path.of("commit"), { ...soon, inputs: { outer, tx } }, () => "x"),
-  post(Path.of("cut"), { inputs: { outer }, returns: Returns.response }, () => {
-    const parts = async function* () {
-      yield new TextEncoder().encode("part");
-      raise();
-    };
-    return Answer.stream(parts(), { contentType: "text/plain" });
-  }),
-];
+import { begin, commit, events, expected, realTimeout, routes, saidBy, warnings } from "./scoped-routes.ts";
 
 const adapter = "Bun" in globalThis ? "bun" : "Deno" in globalThis ? "deno" : "node";
 const { serve } = (await import(`usher-http/${adapter}`)) as { readonly serve: typeof Serve };
 const server = await serve(routes, { port: 0, signals: false, drainMs: 0 });
 
-/** How many events and warnings of a request there are once it is over; one where it is not listed. */
-const expected: { readonly [path: string]: number } = {
-  answered: 2,
-  half: 2,
-  raised: 2,
-  "release-raises": 3,
-  "release-hangs": 3,
-  "after-fails": 2,
-  commit: 4,
-  cut: 2,
-};
 const seen: { [path: string]: unknown } = {};
 for (const { method, pattern } of routes) {
   const path = pattern.slice(1);
-  [events.length, lines.length] = [0, 0];
-  isHanging = path === "release-hangs";
+  begin(path);
   // Where a connection is cut, Bun's client rejects before it hands over the response, and sends a GET again.
   const response = await fetch(`${server.url}${pattern}`, { method }).catch(() => undefined);
   const body = (await response?.text().catch(() => undefined)) ?? "cut";
-  const answer = body.startsWith("{") ? (JSON.parse(body) as { error: string }).error : body;
   if (path === "commit") commit.open();
-  const warnings = () => lines.filter(({ level }) => level !== "info").map(({ message }) => message);
   while (events.length + warnings().length < (expected[path] ?? 1))
     await new Promise((resolve) => realTimeout(resolve, 1));
-  seen[path] = [answer, [...events], warnings()];
+  seen[path] = [saidBy(body), [...events], warnings()];
 }
 await server.stop();
 console.log(JSON.stringify(seen));

@@ -16,8 +16,10 @@ export const nodeNewest: Target = processTarget("node-newest", {
   binary: runtimes["node-newest"],
 });
 
-/** The newest Node again, with HTTP/2 beside HTTP/1.1. */
-export const nodeNewestHttp2: Target = processTarget("node-newest over HTTP/2", {
-  program: new URL("../programs/node-http2.ts", import.meta.url),
-  binary: runtimes["node-newest"],
-});
+/** Later Nodes again, with HTTP/2 beside HTTP/1.1. */
+export const withHttp2: readonly Target[] = (["node-22", "node-24", "node-newest"] as const).map((name) =>
+  processTarget(`${name} over HTTP/2`, {
+    program: new URL("../programs/node-http2.ts", import.meta.url),
+    binary: runtimes[name],
+  }),
+);
