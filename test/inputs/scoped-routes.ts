@@ -13,7 +13,7 @@ Object.assign(globalThis, {
 });
 
 /** What was logged of it. */
-export const lines: { readonly level: string; readonly message: string }[] = [];
+const lines: { readonly level: string; readonly message: string }[] = [];
 Log.setup({
   format: "json",
   out: (line) => {
