@@ -87,7 +87,7 @@ it("are one for each entry, one for each namespace, and a few that they share", 
   const ofPage = ["reader-script"];
   // Loaded by a server with the options `tls` and `http2` alone, but for what opens a WebSocket.
   const ofNode = ["http2", "secure", "upgrade"];
-  const ofClient = ["client-calls", "event-reader", "received"];
+  const ofClient = ["body-until", "client-calls", "event-reader", "received"];
   expect(namesOf(/^dist\/([\w-]+)\.js$/)).toEqual(
     [...entries, ...forRuntimes, "cli", ...shared, ...ofClient, ...ofPage, ...ofNode].toSorted(),
   );
