@@ -112,10 +112,4 @@ describe.skipIf(nghttp2.isSkipped).each(ways)(`nghttp2 %s${nghttp2.why}`, (_way,
     const asked = [`${origin}:${port}/hello`, `${origin}:${port}/long?length=3`];
     expect(await output("nghttp", ["-b", "200", "--no-verify", ...asked])).toBe("Hello.xxx");
   });
-
-  it("nghttp: a head of 64 KiB, in CONTINUATION frames, is refused", async () => {
-    const { port } = await start(routes, options);
-    const said = await output("nghttp", ["-v", "--continuation", "--no-verify", `${origin}:${port}/hello`]);
-    expect(said).toContain(":status: 431");
-  });
 });
