@@ -23,3 +23,8 @@ export const ends: { readonly [path: string]: readonly unknown[] } = {
   ],
   cut: ["cut", ["outer: failed 200"], ["stream on /cut failed, so its connection is closed"]],
 };
+
+/** What a body says: the name of a refusal, or the text. */
+export function saidBy(body: string): string {
+  return body.startsWith("{") ? (JSON.parse(body) as { error: string }).error : body;
+}

@@ -1,6 +1,7 @@
 /** What goes wrong around a request, on whatever runtime runs this: what was seen is a line of JSON. */
 import type { serve as Serve } from "usher-http/node";
-import { begin, commit, events, expected, realTimeout, routes, saidBy, warnings } from "./scoped-routes.ts";
+import { saidBy } from "./scoped-ends.ts";
+import { begin, commit, events, expected, realTimeout, routes, warnings } from "./scoped-routes.ts";
 
 const adapter = "Bun" in globalThis ? "bun" : "Deno" in globalThis ? "deno" : "node";
 const { serve } = (await import(`usher-http/${adapter}`)) as { readonly serve: typeof Serve };

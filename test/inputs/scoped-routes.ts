@@ -98,8 +98,3 @@ export function begin(path: string): void {
 export function warnings(): readonly string[] {
   return lines.filter(({ level }) => level !== "info").map(({ message }) => message);
 }
-
-/** What a body says: the name of a refusal, or the text. */
-export function saidBy(body: string): string {
-  return body.startsWith("{") ? (JSON.parse(body) as { error: string }).error : body;
-}

@@ -12,7 +12,7 @@ import type { Gate } from "../../support/gate.ts";
 import { SessionClient } from "./session-client.ts";
 
 const Large = Event.text("large");
-// No socket takes so much that nobody reads.
+// More than the buffers of a socket take.
 const large = Event.make(Large, "a".repeat(16 * 1024 * 1024));
 
 interface Stuck {

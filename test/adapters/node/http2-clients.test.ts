@@ -1,4 +1,4 @@
-/** Clients of HTTP/2 that nobody here wrote: curl, and `nghttp` and `h2load` of nghttp2. */
+/** A server of HTTP/2 answers the clients of others: curl, and `nghttp` and `h2load` of nghttp2. */
 import { execFile, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /** What goes wrong around a request, in workerd: releases, commits and tasks after the answer. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ends } from "../../inputs/scoped-ends.ts";
+import { ends, saidBy } from "../../inputs/scoped-ends.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { RawClient } from "../../support/raw-client.ts";
 import { bundle, start } from "./running.ts";
@@ -33,7 +33,7 @@ async function answered(client: RawClient, target: string): Promise<string> {
       ({ body }) => body,
       () => "cut",
     );
-  return body.startsWith("{") ? (JSON.parse(body) as { error: string }).error : body;
+  return saidBy(body);
 }
 
 it("what is acquired for a request is released, however it ends", async () => {
