@@ -25,7 +25,8 @@ import { Connections, isWatched } from "./connection.ts";
 import { awaitsContinue } from "./exchange.ts";
 import { refuseHead, refuseRequest } from "./bad-request.ts";
 import { Upgrades, cutUnread, inTurn, lastResponse } from "./upgrade.ts";
-import { isBun, listen, nodeMajor, stderrSink } from "./listen.ts";
+import { isBun, isDeno, listen, nodeMajor, stderrSink } from "./listen.ts";
+import { detachable, leaveParser, readFromFirstByte } from "./parser.ts";
 import type { Http2 } from "./http2/http2.ts";
 import type { Secure } from "./secure.ts";
 import { timedOut } from "./stream.ts";
@@ -141,7 +142,7 @@ class NodeListener extends Listener {
     };
     const server = this.#secure?.server(options) ?? createServer(options);
     const event = this.#secure === undefined ? "connection" : "secureConnection";
-    const http1 = this.#http2 === undefined ? () => {} : takeListener(server, event);
+    const http1 = this.#http2 === undefined && !isDeno ? () => {} : takeListener(server, event);
     // Node silently drops headers past a count; the bytes of a head are limited already.
     server.maxHeadersCount = 0;
     server.maxConnections = maxConnections;
@@ -184,7 +185,11 @@ class NodeListener extends Listener {
     server.on("clientError", (error, socket) => {
       // A TLS handshake that failed: there is no connection yet.
       if (this.#secure !== undefined && !isWatched(socket as Socket)) socket.destroy();
-      else attempt(socket, () => refuseHead(error, socket as Socket, this.deadlines));
+      else
+        attempt(socket, () => {
+          if (isDeno) leaveParser(socket as Socket);
+          refuseHead(error, socket as Socket, this.deadlines);
+        });
     });
     server.on("timeout", (socket) => attempt(socket, () => timedOut(socket, sendTimeoutMs)));
   }
@@ -199,7 +204,8 @@ class NodeListener extends Listener {
     } else if (this.#secure !== undefined) this.#secure.begins(socket);
     else {
       const connection = this.#connections.watch(socket);
-      if (this.#http2 === undefined) http1(socket);
+      if (isDeno) readFromFirstByte(socket, http1);
+      else if (this.#http2 === undefined) http1(socket);
       else this.#http2.whenKnown(socket, connection, () => http1(socket));
     }
   }
@@ -210,6 +216,7 @@ class NodeListener extends Listener {
     this.#secure?.begun(socket);
     const connection = this.#connections.watch(socket);
     if (socket.alpnProtocol === "h2") this.#http2?.take(socket, connection);
+    else if (isDeno) readFromFirstByte(socket, http1);
     else http1(socket);
   }
 
@@ -274,9 +281,10 @@ function mayUpgrade(upgrades: Upgrades, request: IncomingMessage): boolean {
 function takeListener(server: HttpServer, event: "connection" | "secureConnection"): (socket: Socket) => void {
   const listeners = server.listeners(event) as ((socket: Socket) => void)[];
   server.removeAllListeners(event);
-  return (socket) => {
+  const read = (socket: Socket): void => {
     for (const listener of listeners) listener.call(server, socket);
   };
+  return isDeno ? detachable(read) : read;
 }
 
 function closeServer(server: HttpServer): Promise<void> {

@@ -175,7 +175,8 @@ function ownDescriptor(): number {
 }
 
 export const isBun: boolean = "bun" in process.versions;
-const isNode = !isBun && !("deno" in process.versions);
+export const isDeno: boolean = "deno" in process.versions;
+const isNode = !isBun && !isDeno;
 
 const version: readonly [major: number, minor: number] = isNode ? nodeVersion() : [0, 0];
 
