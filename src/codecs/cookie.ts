@@ -76,6 +76,11 @@ export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}
   // A sealed value may be any text, because the cookie holds base64url.
   const canHold = sealing === undefined ? isCookieValue(printed) : printed.isWellFormed();
   if (!canHold) throw new Error(`Cookie.make: cookie ${name} has a value no cookie can hold`);
+  // The length of a sealed value is known when it is sealed.
+  const bytes = sealing === undefined ? name.length + printed.length : 0;
+  if (bytes > maxBytes) {
+    throw new Error(`Cookie.make: cookie ${name} has ${bytes} bytes, and a browser drops one of more than ${maxBytes}`);
+  }
   const maxAgeMs = shorter(options.maxAgeMs, sealing?.maxAgeMs);
   if (maxAgeMs !== undefined && !isAge(maxAgeMs)) {
     throw new Error(
@@ -105,11 +110,19 @@ export function clear<A>(cookie: Cookie<A>, options: { readonly path?: string } 
   return { name: cookie.name, value: "", path, httpOnly: true, sameSite: "lax", maxAgeMs: 0 };
 }
 
-/** The value of a `Set-Cookie` line. `Secure` is left out only where the browser would then drop the cookie. */
+/** A name whose cookie is dropped without `Secure` (RFC 6265bis §4.1.3), in either case. */
+const needsSecure = /^__(?:Secure|Host)-/i;
+/** A name whose cookie is also dropped with another path than `/`. */
+const needsRoot = /^__Host-/i;
+
+/**
+ * The value of a `Set-Cookie` line. `Secure` is left out where some browsers would then drop the cookie, unless its name
+ * makes every browser drop it without.
+ */
 export function setCookieLine(cookie: SetCookie, secure: boolean): string {
   let line = `${cookie.name}=${cookie.value}; Path=${cookie.path}`;
   if (cookie.httpOnly) line += "; HttpOnly";
-  if (secure) line += "; Secure";
+  if (secure || needsSecure.test(cookie.name)) line += "; Secure";
   line += cookie.sameSite === "strict" ? "; SameSite=Strict" : "; SameSite=Lax";
   if (cookie.maxAgeMs !== undefined) line += `; Max-Age=${Math.ceil(cookie.maxAgeMs / 1000)}`;
   return line;
@@ -130,7 +143,8 @@ export function wrongPart(cookie: WrittenCookie | null): string | undefined {
   const { name, value, path, domain, maxAgeMs } = cookie;
   if (typeof name !== "string" || !isToken(name)) return "the name of a cookie";
   if (typeof value !== "string" || !isCookieValue(value)) return `the value of cookie ${name}`;
-  if (typeof path !== "string" || !isCookiePath(path)) return `the path of cookie ${name}`;
+  if (name.length + value.length > maxBytes) return `the length of cookie ${name}`;
+  if (typeof path !== "string" || !isCookiePath(path) || isMisplaced(name, path)) return `the path of cookie ${name}`;
   if (domain !== undefined && !(typeof domain === "string" && isDomain(domain))) return `the domain of cookie ${name}`;
   return maxAgeMs === undefined || isAge(maxAgeMs) ? undefined : `maxAgeMs of cookie ${name}`;
 }
@@ -156,12 +170,21 @@ function shorter(one: number | undefined, other: number | undefined): number | u
 
 function cookiePath(name: string, path = "/"): string {
   if (!isCookiePath(path)) throw new Error(`Cookie.make: cookie ${name} has a path no cookie can hold`);
+  if (isMisplaced(name, path)) throw new Error(`Cookie.make: cookie ${name} needs the path /, or a browser drops it`);
   return path;
 }
 
-// RFC 6265 §4.1.1: a path-value is any character but controls and ";".
+/** A browser drops a cookie whose name and value have more (RFC 6265bis §5.6). */
+const maxBytes = 4096;
+
+// RFC 6265 §4.1.1: a path-value is any character but controls and ";". A browser takes the directory of the request in place of
+// a path without "/" at its start (§5.2.4), or of more than 1024 bytes (RFC 6265bis §5.6).
 function isCookiePath(path: string): boolean {
-  return /^[\x20-\x3a\x3c-\x7e]*$/.test(path);
+  return /^\/[\x20-\x3a\x3c-\x7e]{0,1023}$/.test(path);
+}
+
+function isMisplaced(name: string, path: string): boolean {
+  return path !== "/" && needsRoot.test(name);
 }
 
 function isDomain(text: string): boolean {

@@ -140,6 +140,20 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
     expect(bought).toEqual([]);
   });
 
+  it.each(["127.0.0.1", "localhost"])(
+    "keeps the cookies of an HTTP server on %s whose names need Secure",
+    async (host) => {
+      const names = ["__Host-a", "__host-b", "__Secure-c", "d"];
+      const set = get(Path.root, { inputs: { setCookie }, returns: Returns.html }, ({ setCookie }) => {
+        for (const name of names) setCookie(Cookie.make(Cookie.named(name, Codec.string), "v"));
+        return "set";
+      });
+      const { port } = await start([set], {});
+      await page.goto(`http://${host}:${port}`);
+      expect((await context.cookies()).map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+    },
+  );
+
   it("XO-03 a form of the same host's other port is another origin's, though its cookies go with it", async () => {
     await open({ checkOrigin: false });
     await signIn();

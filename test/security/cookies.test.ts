@@ -104,6 +104,73 @@ describe("what no cookie can hold", () => {
   });
 });
 
+describe("what a browser does not keep as it is sent (RFC 6265bis §4.1.3, §5.6)", () => {
+  const a = (count: number): string => "a".repeat(count);
+  const long = (name: number, value: number) => Cookie.make(Cookie.named(a(name), Codec.string), a(value));
+
+  it.each([
+    [2048, 2048],
+    [1, 4095],
+    [4096, 0],
+  ])("a name of %i bytes and a value of %i are as long as they may be", async (name, value) => {
+    expect(await sets([long(name, value)])).toEqual([expect.stringContaining(`${a(name)}=${a(value)};`)]);
+  });
+  it.each([
+    [1, 4096],
+    [2048, 2049],
+    [4096, 1],
+    [4097, 0],
+  ])("a name of %i bytes and a value of %i are too long", (name, value) => {
+    expect(() => long(name, value)).toThrow(
+      new Error(`Cookie.make: cookie ${a(name)} has 4097 bytes, and a browser drops one of more than 4096`),
+    );
+  });
+
+  it.each([
+    ["plain", (value: string) => ({ value })],
+    ["sealed", (value: string) => ({ value: "", seal: async () => value })],
+  ])("one that is too long, written by hand, %s", async (_kind, partsOf) => {
+    const of = (length: number) => ({ ...Cookie.make(k, ""), ...partsOf(a(length)) });
+    expect(await sets([of(4095)])).toHaveLength(1);
+    expect(await sets([of(4096)])).toEqual([]);
+    expect(messages("error")).toEqual([expect.stringContaining('"set-cookie": the length of cookie k')]);
+    expect(logged().join("\n")).not.toMatch(/aaa/);
+  });
+
+  it.each(["", "in", "../in", "\\in", `/${a(1024)}`])("the path %j: it would take another", (path) => {
+    const said = new Error("Cookie.make: cookie k has a path no cookie can hold");
+    expect(() => Cookie.make(k, "v", { path })).toThrow(said);
+    expect(() => Cookie.clear(k, { path })).toThrow(said);
+  });
+  it("a path of 1024 bytes is kept", async () => {
+    expect(await sets([Cookie.make(k, "v", { path: `/${a(1023)}` })])).toEqual([
+      expect.stringContaining(`Path=/${a(1023)};`),
+    ]);
+  });
+
+  it.each(["__Host-k", "__host-k", "__HOST-"])("%s with another path than /", (name) => {
+    const host = Cookie.named(name, Codec.string);
+    const said = new Error(`Cookie.make: cookie ${name} needs the path /, or a browser drops it`);
+    expect(() => Cookie.make(host, "v", { path: "/in" })).toThrow(said);
+    expect(() => Cookie.clear(host, { path: "/in" })).toThrow(said);
+  });
+  it.each(["__Host-k", "__host-k", "__Secure-k", "__SECURE-k"])("%s without Secure, on loopback too", async (name) => {
+    const prefixed = Cookie.named(name, Codec.string);
+    expect(await sets([Cookie.make(prefixed, "v"), Cookie.clear(prefixed)], "localhost")).toEqual([
+      `${name}=v; Path=/; HttpOnly; Secure; SameSite=Lax`,
+      `${name}=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0`,
+    ]);
+  });
+  it("Secure is not for a name that only has a prefix in it", async () => {
+    const names = ["__Hostk", "_Host-k", "x__Host-k", "__Securek"].map((name) => Cookie.named(name, Codec.string));
+    const lines = await sets(
+      names.map((cookie) => Cookie.make(cookie, "v", { path: "/in" })),
+      "localhost",
+    );
+    expect(lines.map((line) => line.includes("Secure;"))).toEqual([false, false, false, false]);
+  });
+});
+
 describe("an age that is none", () => {
   it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, 1e300, Number.MAX_SAFE_INTEGER])(
     "%d is refused by what makes a cookie, which names it",
@@ -141,9 +208,20 @@ describe("a cookie written by hand", () => {
         ...(typeof value === "string" ? [["the value of cookie sid", no(seal(value))] as const] : []),
       ],
     ),
-    ...["/; Domain=evil.example", "/\r\nx: y", "/\u0000", "/\u007f", "/\t", "/\u00e9", undefined, null, 1].map(
-      (path) => ["the path of cookie sid", no({ path })] as const,
-    ),
+    ...[
+      "/; Domain=evil.example",
+      "/\r\nx: y",
+      "/\u0000",
+      "/\u007f",
+      "/\t",
+      "/\u00e9",
+      "",
+      "in",
+      undefined,
+      null,
+      1,
+    ].map((path) => ["the path of cookie sid", no({ path })] as const),
+    ["the path of cookie __Host-sid", no({ name: "__Host-sid", path: "/in" })],
     ...["", "a b", "a;b", "a=b", "a\r\nb", "\u00e9", "\u00a0__Host-sid", undefined, null, {}].map(
       (name) => ["the name of a cookie", no({ name })] as const,
     ),
