@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { IdempotencyEntry, IdempotencyStore } from "usher-http";
 
 const now = new Date();
-const minute = 60_000;
+const hour = 3_600_000;
 
 /** Describes a store of its own connection: memory, Redis, a table. */
 export function itKeepsAnswers(open: () => Promise<IdempotencyStore>): void {
@@ -13,7 +13,7 @@ export function itKeepsAnswers(open: () => Promise<IdempotencyStore>): void {
     store: IdempotencyStore,
     digest: string,
     token: string,
-    { takesOver = false, leaseMs = minute, keepMs = minute } = {},
+    { takesOver = false, leaseMs = hour, keepMs = hour } = {},
   ): Promise<"claimed" | readonly [string | undefined, string | undefined, "holds" | "lost"]> => {
     const entry: IdempotencyEntry | undefined = await store.claim(
       digest,
@@ -23,7 +23,7 @@ export function itKeepsAnswers(open: () => Promise<IdempotencyStore>): void {
     if (entry === undefined) return "claimed";
     return [entry.fingerprint, entry.answer, entry.leaseMs > 0 ? "holds" : "lost"];
   };
-  const keep = (store: IdempotencyStore, digest: string, token: string, answer: string, keepMs = minute) =>
+  const keep = (store: IdempotencyStore, digest: string, token: string, answer: string, keepMs = hour) =>
     store.keep(digest, { fingerprint: `of ${token}`, token, answer, keepMs, refused: undefined }, now);
   const later = () => new Promise((resolve) => setTimeout(resolve, 20));
 
@@ -64,10 +64,10 @@ export function itKeepsAnswers(open: () => Promise<IdempotencyStore>): void {
       const store = await open();
       const digest = fresh();
       await claimed(store, digest, "a", { leaseMs: 1 });
-      await store.extend(digest, "b", minute);
+      await store.extend(digest, "b", hour);
       await later();
       expect((await claimed(store, digest, "b"))[2]).toBe("lost");
-      await store.extend(digest, "a", minute);
+      await store.extend(digest, "a", hour);
       expect((await claimed(store, digest, "b", { takesOver: true }))[2]).toBe("holds");
     });
   });
@@ -82,7 +82,7 @@ export function itKeepsAnswers(open: () => Promise<IdempotencyStore>): void {
       expect(await keep(store, digest, "a", answer)).toBe(true);
       await later();
       await store.free(digest, "a");
-      await store.extend(digest, "a", minute);
+      await store.extend(digest, "a", hour);
       const again = await keep(store, digest, "a", "another");
       const [fingerprint, kept] = await claimed(store, digest, "b", { takesOver: true });
       expect([again, fingerprint, kept]).toEqual([false, "of a", answer]);

@@ -14,8 +14,8 @@ export class Wire {
   #target: number;
   #isCut = false;
   readonly #sockets = new Set<Socket>();
-  /** Those of them that lead to the server. */
-  readonly #far = new Set<Socket>();
+  /** Those of them that lead to the server, each with the client's. */
+  readonly #far = new Map<Socket, Socket>();
 
   private constructor(listener: Server, target: number) {
     this.#listener = listener;
@@ -47,9 +47,13 @@ export class Wire {
     this.#isCut = false;
   }
 
-  /** Keeps back what the server says, on what is connected now, until that is cut. */
+  /** Keeps back what the server says, on what is connected now, until that is cut or `passAnswers` is called. */
   holdAnswers(): void {
-    for (const far of this.#far) far.unpipe().pause();
+    for (const far of this.#far.keys()) far.unpipe().pause();
+  }
+
+  passAnswers(): void {
+    for (const [far, near] of this.#far) far.pipe(near);
   }
 
   /** Connects to another port from now on. */
@@ -68,7 +72,7 @@ export class Wire {
       return;
     }
     const far = connect(this.#target, "127.0.0.1");
-    this.#far.add(far);
+    this.#far.set(far, near);
     far.on("close", () => this.#far.delete(far));
     for (const [socket, other] of [
       [near, far],

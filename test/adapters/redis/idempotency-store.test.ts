@@ -18,7 +18,8 @@ describe.skipIf(redis.isSkipped)(`idempotency keys in Redis${redis.why}`, () => 
     url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
   });
   const open = async (): Promise<OpenIdempotencyStore> => {
-    const store = await idempotencyStore(url, { prefix: `usher-test-${process.pid}-${prefixes++}:` });
+    const prefix = `usher-test-${process.pid}-${prefixes++}:`;
+    const store = await idempotencyStore(url, { prefix, waitMs: 60_000 });
     onTestFinished(() => store.close());
     return store;
   };
@@ -44,7 +45,7 @@ describe.skipIf(redis.isSkipped)(`idempotency keys in Redis${redis.why}`, () => 
 describe.skipIf(ownRedis.isSkipped)(`a Redis that is away${ownRedis.why}`, () => {
   it("refuses a request with a key, which does not run, until it is back", async () => {
     const server = await RedisServer.start();
-    const store = await idempotencyStore(server.url);
+    const store = await idempotencyStore(server.url, { waitMs: 60_000 });
     onTestFinished(() => store.close());
     let ran = 0;
     const once = Idempotency.by(store, { caller: Dep.return("everybody") });
