@@ -106,7 +106,9 @@ describe("of a primary and a standby", () => {
     ["prefer-standby", `127.0.0.1:${plain.port}`, false],
     ["prefer-standby", `127.0.0.1:1,127.0.0.1:${plain.port}`, false],
   ])("%s of %s is the one it asks for", async (kind, hosts, isStandby) => {
-    const pool = await Pool.create(`postgres://postgres@${hosts}/postgres?target_session_attrs=${kind}`, { size: 1 });
+    // Without a limit: a server that is slow is not passed over.
+    const options = `target_session_attrs=${kind}&connect_timeout=0`;
+    const pool = await Pool.create(`postgres://postgres@${hosts}/postgres?${options}`, { size: 1 });
     onTestFinished(() => pool.close());
     expect(await pool.exec(recovery)).toEqual({ is_standby: isStandby });
     const pid = await pool.use((db) => db.exec(session));

@@ -9,9 +9,19 @@ const who = Statement.find("select ssl, session_user::text as name from pg_stat_
 
 Log.setup({ level: undefined });
 const results: unknown[] = [];
-for (const target of JSON.parse(process.argv[2] as string) as readonly string[]) results.push(await connect(target));
+for (const target of JSON.parse(process.argv[2] as string) as readonly string[])
+  results.push(await connectAtSomeSpeed(target));
 console.log(JSON.stringify(results));
 process.exit(0);
+
+/** Tries again with a longer limit if the machine was too slow for the first: only a silent server exceeds each of them. */
+async function connectAtSomeSpeed(target: string): Promise<unknown> {
+  for (const seconds of [1, 5]) {
+    const result = await connect(target.replace("connect_timeout=1", `connect_timeout=${seconds}`));
+    if (!String(result).includes("no connection within")) return result;
+  }
+  return connect(target.replace("connect_timeout=1", "connect_timeout=25"));
+}
 
 async function connect(target: string): Promise<unknown> {
   try {

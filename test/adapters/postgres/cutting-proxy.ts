@@ -9,7 +9,7 @@ export class CuttingProxy {
   readonly #armed = new Set<Socket>();
   readonly #carried = new Set<Socket>();
   #hushed: (() => void) | undefined = undefined;
-  #hushAt: string | undefined = undefined;
+  #hushAt: { readonly text: string; readonly isHushed: () => void } | undefined = undefined;
   #refuseAt: string | undefined = undefined;
   #refusal: Uint8Array = Buffer.alloc(0);
   #cutsAfterError = false;
@@ -96,8 +96,8 @@ export class CuttingProxy {
   }
 
   /** As {@link hush}, once a client has said something that holds a text. */
-  hushAt(text: string): void {
-    this.#hushAt = text;
+  hushAt(text: string): Promise<void> {
+    return new Promise((isHushed) => (this.#hushAt = { text, isHushed }));
   }
 
   /** Carries again what comes from now on. */
@@ -127,7 +127,8 @@ export class CuttingProxy {
     const server = connect(target, "127.0.0.1");
     server.setNoDelay(true).on("error", () => {});
     client.on("data", (bytes) => {
-      if (this.#hushAt !== undefined && bytes.includes(this.#hushAt)) void this.hush();
+      const at = this.#hushAt;
+      if (at !== undefined && bytes.includes(at.text)) void this.hush().then(at.isHushed);
       const isRefused = this.#refuseAt !== undefined && bytes.includes(this.#refuseAt);
       if (isRefused) this.#refuseAt = undefined;
       if (isRefused) client.write(this.#refusal);
