@@ -4,7 +4,7 @@ import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { createServer } from "node:http";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import * as v from "valibot";
 import { Codec, Dep, HttpClient, Path, Query, Returns, Test, get, request } from "usher-http";
 import type { Trace } from "usher-http";
@@ -240,8 +240,12 @@ describe("a limit", () => {
 
   it("of time is for the body too", async () => {
     const { url } = await other((_request, response) => void response.write("some"));
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     const response = await HttpClient.make({ timeoutMs: 200 }).fetch(url);
-    await expect(response.text()).rejects.toMatchObject({ name: "TimeoutError" });
+    const body = response.text();
+    vi.advanceTimersByTime(200);
+    await expect(body).rejects.toMatchObject({ name: "TimeoutError" });
   });
 
   it("of time leaves the caller's own signal its say", async () => {
