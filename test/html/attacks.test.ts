@@ -155,7 +155,7 @@ describe("any text", () => {
   });
 });
 
-describe.skipIf(browser.isSkipped)(`in Chromium${browser.why}`, { timeout: 120_000 }, () => {
+describe.skipIf(browser.isSkipped)(`in Chromium${browser.why}`, () => {
   it("no hostile value runs, and no link is code", async () => {
     const chromium = await startBrowser();
     try {

@@ -32,7 +32,6 @@ interface Visit {
 export async function visit({ browser, url, ...how }: Visit, then: (page: Page) => Promise<void>): Promise<void> {
   const { width = 1280, scheme = "light", document, expected = /^(?!)/ } = how;
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
-  context.setDefaultTimeout(60_000);
   const hosts = new Set<string>();
   const wrong: string[] = [];
   context.on("request", (request) => hosts.add(new URL(request.url()).origin));

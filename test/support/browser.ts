@@ -52,7 +52,10 @@ export async function startBrowser(more: readonly string[] = []): Promise<Browse
     ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
     ...more,
   ];
-  return chromium.launch({ executablePath: chromiumPath, args });
+  const browser = await chromium.launch({ executablePath: chromiumPath, args, timeout: 0 });
+  // Playwright ends a wait after 30 seconds, which a busy machine may need. Here a wait ends with its test.
+  browser.on("context", (context) => context.setDefaultTimeout(0));
+  return browser;
 }
 
 function onPath(): string | undefined {
