@@ -39,7 +39,7 @@ interface SessionRecord {
   readonly version: string;
   /** The SHA-256 of the credentials that opened it. */
   readonly owner: string;
-  /** The address of the client that opened it, and of IPv6 its /64; undefined where there is none. */
+  /** The IPv4 address, or the /64 of the IPv6 address, of the client that opened it. Undefined if the client has no address. */
   readonly network?: string | undefined;
 }
 
