@@ -1,11 +1,10 @@
 /** A call ends when it should, also where the platform collected its request or its signal as garbage in the meantime. */
 import { execFile } from "node:child_process";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { atSomeSpeed } from "../support/eventually.ts";
+import { serverOfFile } from "../support/http-server.ts";
 import { runtimes } from "../support/runtimes.ts";
 
 const program = join(import.meta.dirname, "collected-program.mjs");
@@ -19,19 +18,10 @@ const begun: { readonly [path: string]: readonly [type: string, text: string] } 
   "/bytes": ["application/octet-stream", "some"],
 };
 
-const server = createServer((request, response) => {
+const { port } = await serverOfFile((request, response) => {
   const [type, text] = begun[request.url ?? ""] ?? [];
   if (type !== undefined) response.setHeader("content-type", type);
   if (text !== undefined) response.write(text);
-});
-let port: number;
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  port = (server.address() as AddressInfo).port;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
 });
 
 /** How the calls of `HttpClient` end, and those of the typed client. */

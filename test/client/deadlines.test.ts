@@ -1,34 +1,23 @@
 /** Calls to other servers end with the deadline of the request that makes them. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { App, Client, HttpClient, Meta, Path, Returns, get } from "usher-http";
 import { holdClock } from "../support/clock.ts";
 import { gate } from "../support/gate.ts";
 import type { Gate } from "../support/gate.ts";
+import { serverOfFile } from "../support/http-server.ts";
 import { messages } from "../support/logs.ts";
 
 const meta = Meta.empty.add(Meta.deadline, 50);
 const stock = get(Path.of("stock"), { returns: Returns.text }, () => "");
 type Routes = readonly [typeof stock];
 
-let baseUrl: string;
 /** A server that answers nothing: that it was asked, and that its caller has gone. */
 let asked: Gate;
 let left: Gate;
-const server = createServer((request, response) => {
+const { url: baseUrl } = await serverOfFile((request, response) => {
   asked.open();
   response.on("close", () => left.open());
   request.resume();
-});
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
 });
 
 holdClock();

@@ -1,13 +1,12 @@
 /** Calls to other servers (contract 2.12, 2.13, 8; facts 11.3, 16; rows LG-12, TR-10, TR-13, TR-15, TR-16, TR-18, TR-21). */
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
-import { createServer } from "node:http";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as v from "valibot";
 import { Codec, Dep, HttpClient, Path, Query, Returns, Test, get, request } from "usher-http";
 import type { Trace } from "usher-http";
+import { serverOfTest } from "../support/http-server.ts";
 import { lines, logWith, logged } from "../support/logs.ts";
 import { start } from "../support/node-server.ts";
 import { kept, named, registered } from "../telemetry/kept-spans.ts";
@@ -17,21 +16,14 @@ const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const caller = "00f067aa0ba902b7";
 const idOf = (span: ReadableSpan) => span.spanContext().spanId;
 
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
-});
-
 /** Another server; what it was sent. */
 async function other(answer: RequestListener = (_request, response) => void response.end("fine")) {
   const heads: IncomingHttpHeaders[] = [];
-  const server = createServer((request, response) => {
+  const { url, close } = await serverOfTest((request, response) => {
     heads.push(request.headers);
     answer(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  ends.push(() => (server.closeAllConnections(), server.close()));
-  return { heads, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { heads, url, close };
 }
 
 const upstream = Dep.ofResource<HttpClient>("upstream");
@@ -215,7 +207,7 @@ describe("its line", () => {
     const hangs = await other(() => {});
     const gone = await other();
     const { trace, spans } = kept();
-    for (const end of ends.splice(1)) end();
+    await gone.close();
     const cancelled = AbortSignal.abort();
     for (const [url, init] of [
       [gone.url, {}],

@@ -1,9 +1,8 @@
 /** A call that is over follows its caller's signal no longer, and leaves no timer: the signal may outlive many calls. */
 import { getEventListeners } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Client, HttpClient } from "usher-http";
+import { serverOfFile } from "../support/http-server.ts";
 
 const answers: { readonly [path: string]: readonly [status: number, type: string, text: string] } = {
   "/json": [200, "application/json", "1"],
@@ -17,20 +16,11 @@ const answers: { readonly [path: string]: readonly [status: number, type: string
   "/bytes": [200, "application/octet-stream", "a"],
   "/cut": [200, "application/json", "1"],
 };
-const server = createServer((request, response) => {
+const { url: baseUrl } = await serverOfFile((request, response) => {
   const [status, type, text] = answers[request.url ?? ""] ?? [404, "", ""];
   response.writeHead(status, type === "" ? {} : { "content-type": type });
   if (request.url === "/cut") response.write(text, () => response.destroy());
   else response.end(text);
-});
-let baseUrl: string;
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
 });
 const stopping = new AbortController();
 const { signal } = stopping;

@@ -142,31 +142,27 @@ describe("create-usher, from a registry", { timeout: 300_000 }, () => {
     },
   ])("is run by $by", async ({ by, line: [program = "", ...args], steps }) => {
     const registry = await startRegistry(join(root, "create-usher"));
-    try {
-      const cwd = join(projects.folder, `by-${by}`);
-      mkdirSync(cwd);
-      const env = {
-        ...process.env,
-        // Bun would run the `create-usher` of this repository's own `node_modules/.bin`.
-        PATH: projects.path
-          .split(":")
-          .filter((folder) => !folder.includes("node_modules"))
-          .join(":"),
-        HOME: cwd,
-        DENO_DIR: join(cwd, "deno"),
-        npm_config_user_agent: undefined,
-        npm_config_registry: registry.url,
-        NPM_CONFIG_REGISTRY: registry.url,
-        npm_config_cache: join(cwd, "npm"),
-        npm_config_yes: "true",
-        npm_config_update_notifier: "false",
-      };
-      const { stdout } = await run(program, args, { cwd, env });
-      expect([...stdout.matchAll(/^ {2}(.*)$/gm)].map(([, step]) => step)).toEqual(["cd my-shop", ...steps]);
-      const runtime = by === "npm" ? "node" : by.toLowerCase();
-      expect(readFileSync(join(cwd, "my-shop/src/main.ts"), "utf8")).toContain(`from "usher-http/${runtime}"`);
-    } finally {
-      registry.close();
-    }
+    const cwd = join(projects.folder, `by-${by}`);
+    mkdirSync(cwd);
+    const env = {
+      ...process.env,
+      // Bun would run the `create-usher` of this repository's own `node_modules/.bin`.
+      PATH: projects.path
+        .split(":")
+        .filter((folder) => !folder.includes("node_modules"))
+        .join(":"),
+      HOME: cwd,
+      DENO_DIR: join(cwd, "deno"),
+      npm_config_user_agent: undefined,
+      npm_config_registry: registry,
+      NPM_CONFIG_REGISTRY: registry,
+      npm_config_cache: join(cwd, "npm"),
+      npm_config_yes: "true",
+      npm_config_update_notifier: "false",
+    };
+    const { stdout } = await run(program, args, { cwd, env });
+    expect([...stdout.matchAll(/^ {2}(.*)$/gm)].map(([, step]) => step)).toEqual(["cd my-shop", ...steps]);
+    const runtime = by === "npm" ? "node" : by.toLowerCase();
+    expect(readFileSync(join(cwd, "my-shop/src/main.ts"), "utf8")).toContain(`from "usher-http/${runtime}"`);
   });
 });

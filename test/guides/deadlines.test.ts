@@ -1,26 +1,19 @@
 /** The page on deadlines: its program. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type * as Usher from "usher-http";
 import type { App, HttpClient as Clients } from "usher-http";
+import { serverOfFile } from "../support/http-server.ts";
 import { openGuide } from "./project.ts";
 
 const guide = openGuide("deadlines");
 guide.write("package.ts", 'export * from "usher-http";');
-const other = createServer((request) => void request.resume());
 
 let made: App;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-  const baseUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const { url: baseUrl } = await serverOfFile((request) => void request.resume());
   const { make } = await guide.load<{ make: (client: Clients, deadlineMs: number) => App }>("main.ts");
   const { HttpClient: Loaded } = await guide.load<typeof Usher>("package.ts");
   made = make(Loaded.make({ baseUrl }), 50);
-});
-afterAll(() => {
-  other.closeAllConnections();
-  other.close();
 });
 
 describe("a service whose other server does not answer", () => {

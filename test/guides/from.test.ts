@@ -1,9 +1,7 @@
 /** The pages for users of other frameworks: both programs of a page answer the same requests alike. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { RequestListener, Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import type { RequestListener } from "node:http";
+import { describe, expect, it } from "vitest";
+import { serverOfTest } from "../support/http-server.ts";
 import { openGuide } from "./project.ts";
 
 interface Fetching {
@@ -56,22 +54,13 @@ describe("from Hono", () => {
   });
 });
 
-const servers = new Set<Server>();
-afterEach(() => {
-  for (const server of servers) server.close();
-  servers.clear();
-});
-
 /** What a server of Node's answers. */
 async function listening(listener: RequestListener): Promise<Answer> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  servers.add(server);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const { url } = await serverOfTest(listener);
   return async (request) => {
     const { pathname } = new URL(request.url);
     const body = request.body === null ? {} : { body: await request.text() };
-    return fetch(`http://127.0.0.1:${port}${pathname}`, { method: request.method, headers: request.headers, ...body });
+    return fetch(`${url}${pathname}`, { method: request.method, headers: request.headers, ...body });
   };
 }
 

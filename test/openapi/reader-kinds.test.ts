@@ -1,7 +1,6 @@
 /** The page's own reader with each kind of input, credential and response, behind a proxy that puts a prefix before the paths. */
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import {
   Answer,
@@ -24,6 +23,7 @@ import {
 } from "usher-http";
 import * as v from "valibot";
 import { browser as chromium, startBrowser } from "../support/browser.ts";
+import { serverOfTest } from "../support/http-server.ts";
 import { start } from "../support/node-server.ts";
 import { visit } from "./docs-browser.ts";
 import "../support/logs.ts";
@@ -120,7 +120,7 @@ const routes = [
 /** A proxy that takes `/api` off the paths of an app. */
 async function behindProxy(options: Openapi.DocsOptions): Promise<string> {
   const { port } = await start([...routes, ...Openapi.docs(routes, { title: "Kinds", ...options })]);
-  const proxy = createServer((incoming, outgoing) => {
+  const { url } = await serverOfTest((incoming, outgoing) => {
     const { method, headers } = incoming;
     const path = incoming.url?.replace(/^\/api/, "") ?? "/";
     const passed = request({ port, method, path, headers, host: "127.0.0.1" }, (answer) => {
@@ -129,12 +129,7 @@ async function behindProxy(options: Openapi.DocsOptions): Promise<string> {
     });
     incoming.pipe(passed);
   });
-  await new Promise<void>((done) => void proxy.listen(0, "127.0.0.1", done));
-  onTestFinished(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/api/docs`;
+  return `${url}/api/docs`;
 }
 
 let browser: Browser;

@@ -1,10 +1,8 @@
 /** A package registry that knows which versions there are, and has no tarballs: npm resolves versions by it. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { serverOfFile } from "../support/http-server.ts";
 import { root } from "./packed.ts";
-import type { Registry } from "./registry.ts";
 
 interface Manifest {
   readonly name: string;
@@ -32,8 +30,11 @@ function withDependencies(name: string, known: ReadonlyMap<string, unknown>): re
   return [manifest, ...others.flatMap((other) => withDependencies(other, known))];
 }
 
-/** Serves the manifests of this package and of both generations of OpenTelemetry, as they are installed here. */
-export async function startCatalog(): Promise<Registry> {
+/**
+ * Serves the manifests of this package and of both generations of OpenTelemetry, as they are installed here, until the test file
+ * ends. Returns its URL.
+ */
+export async function startCatalog(): Promise<string> {
   const versions = new Map<string, Map<string, Manifest>>();
   const add = (manifest: Manifest): void => {
     const { name, version } = manifest;
@@ -43,20 +44,12 @@ export async function startCatalog(): Promise<Registry> {
   for (const manifest of generations.flatMap((modules) => scoped(modules, "@opentelemetry"))) add(manifest);
   add(manifestIn(root));
   for (const name of needed(versions)) for (const manifest of withDependencies(name, versions)) add(manifest);
-  const server = createServer(({ url = "" }, response) => {
+  const catalog = await serverOfFile(({ url = "" }, response) => {
     const found = versions.get(decodeURIComponent(url.slice(1)));
     response.writeHead(found === undefined ? 404 : 200, { "content-type": "application/json" });
     response.end(JSON.stringify(found === undefined ? {} : answered([...found.values()])));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return `${catalog.url}/`;
 }
 
 /** The names of what the packages depend on and peers that npm installs, and that are not among them. */

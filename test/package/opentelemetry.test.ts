@@ -10,27 +10,23 @@ import { installedBeside } from "../telemetry/installed.ts";
 import { startCatalog } from "./catalog.ts";
 import { compilerOptions, newest } from "./compilers.ts";
 import { onPath } from "./projects.ts";
-import type { Registry } from "./registry.ts";
 
 const run = promisify(execFile);
 
 describe("in an empty folder npm resolves", () => {
-  let catalog: Registry;
+  let catalog: string;
   const folder = mkdtempSync(join(tmpdir(), "usher-resolved-"));
   beforeAll(async () => {
     catalog = await startCatalog();
   });
-  afterAll(() => {
-    catalog.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   /** The versions after the packages were installed in turn. npm takes no version that its own Node is too old for. */
   async function resolved(node: string, turns: readonly string[]): Promise<(name: string) => string> {
     const cwd = mkdtempSync(join(folder, "project-"));
     const options = ["--package-lock-only", "--no-audit", "--no-fund", `--cache=${join(folder, "npm")}`];
     for (const turn of turns) {
-      const args = [onPath("npm"), "install", ...options, `--registry=${catalog.url}`, ...turn.split(" ")];
+      const args = [onPath("npm"), "install", ...options, `--registry=${catalog}`, ...turn.split(" ")];
       await run(node, args, { cwd, env: { PATH: process.env["PATH"], HOME: folder } });
     }
     const lock = JSON.parse(readFileSync(join(cwd, "package-lock.json"), "utf8")) as {

@@ -40,9 +40,8 @@ export async function openProjects(): Promise<Projects> {
   const folder = mkdtempSync(join(tmpdir(), "usher-projects-"));
   const registry = await startRegistry(root, ...dependencies);
   return {
-    open: (name, commands) => open(folder, registry.url, name, commands),
+    open: (name, commands) => open(folder, registry, name, commands),
     remove() {
-      registry.close();
       rmSync(folder, { recursive: true });
     },
   };

@@ -1,36 +1,22 @@
 /** A package registry on this machine, which has this package as npm would publish it, and what it depends on. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { serverOfFile } from "../support/http-server.ts";
 import { root } from "./packed.ts";
 import { tarballOf } from "./tarball.ts";
-
-export interface Registry {
-  readonly url: string;
-  close(): void;
-}
 
 interface Published {
   readonly manifest: { readonly name: string; readonly version: string };
   readonly tarball: Buffer;
 }
 
-/** Serves the package of each of these folders. */
-export async function startRegistry(...folders: readonly string[]): Promise<Registry> {
+/** Serves the package of each of these folders until the test file ends. Returns its URL. */
+export async function startRegistry(...folders: readonly string[]): Promise<string> {
   const packages = new Map(folders.map(published).map((one) => [one.manifest.name, one]));
-  const server = createServer((request, response) => answer(request, response, packages));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  const { url } = await serverOfFile((request, response) => answer(request, response, packages));
+  return `${url}/`;
 }
 
 function published(folder: string): Published {

@@ -1,21 +1,17 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { serverOfFile } from "./http-server.ts";
 import { runCollection } from "./postman.ts";
 import type { Collection } from "./postman.ts";
 
 /** Answers with what it was sent. */
-const server = createServer((request, response) => {
+const { url: URL } = await serverOfFile((request, response) => {
   let body = "";
   request.on("data", (part) => (body += String(part)));
   const { method, url, headers } = request;
   request.on("end", () => response.writeHead(201).end(JSON.stringify({ method, url, kind: headers["x-kind"], body })));
 });
-beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
-afterAll(() => server.close());
 
-const run = (item: Collection["item"]) =>
-  runCollection({ item }, { URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, KIND: "pen" });
+const run = (item: Collection["item"]) => runCollection({ item }, { URL, KIND: "pen" });
 
 const request = {
   method: "PUT",

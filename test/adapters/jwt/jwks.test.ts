@@ -1,11 +1,10 @@
 /** The keys of an issuer: how often they are fetched, and what is no answer. */
-import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { App, Path, Returns, get } from "usher-http";
 import { Jwt } from "usher-http/jwt";
 import type { JwksOptions } from "usher-http/jwt";
+import { serverOfFile } from "../../support/http-server.ts";
 import { messages } from "../../support/logs.ts";
 import { asking, forged, claims, now, options, pairOf, seconds, signed } from "./tokens.ts";
 import type { Pair } from "./tokens.ts";
@@ -17,28 +16,19 @@ const json =
   (response) =>
     response.setHeader("content-type", "application/json").end(JSON.stringify(body));
 
-let server: Server;
-let url: string;
 /** What the issuer answers, and how often it was asked. */
 let answer: Answer;
 let asked = 0;
 let first: Pair;
 let second: Pair;
+const issuer = await serverOfFile((request, response) => {
+  asked++;
+  answer(response, request);
+});
+const url = `${issuer.url}/jwks.json`;
 
 beforeAll(async () => {
   [first, second] = await Promise.all([pairOf("ES256", "first"), pairOf("ES256", "second")]);
-  server = createServer((request, response) => {
-    asked++;
-    answer(response, request);
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
 });
 beforeEach(() => {
   asked = 0;

@@ -1,11 +1,9 @@
 /** The same tokens on each runtime. */
 import { execFile } from "node:child_process";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { serverOfFile } from "../../support/http-server.ts";
 import { workerOf } from "../../support/miniflare.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { claims, pairOf, signed } from "./tokens.ts";
@@ -23,7 +21,6 @@ export default {
     return app.fetch(request);
   },
 };`;
-let server: Server;
 let url: string;
 let token: string;
 let asked = 0;
@@ -31,20 +28,13 @@ let asked = 0;
 beforeAll(async () => {
   const { jwk, privateKey } = await pairOf("ES256", "one");
   token = await signed(privateKey, { alg: "ES256", kid: "one" }, { ...claims, exp: Date.now() / 1000 + 600 });
-  server = createServer((request, response) => {
+  const issuer = await serverOfFile((request, response) => {
     asked++;
     if (request.url === "/jwks/slow") return;
     if (request.url === "/jwks/moved") response.writeHead(302, { location: "/jwks" });
     response.end(JSON.stringify({ keys: [jwk] }));
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
+  url = `${issuer.url}/jwks`;
 });
 
 const expected = [

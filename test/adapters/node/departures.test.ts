@@ -2,15 +2,13 @@
  * Clients that leave behind a body that nobody reads. Node reads nothing more of a socket while a body waits to be read, so
  * neither a FIN nor a RST is seen behind it.
  */
-import { createServer } from "node:http";
-import type { Server as HttpServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Answer, App, Dep, Path, Returns, body, bodyStream, clientGone, get, post } from "usher-http";
 import type { Route } from "usher-http";
 import { listener } from "usher-http/node";
 import type { ServeOptions } from "usher-http/node";
 import { came, eventually } from "../../support/eventually.ts";
+import { serverOfTest } from "../../support/http-server.ts";
 import { gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 
@@ -93,11 +91,6 @@ describe.each(rows)("a client that sends %i bytes %s, and %s", (bytes, _framing,
 });
 
 describe("a server that the app is mounted in", () => {
-  const open: HttpServer[] = [];
-  afterEach(() => {
-    for (const server of open.splice(0)) server.close().closeAllConnections();
-  });
-
   it.each(departures)("is told of a client, too, that %s behind a body that nobody reads", async (_how, leave) => {
     const { asked, gone, told } = waits();
     const inputs = { clientGone };
@@ -105,10 +98,8 @@ describe("a server that the app is mounted in", () => {
       await told(clientGone);
       return "gone";
     });
-    const server = createServer(listener(App.make([route]), quick));
-    open.push(server);
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const client = await RawClient.to((server.address() as AddressInfo).port);
+    const { port } = await serverOfTest(listener(App.make([route]), quick));
+    const client = await RawClient.to(port);
     client.send(`POST /w HTTP/1.1\r\nhost: h\r\n${byLength(16 * most)}`);
     await asked;
     leave(client);

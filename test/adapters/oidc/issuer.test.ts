@@ -1,13 +1,12 @@
 /** The issuer's description and the access token, while the issuer answers, is away, hangs, or sends what it likes. */
 import { Readable, pipeline } from "node:stream";
 import { inspect } from "node:util";
-import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HttpClient, Test } from "usher-http";
 import { Oidc } from "usher-http/oidc";
 import { Shop, keys } from "./fake-issuer.ts";
+import { serverOfTest } from "../../support/http-server.ts";
 import { logged } from "../../support/logs.ts";
 
 const discovery = "/.well-known/openid-configuration";
@@ -103,12 +102,10 @@ describe("a server of an issuer", () => {
   /** Answers discovery by a function, on a socket. */
   async function signInAt(answer: (response: ServerResponse) => unknown, ms: number) {
     let calls = 0;
-    const server = createServer((_request, response) => {
+    const { url, close } = await serverOfTest((_request, response) => {
       calls++;
       answer(response);
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const http = HttpClient.make({ timeoutMs: ms, maxBody: 262_144 });
     const shop = new Shop({}, { http });
     const routes = Oidc.routes(Oidc.issuer(url, { clientId: "shop", http }), {
@@ -118,8 +115,7 @@ describe("a server of an issuer", () => {
       onSignIn: ({ claims }) => ({ user: claims.sub }),
     });
     const answered = await Test.call(Test.app(routes), "GET", "/sign-in");
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await close();
     return [answered.status, calls];
   }
 

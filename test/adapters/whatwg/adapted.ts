@@ -1,6 +1,4 @@
 /** Apps behind `@whatwg-node/server`, each in a server of Node's own that ends with its test. */
-import { once } from "node:events";
-import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { App } from "usher-http";
@@ -8,6 +6,7 @@ import type { AppOptions, Route } from "usher-http";
 import { whatwg } from "../../../adapters/whatwg/index.ts";
 import type { WhatwgContext, WhatwgHandler } from "../../../adapters/whatwg/index.ts";
 import { endsWithTest } from "../../support/ends.ts";
+import { serverOfTest } from "../../support/http-server.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
 import "../../support/logs.ts";
 
@@ -25,28 +24,15 @@ const { createServerAdapter } = (await import(name)) as {
   readonly createServerAdapter: (handler: WhatwgHandler) => Adapter;
 };
 
-const running: Server[] = [];
-endsWithTest(async () => {
-  leaveAll();
-  await Promise.all(
-    running.splice(0).map(async (server) => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    }),
-  );
-});
+endsWithTest(leaveAll);
 
 export function adapterOf(routes: readonly Route[], options: AppOptions = {}): Adapter {
   return createServerAdapter(whatwg(App.make(routes, options)));
 }
 
-/** Starts a server on a free port. @returns the port */
+/** Starts a server on a free port. */
 export async function serving(listener: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  running.push(server);
-  await once(server, "listening");
-  return server;
+  return (await serverOfTest(listener)).server;
 }
 
 /** A server of its own, whose listener is the app's adapter. */

@@ -1,12 +1,11 @@
 /** Streams of a Worker on the wire, and clients that leave them (facts 4.4; rows AN-21 to AN-25). */
-import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as after } from "node:timers/promises";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { WorkerExchange } from "../../../adapters/workers/exchange.ts";
 import { stream } from "../../../adapters/workers/stream.ts";
+import { gate } from "../../support/gate.ts";
+import { serverOfTest } from "../../support/http-server.ts";
 import { header } from "../../support/raw-client.ts";
 import type { RawClient } from "../../support/raw-client.ts";
 import { internal } from "../../support/refusals.ts";
@@ -167,23 +166,20 @@ describe("a client that leaves a stream: its producer", () => {
   });
 
   it("ends the request that a stream of the runtime's own came by", async () => {
-    const server = createServer((_request, response) => {
+    const left = gate();
+    const { url } = await serverOfTest((_request, response) => {
       const ticking = setInterval(() => response.write("1;"), 10);
       response.once("close", () => {
         clearInterval(ticking);
-        server.emit("left");
+        left.open();
       });
-    }).listen(0, "127.0.0.1");
-    const left = once(server, "left");
-    await once(server, "listening");
+    });
     const client = await worker.client();
-    const { port } = server.address() as AddressInfo;
-    client.ask(`GET /relays?from=${encodeURIComponent(`http://127.0.0.1:${port}/`)}`);
+    client.ask(`GET /relays?from=${encodeURIComponent(`${url}/`)}`);
     await client.sees("1;");
     client.close();
-    await left;
+    await left.passed;
     await worker.line("stream on /relays ended: client gone");
-    server.close();
   });
 });
 
