@@ -16,7 +16,7 @@ const maxCalled = 130;
 const maxGrouped = maxPlain + 40;
 const maxGroupedCalled = 140;
 const spread = 0.05;
-const counts = [100, 200, 400];
+const counts = [50, 200];
 
 const plain = { by: "post", before: "", path: "", given: "", sent: "" };
 const inGroup = {
