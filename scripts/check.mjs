@@ -40,6 +40,7 @@ const counted = join(folder, "tests.json");
 if (withTests) {
   const reporters = ["--reporter=default", "--reporter=./test/support/not-run.ts", "--reporter=json"];
   process.env["USHER_COVERAGE_IN"] = folder;
+  process.env["USHER_COVERAGE_OF"] = "blocks";
   const collected = ["--config", "scripts/coverage/vitest.config.mjs"];
   // Not `npm test`, which would build again.
   const vitest = ["exec", "--", "vitest", "run", ...reporters, `--outputFile=${counted}`, ...collected];

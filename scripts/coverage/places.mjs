@@ -45,6 +45,9 @@ export function allPlaces(root) {
   return all;
 }
 
+/** Whether a place is a `catch` or a `finally`. @param {Pick<Place, "what">} place */
+export const isBlock = ({ what }) => /^(?:catch|finally) /.test(what);
+
 /** A source that marks each place that it enters in `$entered`. @param {string} text @param {readonly Place[]} places */
 export function withMarks(text, places) {
   return wrapped(
