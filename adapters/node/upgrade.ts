@@ -130,10 +130,12 @@ export class Upgrades {
     this.#ws = ws;
   }
 
-  /** Undefined for an app without WebSockets and without answers that may take over: its connections are never handed over. */
+  /** Undefined where no connection is handed over: on Bun and Deno, in an app without WebSockets and answers that may take over. */
   static async of(handler: RequestHandler): Promise<Upgrades | undefined> {
     const kinds = new Set(handler.app.routes.map(({ returns }) => returns.node.kind));
-    if (!kinds.has("websocket")) return kinds.has("response") ? new Upgrades(handler, undefined) : undefined;
+    if (!kinds.has("websocket")) {
+      return kinds.has("response") || canIgnoreUpgrade ? new Upgrades(handler, undefined) : undefined;
+    }
     try {
       const upgrades = new Upgrades(handler, await import("ws"));
       handler.opensSockets = true;
@@ -144,10 +146,14 @@ export class Upgrades {
     }
   }
 
-  /** Whether a request may upgrade: newer Nodes ask, and hand over no other connection. */
+  /**
+   * Whether a request's connection is handed over: newer Nodes ask. If it is not, Node drops the bytes that it has read behind
+   * the request, and reads the rest of a body among them as requests. So `ignoreUpgrade` takes the connection. It cannot give back
+   * a body: Node 26 has read it, and a client may have ended its side behind it.
+   */
   takes(request: IncomingMessage): boolean {
     const match = this.#find(request);
-    if (match === undefined) return false;
+    if (match === undefined) return canIgnoreUpgrade && readHead(request) === 0;
     this.#found.set(request, match);
     return true;
   }
