@@ -12,7 +12,7 @@ it.each([
   { runtime: "Bun", command: runtimes.bun(), args: [program] },
   { runtime: "Deno", command: runtimes.deno(), args: ["run", "-A", program] },
 ])("AL-01, AL-03, AL-04, AL-06 and what a server that stops waits for, on $runtime", async ({ command, args }) => {
-  const { stdout } = await promisify(execFile)(command, args, { cwd: join(program, "../../.."), timeout: 60_000 });
+  const { stdout } = await promisify(execFile)(command, args, { cwd: join(program, "../../.."), timeout: 280_000 });
   expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toEqual({
     fired: ["19 ms", "second"],
     own: ["GET /begin 200", "job raised", "rang", "working"],

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Broadcast, Log, Path, Returns, Socket, Test, get } from "usher-http";
 import type { SocketEnd, SocketHandler } from "usher-http";
+import { eventually } from "../support/eventually.ts";
 import { lines, messages } from "../support/logs.ts";
 
 const Line = v.object({ text: v.string() });
@@ -295,7 +296,7 @@ describe("a message for many sockets", () => {
     const members = Array.from({ length: 3 }, () => {
       return Test.websocket(app, echoing, "/room", (socket) => socket.receive());
     });
-    await vi.waitFor(() => expect(hub.subscribers("room")).toHaveLength(3));
+    await eventually(() => expect(hub.subscribers("room")).toHaveLength(3));
     const encoded = Socket.encode(echoing.server, line);
     const readsOfOne = reads;
     expect(readsOfOne).toBeGreaterThan(0);

@@ -98,7 +98,7 @@ export function holdTheClock(): void {
 
 /** Waits for something while the clock stands. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 60_000;
   while (!(await isSo())) {
     if (Date.now() > end) throw new Error(`it never came: ${isSo.toString()}`);
     await new Promise(setImmediate);

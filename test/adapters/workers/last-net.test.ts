@@ -44,7 +44,7 @@ describe("what raises beside the app", () => {
   ])("is a 500: %s", async (_what, request, context) => {
     const { status, body } = await fetch(request, {}, context);
     expect([status, body]).toEqual([500, null]);
-    await vi.waitFor(() => expect(lines().map(({ level }) => level)).toContain("error"));
+    await eventually(() => expect(lines().map(({ level }) => level)).toContain("error"));
     expect(JSON.stringify(lines())).not.toContain("secret");
   });
 });
