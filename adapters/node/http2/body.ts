@@ -79,6 +79,11 @@ export class Http2Body implements BodySource, DeadlineListener {
       this.#end(endedEarly);
       return deadline;
     }
+    // Where nothing of it arrived before its end, Node has emitted that already.
+    if (stream.readableEnded) {
+      this.#end(stream.aborted ? endedEarly : undefined);
+      return deadline;
+    }
     if (!stream.closed) this.#sendContinue?.();
     stream.on(
       "data",

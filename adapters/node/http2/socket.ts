@@ -110,6 +110,8 @@ class StreamSocket extends Duplex implements DeadlineListener {
     });
     const closed = guarded(stream, () => this.destroy());
     stream.on("data", received).on("end", ended).on("close", closed).pause();
+    // Where nothing arrived before the client ended its side, Node has emitted that already.
+    if (stream.readableEnded) ended();
   }
 
   /** Emits `timeout` once the client has taken nothing for `ms`; 0 for never. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
-import { Codec, Cookie, Path, Refusal, Returns, Socket, get, refuse, setCookie } from "usher-http";
+import { Codec, Cookie, Dep, Path, Refusal, Returns, Socket, get, refuse, setCookie } from "usher-http";
 import type { Middleware, Route, SocketHandler, SocketOptions } from "usher-http";
 import { makeCertificate } from "../../support/certificates.ts";
 import { browser, startBrowser } from "../../support/browser.ts";
@@ -144,6 +144,23 @@ describe("http2: a WebSocket whose client leaves", () => {
     const { client, session } = await opened(route);
     leave(client, session);
     expect(await ended.passed).toBe("lost");
+  });
+
+  it("ends its handler where its client ended its side before it was opened", async () => {
+    const ended = gate();
+    const handler = { isOver: false };
+    const waited = Dep.join({}, () => ended.passed.then(() => "waited"));
+    const returns = Returns.websocket(texts, { keepAliveMs: 600_000 });
+    const route = get(Path.of("s"), { inputs: { waited }, returns }, () => async (socket) => {
+      for await (const _text of socket);
+      handler.isOver = true;
+    });
+    const { session } = await sessionWith([route, ok]);
+    const client = new SocketClient(session);
+    client.stream.end();
+    expect((await http2Ask(session, { ":path": "/ok" })).body).toBe("ok");
+    ended.open();
+    await eventually(() => expect(handler).toEqual({ isOver: true }));
   });
 
   it("ends its handler where its client resets it without an error while it is written to", async () => {

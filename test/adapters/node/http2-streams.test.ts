@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { Answer, Path, Returns, Socket, bodyStream, clientGone, get, post } from "usher-http";
+import type { Body } from "usher-http";
+import { Answer, Dep, Path, Returns, Socket, body, bodyStream, clientGone, get, post } from "usher-http";
 import { came, eventually } from "../../support/eventually.ts";
 import { gate } from "../../support/gate.ts";
 import { FrameClient, http2Ask, http2Client, requestBlock } from "../../support/http2-client.ts";
@@ -170,6 +171,33 @@ describe("http2: a body", () => {
     await reached.passed;
     client.write("reset", 0, 1, cancel);
     await eventually(() => expect(read).toEqual([...Array.from({ length: parts }, () => true), false]));
+  });
+
+  it.each([
+    ["whole", { body }, ({ body }: { readonly body?: Uint8Array }) => Promise.resolve(body?.length)],
+    [
+      "part by part",
+      { body: upload },
+      async ({ body }: { readonly body?: Body }) => {
+        const read = await body?.read();
+        return read?.ok === true && read.value === undefined ? 0 : "a failure";
+      },
+    ],
+  ])("that ended without a byte before it is read %s is empty", async (_how, inputs, lengthOf) => {
+    const ended = gate();
+    const waited = Dep.join({}, () => ended.passed.then(() => "waited"));
+    const reads = post(Path.of("reads"), { inputs: { waited, ...inputs }, ...inText }, async (values) => {
+      return `${await lengthOf(values as never)} bytes`;
+    });
+    const { port } = await start([reads, ok], { http2: true });
+    const client = await FrameClient.to(port);
+    client.write("headers", headOnly, 1, requestBlock("/reads", "POST"));
+    client.write("data", 1, 1);
+    client.write("headers", wholeRequest, 3, requestBlock("/ok"));
+    await eventually(() => expect(client.bytes).toBe("ok".length));
+    ended.open();
+    await eventually(() => expect(client.bytes).toBe("ok0 bytes".length));
+    expect(client.resets).toEqual([]);
   });
 
   it("that is read whole leaves its stream to end by itself", async () => {
