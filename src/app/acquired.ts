@@ -11,16 +11,22 @@ export class Acquired {
   hasTimedOut = false;
   /** Settles once all have got the handler's answer; undefined where none waits for it. Never rejects. */
   keeping: Promise<unknown> | undefined = undefined;
-  /** Set where the answer is made: called once the request has ended. */
-  release: (end: RequestEnd) => void = () => {};
+  /** Set once the handler has answered, or is too late. */
+  #release: ((end: RequestEnd) => void) | undefined = undefined;
   #status = 0;
   #code: string | undefined = undefined;
-  #end: RequestEnd | undefined = undefined;
+  #how: RequestEnd["how"] | undefined = undefined;
+
+  /** The handler is over. Where the request has ended before, as middleware may answer for it, `release` is called at once. */
+  releaseBy(release: (end: RequestEnd) => void): void {
+    this.#release = release;
+    this.#releaseAll();
+  }
 
   add(held: Held): void {
     this.held.push(held);
     // It was acquired too late, and nothing uses it.
-    if (this.#end !== undefined) this.release(this.#end);
+    this.#releaseAll();
   }
 
   /** What is sent. The request ends with it, unless a stream or a connection continues, which calls `ended`. */
@@ -31,9 +37,14 @@ export class Acquired {
   }
 
   ended(how: RequestEnd["how"]): void {
-    if (this.#end !== undefined) return;
-    this.#end = { how: this.#kindOf(how), status: this.#status, code: this.#code };
-    this.release(this.#end);
+    if (this.#how !== undefined) return;
+    this.#how = how;
+    this.#releaseAll();
+  }
+
+  #releaseAll(): void {
+    if (this.#how === undefined || this.#release === undefined) return;
+    this.#release({ how: this.#kindOf(this.#how), status: this.#status, code: this.#code });
   }
 
   #kindOf(how: RequestEnd["how"]): RequestEnd["how"] {

@@ -97,8 +97,11 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   const response = { status: answer.status, head, body, closes };
   const connection = typeof answer.body === "object" ? connectionOf(request, answer.body) : undefined;
   const continues = connection !== undefined || (typeof body === "object" && isStream(body));
-  request.acquired?.sent(answer, continues);
-  if (request.tasks !== undefined) startTasks(request, request.tasks, answer);
+  // Middleware has answered by itself: its route may still run, and acquire, and add tasks.
+  const isEarly = request.inside !== undefined && request.inside.made === undefined;
+  (isEarly ? request.acquires() : request.acquired)?.sent(answer, continues);
+  const tasks = isEarly ? request.later() : request.tasks;
+  if (tasks !== undefined) startTasks(request, tasks, answer);
   if (continues) {
     const unsent = (): void => dropUnsent(request, body);
     return { ...response, ...connection, unsent, ...(undeclared && { undeclared }) };

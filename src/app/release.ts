@@ -16,11 +16,25 @@ import type { Task, Tasks } from "./tasks.ts";
 
 /** The answer to send: another one where something cannot be kept, as a transaction that does not commit. */
 export function keep(request: RequestState, acquired: Acquired, answer: Answer): MaybePromise<Answer> {
-  acquired.release = (end) => releaseSoon(request, acquired.held, end);
-  if (request.guard === undefined && !acquired.held.some(keeps)) return answer;
-  const keeping = keepAll(request, acquired, answer);
+  const { held } = acquired;
+  if (request.guard === undefined && !held.some(keeps)) {
+    acquired.releaseBy((end) => releaseSoon(request, held, end));
+    return answer;
+  }
+  let isKept = false;
+  const keeping = keepAll(request, acquired, answer).finally(() => (isKept = true));
   acquired.keeping = keeping;
+  // Middleware may have answered without waiting for it.
+  acquired.releaseBy((end) => (isKept ? releaseSoon(request, held, end) : releaseKept(request, held, keeping, end)));
   return keeping;
+}
+
+/** Releases what is held once it got the answer. */
+function releaseKept(request: RequestState, held: Held[], keeping: Promise<unknown>, end: RequestEnd): void {
+  runSoon(request, async () => {
+    await inTime(keeping, releaseMs, holdsNothing);
+    await release(request, held, end);
+  });
 }
 
 function keeps({ beforeAnswer }: Held): boolean {
@@ -35,13 +49,10 @@ export function giveUp(request: RequestState, acquired: Acquired, answer: Answer
   acquired.hasTimedOut = true;
   const { held } = acquired;
   const keeping = acquired.keeping ?? (held.some(keeps) ? keepAll(request, acquired, answer) : undefined);
-  acquired.release = (end) => {
-    if (keeping === undefined) return releaseSoon(request, held, end);
-    runSoon(request, async () => {
-      await inTime(keeping, releaseMs, holdsNothing);
-      await release(request, held, end);
-    });
-  };
+  acquired.releaseBy((end) => {
+    if (keeping === undefined) releaseSoon(request, held, end);
+    else releaseKept(request, held, keeping, end);
+  });
 }
 
 async function keepAll(request: RequestState, acquired: Acquired, made: Answer): Promise<Answer> {

@@ -378,14 +378,18 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return (this.tasks ??= new Tasks(this.app.work));
   }
 
+  acquires(): Acquired {
+    return (this.acquired ??= new Acquired());
+  }
+
   hold(held: Held): void {
-    (this.acquired ??= new Acquired()).add(held);
+    this.acquires().add(held);
   }
 
   guardHandler(guard: HandlerGuard): void {
     if (this.guard !== undefined) throw new Error(`${this.route?.route.pattern} has two idempotency keys`);
     this.guard = guard;
-    this.acquired ??= new Acquired();
+    this.acquires();
   }
 
   /** Adds the headers and cookies that the handler set to its answer, unless that is a refusal (contract 4.3). */

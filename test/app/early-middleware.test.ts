@@ -1,0 +1,126 @@
+/** Middleware that answers while its route still runs: what the route's inputs acquired is released, and its tasks run. */
+import { describe, expect, it } from "vitest";
+import { Answer, App, Dep, Path, Refusal, Returns, after, get, refuse } from "usher-http";
+import type { Middleware, Route } from "usher-http";
+import { eventually } from "../support/eventually.ts";
+import { gate } from "../support/gate.ts";
+import { messages } from "../support/logs.ts";
+
+const teapot = Refusal.code("teapot", { status: 418, doc: "It is a teapot." });
+
+/** Answers without the route, whose answer is `late`. */
+function early(answer: () => Answer = () => Answer.make("early", { status: 202 })) {
+  const told: { late: Promise<unknown> | undefined } = { late: undefined };
+  const middleware: Middleware = (_request, next) => {
+    told.late = next();
+    return answer();
+  };
+  return { told, middleware };
+}
+
+async function ask(routes: readonly Route[], middleware: Middleware): Promise<Response> {
+  return App.make(routes, { middleware: [middleware] }).fetch(new Request("http://h/x"));
+}
+
+/** A scoped input that notes what happens to it, whose value is there once `acquires` resolves. */
+function noted(log: string[], acquires: Promise<void> | undefined, commits: Promise<void> = Promise.resolve()) {
+  return Dep.scoped(
+    {},
+    () => {
+      log.push("acquire");
+      return acquires?.then(() => "value") ?? "value";
+    },
+    (_value, end) => void log.push(`release ${end.how} ${end.status} ${end.code ?? "-"}`),
+    {
+      beforeAnswer: async (_value, refused, hasFailed) => {
+        log.push(refused === undefined && !hasFailed ? "commit" : "roll back");
+        await commits;
+        log.push("kept");
+      },
+    },
+  );
+}
+
+describe("what a route acquired whose middleware has answered", () => {
+  const open = gate();
+  open.open();
+  it.each<[what: string, answer: () => string | Refusal<"teapot">, kept: string, end: string]>([
+    ["answers", () => "late", "commit", "answered 202 -"],
+    ["refuses", () => refuse(teapot, "No."), "roll back", "answered 202 -"],
+    [
+      "throws",
+      () => {
+        throw new Error("s3cret");
+      },
+      "roll back",
+      "failed 202 -",
+    ],
+  ])("is released once its handler %s", async (_what, answer, kept, end) => {
+    for (const acquires of [undefined, open.passed]) {
+      const log: string[] = [];
+      const held = gate();
+      const inputs = { value: noted(log, acquires) };
+      const route = get(Path.of("x"), { inputs, returns: Returns.text, refuses: [teapot] }, async () => {
+        log.push("handle");
+        await held.passed;
+        return answer();
+      });
+      const { told, middleware } = early();
+      expect((await ask([route], middleware)).status).toBe(202);
+      await eventually(() => expect(log).toEqual(["acquire", "handle"]));
+      held.open();
+      await told.late;
+      await eventually(() => expect(log).toEqual(["acquire", "handle", kept, "kept", `release ${end}`]));
+    }
+  });
+
+  it("is released once it is kept, where the answer comes before that", async () => {
+    const log: string[] = [];
+    const [commits, impatience] = [gate(), gate()];
+    const inputs = { value: noted(log, undefined, commits.passed) };
+    const route = get(Path.of("x"), { inputs, returns: Returns.text }, () => "late");
+    const racing: Middleware = (_request, next) =>
+      Promise.race([next(), impatience.passed.then(() => Answer.make("early", { status: 202 }))]);
+    const answered = ask([route], racing);
+    await eventually(() => expect(log).toEqual(["acquire", "commit"]));
+    impatience.open();
+    expect((await answered).status).toBe(202);
+    await new Promise(setImmediate);
+    expect(log).toEqual(["acquire", "commit"]);
+    commits.open();
+    await eventually(() => expect(log).toEqual(["acquire", "commit", "kept", "release answered 202 -"]));
+  });
+
+  it("is released once the stream that was sent has ended, and the handler too", async () => {
+    const log: string[] = [];
+    const route = get(Path.of("x"), { inputs: { value: noted(log, open.passed) }, returns: Returns.text }, () => "late");
+    const { told, middleware } = early(() => Answer.stream(new Blob(["streamed"]).stream()));
+    const response = await ask([route], middleware);
+    await told.late;
+    await eventually(() => expect(log).toEqual(["acquire", "commit", "kept"]));
+    expect(await response.text()).toBe("streamed");
+    await eventually(() => expect(log.at(-1)).toBe("release answered 200 -"));
+  });
+});
+
+it("a task that a route adds after its middleware has answered runs, and gives its place back", async () => {
+  const ran: string[] = [];
+  const held = gate();
+  const late = Dep.bind(
+    Dep.join({}, () => held.passed.then(() => "waited")),
+    () => after,
+  );
+  const route = get(Path.of("x"), { inputs: { late }, returns: Returns.text }, ({ late }) => {
+    late((end) => void ran.push(`${end.how} ${end.status}`));
+    return "late";
+  });
+  const { told, middleware } = early();
+  const app = App.make([route], { middleware: [middleware], maxAfter: 1 });
+  for (const times of [1, 2]) {
+    expect((await app.fetch(new Request("http://h/x"))).status).toBe(202);
+    held.open();
+    await told.late;
+    await eventually(() => expect(ran).toEqual(Array.from({ length: times }, () => "answered 202")));
+  }
+  expect(messages("error")).toEqual([]);
+});
