@@ -171,11 +171,12 @@ function watched(
     ended: () => eventStreams?.remove(streaming),
   });
   eventStreams?.add(streaming);
-  response.once(
-    "close",
-    guarded(response, () => streaming.end("client gone")),
-  );
-  return streaming.readable;
+  const { readable } = streaming;
+  const leave = guarded(response, () => streaming.end("client gone"));
+  // The client may have gone before there was an answer.
+  if (response.closed) leave();
+  else response.once("close", leave);
+  return readable;
 }
 
 /**

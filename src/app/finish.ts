@@ -22,6 +22,7 @@ import {
   logUndeclared,
   measureRequest,
 } from "./access-log.ts";
+import { Acquired } from "./acquired.ts";
 import { startTasks } from "./release.ts";
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
 import { failureAnswer, formatted, internalAnswer } from "./refused.ts";
@@ -99,7 +100,8 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   const continues = connection !== undefined || (typeof body === "object" && isStream(body));
   // Middleware has answered by itself: its route may still run, and acquire, and add tasks.
   const isEarly = request.inside !== undefined && request.inside.made === undefined;
-  (isEarly ? request.acquires() : request.acquired)?.sent(answer, continues);
+  if (isEarly) request.acquired ??= new Acquired();
+  request.acquired?.sent(answer, continues);
   const tasks = isEarly ? request.later() : request.tasks;
   if (tasks !== undefined) startTasks(request, tasks, answer);
   if (continues) {

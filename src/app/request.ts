@@ -378,18 +378,14 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return (this.tasks ??= new Tasks(this.app.work));
   }
 
-  acquires(): Acquired {
-    return (this.acquired ??= new Acquired());
-  }
-
   hold(held: Held): void {
-    this.acquires().add(held);
+    (this.acquired ??= new Acquired()).add(held);
   }
 
   guardHandler(guard: HandlerGuard): void {
     if (this.guard !== undefined) throw new Error(`${this.route?.route.pattern} has two idempotency keys`);
     this.guard = guard;
-    this.acquires();
+    this.acquired ??= new Acquired();
   }
 
   /** Adds the headers and cookies that the handler set to its answer, unless that is a refusal (contract 4.3). */

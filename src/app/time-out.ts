@@ -4,6 +4,7 @@ import { within } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
 import { RefusingError, isTellable, outcomeUnknown, refuse, timedOut, timedOutRefusal } from "../refusals.ts";
 import { logLate } from "./access-log.ts";
+import { Acquired } from "./acquired.ts";
 import type { RequestDeadline } from "./deadline.ts";
 import { cancelBody, endHandler, finish } from "./finish.ts";
 import { failureAnswer } from "./refused.ts";
@@ -39,7 +40,8 @@ function insideAnswer(request: RequestState, answer: Answer): Answer {
 /** From now on the handler is late. What its inputs acquired is given up, and what they acquire later is released at once. */
 function leave(request: RequestState, deadline: RequestDeadline<RequestState>): void {
   deadline.pass();
-  giveUp(request, request.acquires(), answerOf(deadline));
+  request.acquired ??= new Acquired();
+  giveUp(request, request.acquired, answerOf(deadline));
 }
 
 /**

@@ -93,7 +93,11 @@ describe("what a route acquired whose middleware has answered", () => {
 
   it("is released once the stream that was sent has ended, and the handler too", async () => {
     const log: string[] = [];
-    const route = get(Path.of("x"), { inputs: { value: noted(log, open.passed) }, returns: Returns.text }, () => "late");
+    const route = get(
+      Path.of("x"),
+      { inputs: { value: noted(log, open.passed) }, returns: Returns.text },
+      () => "late",
+    );
     const { told, middleware } = early(() => Answer.stream(new Blob(["streamed"]).stream()));
     const response = await ask([route], middleware);
     await told.late;

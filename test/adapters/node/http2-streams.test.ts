@@ -173,33 +173,6 @@ describe("http2: a body", () => {
     await eventually(() => expect(read).toEqual([...Array.from({ length: parts }, () => true), false]));
   });
 
-  it.each([
-    ["whole", { body }, ({ body }: { readonly body?: Uint8Array }) => Promise.resolve(body?.length)],
-    [
-      "part by part",
-      { body: upload },
-      async ({ body }: { readonly body?: Body }) => {
-        const read = await body?.read();
-        return read?.ok === true && read.value === undefined ? 0 : "a failure";
-      },
-    ],
-  ])("that ended without a byte before it is read %s is empty", async (_how, inputs, lengthOf) => {
-    const ended = gate();
-    const waited = Dep.join({}, () => ended.passed.then(() => "waited"));
-    const reads = post(Path.of("reads"), { inputs: { waited, ...inputs }, ...inText }, async (values) => {
-      return `${await lengthOf(values as never)} bytes`;
-    });
-    const { port } = await start([reads, ok], { http2: true });
-    const client = await FrameClient.to(port);
-    client.write("headers", headOnly, 1, requestBlock("/reads", "POST"));
-    client.write("data", 1, 1);
-    client.write("headers", wholeRequest, 3, requestBlock("/ok"));
-    await eventually(() => expect(client.bytes).toBe("ok".length));
-    ended.open();
-    await eventually(() => expect(client.bytes).toBe("ok0 bytes".length));
-    expect(client.resets).toEqual([]);
-  });
-
   it("that is read whole leaves its stream to end by itself", async () => {
     const route = post(Path.of("reads"), { inputs: { upload }, ...inText }, async ({ upload }) => {
       while (((await upload.read()) as { value?: unknown }).value !== undefined);
@@ -231,6 +204,35 @@ describe("http2: a body", () => {
       await eventually(() => expect(client.resets.at(-1)).toEqual([stream, 0]));
     }
     expect(client.bytes).toBe(12);
+  });
+});
+
+describe("http2: a body of no bytes", () => {
+  it.each([
+    ["whole", { body }, ({ body }: { readonly body?: Uint8Array }) => Promise.resolve(body?.length)],
+    [
+      "part by part",
+      { body: upload },
+      async ({ body }: { readonly body?: Body }) => {
+        const read = await body?.read();
+        return read?.ok === true && read.value === undefined ? 0 : "a failure";
+      },
+    ],
+  ])("that ended without a byte before it is read %s is empty", async (_how, inputs, lengthOf) => {
+    const ended = gate();
+    const waited = Dep.join({}, () => ended.passed.then(() => "waited"));
+    const reads = post(Path.of("reads"), { inputs: { waited, ...inputs }, ...inText }, async (values) => {
+      return `${await lengthOf(values as never)} bytes`;
+    });
+    const { port } = await start([reads, ok], { http2: true });
+    const client = await FrameClient.to(port);
+    client.write("headers", headOnly, 1, requestBlock("/reads", "POST"));
+    client.write("data", 1, 1);
+    client.write("headers", wholeRequest, 3, requestBlock("/ok"));
+    await eventually(() => expect(client.bytes).toBe("ok".length));
+    ended.open();
+    await eventually(() => expect(client.bytes).toBe("ok0 bytes".length));
+    expect(client.resets).toEqual([]);
   });
 });
 

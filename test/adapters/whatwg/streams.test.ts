@@ -1,6 +1,6 @@
 /** Streams that leave through `@whatwg-node/server`, and clients that leave them (facts 4.4; rows AN-21 to AN-25). */
 import { describe, expect, it } from "vitest";
-import { Answer, App, Event, Path, Returns, body, clientGone, get, post } from "usher-http";
+import { Answer, App, Dep, Event, Path, Returns, body, clientGone, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { gate } from "../../support/node-server.ts";
 import { header } from "../../support/raw-client.ts";
@@ -148,6 +148,34 @@ describe("the client's going", () => {
     await waits.passed;
     client.leave();
     expect(await left.passed).toBeUndefined();
+  });
+
+  it.each(["/own", "/platform"])("before its answer ends the stream that would follow, %s", async (path) => {
+    const ends: string[] = [];
+    const lock = Dep.scoped(
+      {},
+      () => "held",
+      (_value, { how }) => void ends.push(how),
+    );
+    const reached = gate();
+    const { routes, told } = streams(["a"], { open: true });
+    const made = routes.find(({ pattern }) => pattern === path);
+    const late = get(
+      Path.of("late"),
+      { inputs: { lock, gone: clientGone }, returns: Returns.response },
+      async (inputs) => {
+        const left = new Promise((resolve) => inputs.gone.addEventListener("abort", resolve));
+        reached.open();
+        await left;
+        return made?.handler({} as never) as Answer;
+      },
+    );
+    const client = await clientOf([late]);
+    client.ask("GET /late");
+    await reached.passed;
+    client.leave();
+    await eventually(() => expect(ends).toEqual(["client gone"]));
+    if (path === "/platform") await eventually(() => expect(told.ended).toBe(true));
   });
 
   it("is none once it had its answer", async () => {
