@@ -13,7 +13,7 @@ import type { NodeConnection } from "./connection.ts";
 import { NodeExchange } from "./exchange.ts";
 import type { RequestHandler } from "./handler.ts";
 import { agreedDeflate, deflateOptions } from "./deflate.ts";
-import { isBun, nodeMajor } from "./listen.ts";
+import { isBun } from "./listen.ts";
 import { whenAnswered, write } from "./response.ts";
 import { WsTransport } from "./socket.ts";
 import type { ByteChannel } from "./socket.ts";
@@ -130,7 +130,7 @@ export class Upgrades {
     this.#ws = ws;
   }
 
-  /** Undefined where no connection is handed over: on Bun and Deno, in an app without WebSockets and answers that may take over. */
+  /** Undefined where no connection is handed over: on Bun, in an app without WebSockets and answers that may take over. */
   static async of(handler: RequestHandler): Promise<Upgrades | undefined> {
     const kinds = new Set(handler.app.routes.map(({ returns }) => returns.node.kind));
     if (!kinds.has("websocket")) {
@@ -147,8 +147,8 @@ export class Upgrades {
   }
 
   /**
-   * Whether a request's connection is handed over: newer Nodes ask. If it is not, Node drops the bytes that it has read behind
-   * the request, and reads the rest of a body among them as requests. So `ignoreUpgrade` takes the connection. It cannot give back
+   * Whether a request's connection is handed over: newer Nodes ask, and Deno. If it is not, they drop the bytes that they have read
+   * behind the request, and read the rest of a body among them as requests. So `ignoreUpgrade` takes the connection. It cannot give back
    * a body: Node 26 has read it, and a client may have ended its side behind it.
    */
   takes(request: IncomingMessage): boolean {
@@ -333,8 +333,8 @@ function handshakeFor(
   return handshake;
 }
 
-// Bun and Deno cannot take a connection back.
-const canIgnoreUpgrade = nodeMajor > 0;
+// Bun cannot take a connection back.
+const canIgnoreUpgrade = !isBun;
 
 /**
  * Ignores an upgrade request, as most offers of HTTP/2 are: its head goes back on the connection without `Upgrade`, and Node

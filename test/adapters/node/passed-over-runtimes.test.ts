@@ -1,0 +1,60 @@
+/** What stands behind an upgrade that is passed over, in one packet with it, is answered on each `node:http`. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { RawClient } from "../../support/raw-client.ts";
+import { starts } from "./spawned.ts";
+
+const get = (path: string, ...lines: readonly string[]): string =>
+  [`GET ${path} HTTP/1.1`, "host: h", ...lines, "", ""].join("\r\n");
+const offer = ["connection: upgrade, http2-settings", "upgrade: h2c"];
+
+describe.each(starts)("%s: an upgrade that is passed over", { timeout: 300_000 }, (_runtime, start) => {
+  it("is answered with what is in its packet, again and again", async () => {
+    const client = await (await start()).client();
+    for (let i = 0; i < 5; i++) {
+      client.socket.write(get("/hello", ...offer) + get("/a") + get("/b", ...offer) + get("/hello"));
+      const bodies = [];
+      for (let n = 0; n < 4; n++) bodies.push((await client.answer()).body);
+      expect(bodies).toEqual(["hi", expect.stringContaining('"/a"'), expect.stringContaining('"/b"'), "hi"]);
+      // Its body is read, and the connection goes on.
+      expect((await client.ask("POST /size", offer, "x".repeat(100_000)).answer()).body).toBe("100000 bytes");
+    }
+  });
+
+  it("has the bytes behind it wherever a packet ends", async () => {
+    const server = await start();
+    const text = get("/a", ...offer) + get("/b");
+    for (let at = 1; at < text.length; at += 3) {
+      const client = await server.client();
+      client.socket.write(text.slice(0, at));
+      // By then the server has read that.
+      expect(await server.asks("GET /hello")).toBe("hi");
+      client.socket.write(text.slice(at));
+      expect((await client.answer()).body).toContain('"/a"');
+      expect((await client.answer()).body).toContain('"/b"');
+    }
+  });
+
+  it("keeps what waits behind it for a slow answer", async () => {
+    const server = await start();
+    const client = await server.client();
+    client.socket.write(get("/later", ...offer) + get("/a") + get("/later"));
+    expect((await client.answer()).body).toMatch(/^hi/);
+    expect((await client.answer()).body).toContain('"/a"');
+    expect((await client.answer()).body).toMatch(/^hi/);
+  });
+
+  it("is answered by an app without sockets too", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "usher-passed-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const socket = join(folder, "s");
+    expect(await (await start()).asks("POST /listen", JSON.stringify({ socket }))).toBe("listening");
+    const client = await RawClient.to(socket);
+    for (let i = 0; i < 3; i++) {
+      client.socket.write(get("/a", ...offer) + get("/b"));
+      expect([(await client.answer()).status, (await client.answer()).status]).toEqual([404, 404]);
+    }
+  });
+});
