@@ -44,6 +44,25 @@ export const candidates = {
       return listening(toNodeHandler((await import("../apps/h3.mjs")).app()));
     },
   },
+  express: {
+    name: "Express",
+    logs: false,
+    start: async () => listening((await import("../apps/express.mjs")).app()),
+  },
+  orpc: {
+    name: "oRPC",
+    logs: false,
+    start: async () => listening((await import("../apps/orpc.mjs")).listener()),
+  },
+  effect: {
+    name: "Effect",
+    logs: false,
+    async start() {
+      const server = createServer({ keepAliveTimeout: 60_000 });
+      await (await import("../apps/effect.mjs")).serveBy(server, host);
+      return server.address().port;
+    },
+  },
   "raw-logged": { name: "`node:http` by hand, access line", logs: true, start: () => byHand(logLine) },
   "usher-logged": { name: "usher, access line", logs: true, start: () => usher("stderr") },
 };

@@ -18,6 +18,8 @@ const timesInLap = 32;
 /** A connection in memory; this program is the client. */
 class MemorySocket extends Duplex {
   remoteAddress = "127.0.0.1";
+  /** What was received of the first response. */
+  #first = [];
   #length = 0;
   #received = 0;
   #answered = () => {};
@@ -41,8 +43,13 @@ class MemorySocket extends Duplex {
   }
 
   #receive(chunks) {
-    if (this.#length === 0) this.#length = answerLength(Buffer.concat(chunks));
     for (const { length } of chunks) this.#received += length;
+    if (this.#length === 0) {
+      this.#first.push(...chunks);
+      this.#length = answerLength(Buffer.concat(this.#first));
+      if (this.#length === 0) return;
+      this.#first = [];
+    }
     if (this.#received < this.#length) return;
     if (this.#received > this.#length) throw new Error(`${who} answered ${which} longer than before`);
     this.#received = 0;

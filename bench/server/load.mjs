@@ -76,8 +76,8 @@ class Client {
       fail(new Error(`a server answered ${part.toString("latin1", 0, 200)}`));
     if (this.#length === 0) {
       this.#first = Buffer.concat([this.#first, part]);
-      if (!this.#first.includes("\r\n\r\n")) return;
       this.#length = answerLength(this.#first);
+      if (this.#length === 0) return;
       this.#received = this.#first.length - part.length;
       this.#first = Buffer.alloc(0);
     }
