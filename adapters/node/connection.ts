@@ -87,6 +87,8 @@ export class NodeConnection {
   isFresh = true;
   /** A response or a refused head ends it: later bytes are not read as a request (RFC 9112 §9.6). */
   closing = false;
+  /** The request whose response ends it, though Node's parser reads on: see `Upgrades.takes`. */
+  last: IncomingMessage | undefined = undefined;
   /** It speaks HTTP/2: its session ends it. */
   isHttp2 = false;
   /** Why its bytes are not HTTP any more; they are not read. */

@@ -14,7 +14,7 @@ import type { ListenOptions } from "../../src/server/options.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { readHead, refuseRequest } from "./bad-request.ts";
 import type { Framing } from "./bad-request.ts";
-import { Connections } from "./connection.ts";
+import { Connections, lingerAtEnd } from "./connection.ts";
 import { NodeExchange, awaitsContinue } from "./exchange.ts";
 import { stderrSink } from "./listen.ts";
 import { leavesContinue, skipEmptyBody } from "./private.ts";
@@ -62,9 +62,15 @@ export class RequestHandler implements ServerState {
   #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const connection = this.connections.of(request.socket);
     if (connection.closing || connection.fault !== undefined) return;
+    const { last } = connection;
+    if (last !== undefined && last !== request) return;
     connection.isFresh = false;
     const framing = readHead(request);
     if (typeof framing === "object") return refuseRequest(framing, response, this.deadlines);
+    if (last !== undefined) {
+      response.shouldKeepAlive = false;
+      lingerAtEnd(request.socket, this.deadlines);
+    }
     // In another server, other code may listen to it; a CONNECT keeps its connection.
     if (framing === 0 && !this.isMounted && request.method !== "CONNECT") skipEmptyBody(request);
     const exchange = this.exchange(request, response, framing, expectsContinue);

@@ -149,13 +149,18 @@ export class Upgrades {
   /**
    * Whether a request's connection is handed over: newer Nodes ask, and Deno. If it is not, they drop the bytes that they have read
    * behind the request, and read the rest of a body among them as requests. So `ignoreUpgrade` takes the connection. It cannot give back
-   * a body: Node 26 has read it, and a client may have ended its side behind it.
+   * a body: Node 26 has read it, and a client may have ended its side behind it. Such a request is the last of its connection.
    */
   takes(request: IncomingMessage): boolean {
     const match = this.#find(request);
-    if (match === undefined) return canIgnoreUpgrade && readHead(request) === 0;
-    this.#found.set(request, match);
-    return true;
+    if (match !== undefined) {
+      this.#found.set(request, match);
+      return true;
+    }
+    if (!canIgnoreUpgrade) return false;
+    if (readHead(request) === 0) return true;
+    this.#handler.connections.of(request.socket).last = request;
+    return false;
   }
 
   /** The route of a request that may open a socket or take the connection over. */

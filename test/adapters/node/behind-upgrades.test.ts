@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { ServeOptions } from "usher-http/node";
+import { header } from "../../support/raw-client.ts";
 import { nodes, programOf } from "./nodes.ts";
 
 interface Options extends ServeOptions {
@@ -29,7 +30,6 @@ const offers: readonly Offer[] = [
 const upload = request("GET /ok").repeat(5000);
 const behind = request("POST /size", `content-length: ${upload.length}`) + upload + request("GET /ok");
 
-// Newer Nodes read the body of such a request, and then drop what is behind it: `Upgrades.takes` leaves it to them.
 const withBody: Offer = [
   "HTTP/2, by a POST with a body",
   "POST /size",
@@ -51,6 +51,30 @@ describe.each(cases)("behind an upgrade that is not taken, on %s, in an app that
       for (let i = 0; i < 3; i++) bodies.push((await client.answer()).body);
       expect(bodies, what).toEqual([body, `${upload.length} bytes`, "ok"]);
       expect((await client.ask("GET /nowhere").answer()).status).toBe(404);
+    }
+  });
+});
+
+// They read the body of such a request, and then drop the bytes behind it that they have read.
+const dropping = cases.filter(([node]) => node !== "node-oldest");
+
+describe.each(dropping)("behind an upgrade with a body that is not taken, on %s, in an app that is %s", (node, app) => {
+  it("no byte is read as a request: the connection ends with its response", async () => {
+    const server = await start(node, { app });
+    const [what, line, body, offer, content = ""] = withBody;
+    // As much as a closing connection reads and drops.
+    const behind = request("POST /size", "content-length: 100000") + request("GET /ok").repeat(1000);
+    for (const packets of [[content + behind], [content, behind], [content.slice(0, 2), content.slice(2) + behind]]) {
+      const client = await server.client();
+      client.send(request(line, ...offer) + (packets[0] ?? ""));
+      // By then the server has read that.
+      for (const packet of packets.slice(1)) {
+        expect((await (await server.client()).ask("GET /ok").answer()).body).toBe("ok");
+        client.send(packet);
+      }
+      const answer = await client.answer();
+      expect([answer.body, header(answer, "connection")], what).toEqual([body, "close"]);
+      expect(await client.rest()).toBe("");
     }
   });
 });

@@ -4,15 +4,15 @@ import { deno } from "./deno.ts";
 import type { Deviations } from "./deviation.ts";
 import { fetch } from "./fetch.ts";
 import { http2 } from "./http2.ts";
-import { node, nodeOnBun, nodeOnDeno } from "./node-http.ts";
+import { newestNode, nodeOnBun, nodeOnDeno, oldestNode } from "./node-http.ts";
 import { whatwg } from "./whatwg.ts";
 import { workerd } from "./workerd.ts";
 
 export const deviations: { readonly [target: string]: Deviations } = {
   fetch,
   http2,
-  "node-oldest": node,
-  "node-newest": node,
+  "node-oldest": oldestNode,
+  "node-newest": newestNode,
   "node-on-bun": nodeOnBun,
   "node-on-deno": nodeOnDeno,
   bun,
