@@ -30,6 +30,17 @@ const hello = get(
   },
 );
 
+/** A route that answers once `held` is open. */
+function lateRoute() {
+  const [reached, held] = [gate(), gate()];
+  const late = get(Path.of("late"), { returns: Returns.text }, async () => {
+    reached.open();
+    await held.passed;
+    return "late";
+  });
+  return { late, reached, held };
+}
+
 describe("tls: HTTPS", () => {
   it("answers, knows that it is HTTPS, and sets cookies that are Secure", async () => {
     const server = await start([hello], { tls });
@@ -52,13 +63,23 @@ describe("tls: HTTPS", () => {
     expect(await ended).toBe("");
   });
 
+  it("answers a request in flight when it stops", async () => {
+    const { late, reached, held } = lateRoute();
+    const server = await start([late], { tls, drainMs: 60_000 });
+    const answer = secureAsk(server.port, "/late", { ca });
+    await reached.passed;
+    const stopped = server.stop();
+    // What ends the handshakes has run by then.
+    await eventually(async () =>
+      expect(await secureAsk(server.port, "/late", { ca }).catch(() => "refused")).toBe("refused"),
+    );
+    held.open();
+    expect((await answer).body).toBe("late");
+    expect(await stopped).toBe(0);
+  });
+
   it("sends the response to a client that has ended its side", async () => {
-    const [reached, held] = [gate(), gate()];
-    const late = get(Path.of("late"), { returns: Returns.text }, async () => {
-      reached.open();
-      await held.passed;
-      return "late";
-    });
+    const { late, reached, held } = lateRoute();
     const { port } = await start([late], { tls });
     const socket = await secureSocket(port, { ca, allowHalfOpen: true } as object);
     const text = untilEnd(socket);
