@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, lstatSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import type { Server as Listening } from "node:net";
+import type { Server as Listening, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -68,8 +68,13 @@ describe("a Unix socket", () => {
     const server = createServer();
     taken.push(server);
     await new Promise<void>((resolve) => server.listen(socket, resolve));
+    const asked = once(server, "connection") as Promise<[Socket]>;
     await expect(serve([hello], { socket, signals: false })).rejects.toMatchObject({ code: "EADDRINUSE" });
     expect(existsSync(socket)).toBe(true);
+    // The connection that asked whether it is alive is not left open.
+    const [connection] = await asked;
+    if (!connection.closed) await once(connection.resume(), "close");
+    expect(connection.closed).toBe(true);
   });
 
   it("is no file of another kind, which is never taken away", async () => {
