@@ -82,6 +82,9 @@ function holdBytes(socket: Socket, head: Buffer): () => Buffer {
   };
   // A `data` listener alone does not resume a paused socket.
   socket.on("data", hold).resume();
+  // Node 20's parser stops the handle for an unread body before, and then removes its listener that starts it again. The stream
+  // still waits for a part: an empty one lets it read, which starts the handle.
+  socket.push("");
   return () => {
     socket.off("data", hold).pause();
     return Buffer.concat(held);

@@ -78,3 +78,28 @@ describe.each(dropping)("behind an upgrade with a body that is not taken, on %s,
     }
   });
 });
+
+// Node 20 stops reading for a body that is longer than its buffer, and does not go on once it has handed the connection over.
+describe.each(nodes)("behind an upgrade that is not taken, and an unread body, on %s: a changed protocol", (node) => {
+  const upload = request("POST /ignores", "content-length: 20000") + "x".repeat(20_000);
+  const offer = ["connection: upgrade", "upgrade: h2c"];
+
+  it("is read as a WebSocket", async () => {
+    const client = await (await start(node, { app: "opening" })).client();
+    const key = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==";
+    const opens = request("GET /socket", "connection: upgrade", "upgrade: websocket", "sec-websocket-version: 13", key);
+    client.send(request("GET /ok", ...offer) + upload + opens);
+    for (const status of [200, 200, 101]) expect((await client.answer()).status).toBe(status);
+    // A text message, masked with zeros.
+    client.send("\x81\x82\0\0\0\0hi");
+    expect(await client.frame()).toEqual({ first: 0x81, payload: "hi" });
+  });
+
+  it("is read by what took it over", async () => {
+    const client = await (await start(node, { app: "opening" })).client();
+    client.send(request("GET /ok", ...offer) + upload + request("GET /taken", "connection: upgrade", "upgrade: echo"));
+    for (const status of [200, 200, 101]) expect((await client.answer()).status).toBe(status);
+    client.send("hello");
+    expect(await client.bytes(5)).toBe("hello");
+  });
+});
