@@ -120,8 +120,8 @@ class InnerExchange implements Exchange {
     this.#outer.exchange.undeclared?.(deed);
   }
 
-  keepAlive(work: Promise<unknown>): void {
-    this.#outer.exchange.keepAlive?.(work);
+  keepAlive(work: Promise<unknown>, ms?: number): void {
+    this.#outer.exchange.keepAlive?.(work, ms);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ClientObjects } from "../../src/app/client-object.ts";
 import type { Exchange } from "../../src/app/exchange.ts";
+import { inTime } from "../../src/async.ts";
 import { caught } from "../../src/logging/raised.ts";
 import { FetchExchange, announcesBody } from "../../src/app/web.ts";
 import type { CertificateHolder } from "../../src/inputs/peer-certificate.ts";
@@ -60,13 +61,13 @@ export class WorkerExchange extends FetchExchange implements Exchange {
    * Lets work run to its end. Without `waitUntil` the runtime drops it when the client goes, with everything that it holds.
    * Without a timer the runtime takes work that waits for neither I/O nor time as hung, and cancels it.
    */
-  override keepAlive(work: Promise<unknown>): void {
+  override keepAlive(work: Promise<unknown>, ms?: number): void {
     const timer = setInterval(() => {}, keepAliveMs);
     const stop = (): void => clearInterval(timer);
     const failed = (thrown: unknown): void => {
       stop();
       caught(thrown, undefined);
     };
-    this.#context.waitUntil(work.then(stop, failed));
+    this.#context.waitUntil((ms === undefined ? work : inTime(work, ms)).then(stop, failed));
   }
 }

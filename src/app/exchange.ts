@@ -61,8 +61,8 @@ export interface Exchange extends TakeoverRequest, CertificateHolder {
   readonly isTest?: boolean;
   /** Where the state of clients is, on a runtime whose requests share no memory. */
   readonly objects?: ClientObjects | undefined;
-  /** Keeps work running after the answer, on a runtime that would stop it there. */
-  keepAlive?(work: Promise<unknown>): void;
+  /** Keeps work running after the answer, at most `ms`, on a runtime that would stop it there. */
+  keepAlive?(work: Promise<unknown>, ms?: number): void;
 }
 
 /** A WebSocket to be opened. `head` is sent with the 101, in addition to the headers of the handshake. */

@@ -18,6 +18,8 @@ export async function answerThrough(
   const record: MiddlewareRequest = Object.assign(recordOf(request), { route: request.match?.route.route });
   const inside: Inside = { made: undefined, refused: [] };
   request.inside = inside;
+  const begun: Promise<Answer>[] = [];
+  let running = 0;
   const layer = async (i: number): Promise<Answer> => {
     const middleware = chain[i];
     if (middleware === undefined) return answerInside(keepMade);
@@ -25,16 +27,24 @@ export async function answerThrough(
     const next = (): Promise<Answer> => {
       if (isCalled) throw new Error("middleware called next twice, where a request is answered once");
       isCalled = true;
-      return layer(i + 1);
+      const answer = layer(i + 1);
+      begun.push(answer);
+      return answer;
     };
+    running++;
     try {
       return note(inside, formatted(request, answerReturns(await middleware(record, next))));
     } catch (thrown) {
       return note(inside, failureAnswer(request, thrown));
+    } finally {
+      running--;
     }
   };
   const answer = await layer(0);
   const { made } = inside;
+  // What no middleware waited for continues: the route, which may hold something, or other middleware's work behind its route.
+  const isRouteRunning = made === undefined && begun.length === chain.length;
+  if (running > 0 || isRouteRunning) request.exchange.keepAlive?.(Promise.all(begun));
   if (made !== undefined && made.body !== answer.body) cancelBody(made.body);
   request.close();
   return answer;

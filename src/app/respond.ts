@@ -135,6 +135,7 @@ function answerSafely<A>(
     answer = failureAnswer(request, thrown);
   }
   if (!isPending(answer)) return hand(request, answer, handOver);
+  if (request.deadline !== undefined) request.deadline.handling = answer;
   return chain(
     answer,
     (answer) => hand(request, answer, handOver),

@@ -1,5 +1,7 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
+import { isPending, whenResolved } from "../deferred.ts";
+import type { Deferred } from "../deferred.ts";
 import { within } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
 import { RefusingError, isTellable, outcomeUnknown, refuse, timedOut, timedOutRefusal } from "../refusals.ts";
@@ -42,6 +44,16 @@ function leave(request: RequestState, deadline: RequestDeadline<RequestState>): 
   deadline.pass();
   request.acquired ??= new Acquired();
   giveUp(request, request.acquired, answerOf(deadline));
+  if (isPending(deadline.handling)) keepRunning(request, deadline.handling);
+}
+
+/** How long a late handler may run where the runtime would end it with the answer. Cloudflare gives as much (`waitUntil`). */
+const lateMs = 30_000;
+
+/** Lets a late handler end: what it acquires meanwhile is to be released, and its `finally` to run. */
+function keepRunning({ exchange }: RequestState, handling: Promise<Answer> | Deferred<Answer>): void {
+  if (exchange.keepAlive === undefined) return;
+  exchange.keepAlive(new Promise((resolve) => whenResolved<unknown>(handling, resolve, resolve)), lateMs);
 }
 
 /**

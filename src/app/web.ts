@@ -34,7 +34,7 @@ export class FetchExchange implements Exchange {
   }
 
   /** Nothing stops the work here. But it runs by itself: a runtime may allow a request only its own connections. */
-  keepAlive(_work: Promise<unknown>): void {}
+  keepAlive(_work: Promise<unknown>, _ms?: number): void {}
 
   /** The client cancelled the response. */
   left(): void {

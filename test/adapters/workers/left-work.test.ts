@@ -1,0 +1,79 @@
+/** What still runs of a request when it is answered: the runtime would drop it with everything that it holds. */
+import { beforeAll, expect, it, vi } from "vitest";
+import { Meta, Path, Returns, get } from "usher-http";
+import type { Middleware } from "usher-http";
+import { worker as workerOf } from "../../../adapters/workers/index.ts";
+import { eventually } from "../../support/eventually.ts";
+import { bundle, start } from "./running.ts";
+import type { Running } from "./running.ts";
+
+let worker: Running;
+beforeAll(async () => {
+  worker = await start(await bundle({ file: "left-work.ts" }));
+});
+
+it.each([
+  [
+    "middleware that answers before its route has",
+    "GET /works",
+    ["x-hasty: yes"],
+    202,
+    ["acquired", "task ended", "released: answered 202"],
+  ],
+  [
+    "middleware that answers before another",
+    "GET /works",
+    ["x-hasty: yes", "x-thorough: yes"],
+    202,
+    ["acquired", "middleware ended", "task ended", "released: answered 202"],
+  ],
+  [
+    "a deadline that passes while an input is acquired",
+    "GET /acquires",
+    [],
+    503,
+    ["acquired", "released: timed out 503"],
+  ],
+  ["a deadline that passes while the handler runs", "GET /finishes", [], 503, ["handled"]],
+])("after %s the work goes on", async (_what, line, headers, status, expected) => {
+  const client = await worker.client();
+  expect((await client.ask(line, headers).answer()).status).toBe(status);
+  const seen: string[] = [];
+  await eventually(async () => {
+    seen.push(...(JSON.parse((await client.ask("GET /seen").answer()).body) as string[]));
+    expect(seen.toSorted()).toEqual(expected.toSorted());
+  });
+});
+
+it("a handler that never ends after its deadline is waited for half a minute, and no longer", async () => {
+  vi.useFakeTimers();
+  try {
+    const declared = { returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 50) };
+    const { fetch } = workerOf([get(Path.of("x"), declared, () => new Promise(() => {}))]);
+    let running = 0;
+    const waitUntil = (work: Promise<unknown>): void => {
+      running++;
+      void work.then(() => running--);
+    };
+    const answered = fetch(new Request("http://h/x"), {}, { waitUntil });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([(await answered).status, running]).toEqual([503, 1]);
+    await vi.advanceTimersByTimeAsync(28_000);
+    expect(running).toBe(1);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect([running, vi.getTimerCount()]).toEqual([0, 0]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it("middleware that waits for its route keeps nothing running after the answer", async () => {
+  const waiting: Middleware = async (_request, next) => next();
+  const { fetch } = workerOf([get(Path.of("x"), { returns: Returns.text }, async () => "x")], {
+    middleware: [waiting, waiting],
+  });
+  const waitUntil = vi.fn();
+  expect(await (await fetch(new Request("http://h/x"), {}, { waitUntil })).text()).toBe("x");
+  // The answer itself.
+  expect(waitUntil).toHaveBeenCalledOnce();
+});
