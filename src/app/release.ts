@@ -1,3 +1,4 @@
+import { isStream } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
 import { holdsNothing, inTime, isThenable, soon } from "../async.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -57,7 +58,11 @@ export function giveUp(request: RequestState, acquired: Acquired, answer: Answer
 
 async function keepAll(request: RequestState, acquired: Acquired, made: Answer): Promise<Answer> {
   const guard = acquired.hasTimedOut ? undefined : request.guard;
-  let answer = guard?.isTransaction === true ? await leaveFirst(request, guard, made) : made;
+  // A stream that is kept is read before anything commits.
+  const read = guard === undefined ? made : await orFailure(request, guard.read(made));
+  // In the transaction of the handler: where the answer cannot be kept, nothing of it is.
+  const isFirst = guard?.isTransaction === true;
+  let answer = isFirst ? await orFailure(request, guard.leave(read, endOf(request))) : read;
   for (const { beforeAnswer } of acquired.held.toReversed()) {
     try {
       await beforeAnswer?.(answer.refused, acquired.hasFailed || acquired.hasTimedOut);
@@ -67,13 +72,14 @@ async function keepAll(request: RequestState, acquired: Acquired, made: Answer):
       else logFault(request, "an input's beforeAnswer", thrown);
     }
   }
-  return guard?.isTransaction === false ? leaveLast(request, guard, answer) : answer;
+  if (answer !== read && read !== made && isStream(read.body)) read.body.abandon?.();
+  return guard === undefined || isFirst ? answer : leaveLast(request, guard, answer);
 }
 
-/** In the transaction of the handler: where the answer cannot be kept, nothing of it is. */
-async function leaveFirst(request: RequestState, guard: HandlerGuard, answer: Answer): Promise<Answer> {
+/** The answer of a guard; that of what it rejects with, as though the handler had thrown it. */
+async function orFailure(request: RequestState, answering: Promise<object>): Promise<Answer> {
   try {
-    return (await guard.leave(answer, endOf(request))) as Answer;
+    return (await answering) as Answer;
   } catch (thrown) {
     return failureAnswer(request, thrown);
   }

@@ -105,7 +105,9 @@ export interface HandlerGuard {
   readonly mustKeep: boolean;
   /** Called once every input is valid. Resolves with the answer in place of the handler's; undefined where the handler runs. */
   enter(): Promise<object | undefined>;
-  /** The handler has answered. Resolves with the answer to send. */
+  /** The handler has answered. Resolves with the answer whose body it has read, to keep it. Rejects with what the body's stream threw. */
+  read(answer: object): Promise<object>;
+  /** Gets the answer that was read, or the one in its place. Resolves with the answer to send. */
   leave(answer: object, end: GuardedEnd): Promise<object>;
   /** The handler answered, or raised (undefined), after the request's deadline. Never rejects. */
   late(answer: object | undefined): void;

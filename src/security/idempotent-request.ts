@@ -1,3 +1,4 @@
+import { isStream } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { holdsNothing } from "../async.ts";
@@ -7,7 +8,7 @@ import type { GuardedEnd, HandlerGuard, InputRequest } from "../inputs/request.t
 import { inBackground } from "../logging/raised.ts";
 import { Refusal } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
-import { answerOf, keepable } from "./kept-answer.ts";
+import { answerOf, keptText, readBody } from "./kept-answer.ts";
 import type { IdempotencyClaim, IdempotencyEntry, IdempotencyStore } from "./idempotency-store.ts";
 
 /** Its first request is being answered: 409, with `Retry-After`. */
@@ -94,6 +95,10 @@ export class IdempotentRequest implements HandlerGuard {
     }
   }
 
+  async read(answer: Answer): Promise<Answer> {
+    return this.#isClaimed && !isPassing(answer.status) ? readBody(answer, this.#settings.maxAnswer) : answer;
+  }
+
   async leave(answer: Answer, end: GuardedEnd): Promise<Answer> {
     if (!this.#isClaimed) return answer;
     clearInterval(this.#extending);
@@ -101,9 +106,8 @@ export class IdempotentRequest implements HandlerGuard {
     if (end === "outcome unknown") return answer;
     if (end === "failed" || isPassing(answer.status)) {
       await this.#store.free(this.#digest, this.#token);
-      return answer;
-    }
-    return this.#keep(answer);
+    } else await this.#keep(answer);
+    return answer;
   }
 
   late(answer: Answer | undefined): void {
@@ -111,23 +115,27 @@ export class IdempotentRequest implements HandlerGuard {
     clearInterval(this.#extending);
     // A transaction is rolled back by now. What raised may have done a part of its work, so its key is not freed.
     if (this.isTransaction || answer === undefined) return;
-    const kept = isPassing(answer.status) ? this.#store.free(this.#digest, this.#token) : this.#keep(answer);
-    inBackground(kept.then(() => {}));
+    inBackground(isPassing(answer.status) ? this.#store.free(this.#digest, this.#token) : this.#keepLate(answer));
   }
 
-  async #keep(answer: Answer): Promise<Answer> {
+  async #keepLate(answer: Answer): Promise<void> {
+    const read = await this.read(answer);
+    await this.#keep(read);
+    // Nobody gets what is too long to be kept.
+    if (isStream(read.body)) read.body.abandon?.();
+  }
+
+  async #keep(answer: Answer): Promise<void> {
     this.mustKeep = this.isTransaction;
-    const { answer: whole, text } = await keepable(answer, this.#settings.maxAnswer);
     const kept = {
       fingerprint: this.#fingerprint,
       token: this.#token,
-      answer: text,
+      answer: keptText(answer, this.#settings.maxAnswer),
       keepMs: this.#settings.keepMs,
       refused: answer.refused,
     };
     const isKept = await this.#store.keep(this.#digest, kept, this.#request.now);
     if (!isKept) throw new Error("another request has claimed the idempotency key meanwhile");
-    return whole;
   }
 
   #instead({ fingerprint, answer, leaseMs }: IdempotencyEntry): Answer {

@@ -7,32 +7,40 @@ import { decode, decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { joined } from "../inputs/body-source.ts";
 import { Refusal } from "../refusals.ts";
 
-/** An answer to be sent, and the text that a store keeps of it. */
-export interface Keepable {
-  readonly answer: Answer;
-  readonly text: string;
-}
-
 /** What is kept of an answer that is too long, or has no end: that there was one. */
 const onlySent = "null";
 
 /**
- * The text of an answer: its status, its headers and its body. Cookies are secrets of the one who gets the answer, and are not kept.
- * `Date` and `X-Request-Id` are those of the request that gets it. A body that is a stream is read for it.
+ * The answer, whose body is bytes where it was a stream. A stream of more than `maxBytes` is another stream of the same bytes.
+ * Rejects with what the stream threw.
  */
-export async function keepable(answer: Answer, maxBytes: number): Promise<Keepable> {
-  const read = await wholeBody(answer.body, maxBytes);
-  const whole = read.body === answer.body ? answer : { ...answer, body: read.body };
-  if (!read.isWhole) return { answer: whole, text: onlySent };
-  const { status, contentType, headers, refused } = whole;
-  const text = JSON.stringify({
+export async function readBody(answer: Answer, maxBytes: number): Promise<Answer> {
+  const { body } = answer;
+  // Events have no end that could be waited for.
+  if (!isStream(body) || body.begin !== undefined) return answer;
+  return { ...answer, body: await readStream(body, maxBytes) };
+}
+
+/**
+ * The text that a store keeps of an answer whose body was read: its status, its headers and its body. Cookies are secrets of the one
+ * who gets the answer, and are not kept. `Date` and `X-Request-Id` are those of the request that gets it.
+ */
+export function keptText({ status, contentType, headers, refused, body }: Answer, maxBytes: number): string {
+  if (!isKept(body, maxBytes)) return onlySent;
+  return JSON.stringify({
     status,
     ...(contentType === undefined ? {} : { contentType }),
     headers,
     ...(refused === undefined ? {} : { refused: refused.code.name, message: refused.message }),
-    ...bodyText(whole.body as string | Uint8Array | undefined),
+    ...bodyText(body),
   });
-  return { answer: whole, text };
+}
+
+/** Whether it is no stream and no connection, and no longer than the bound. */
+function isKept(body: AnswerBody, maxBytes: number): body is string | Uint8Array | undefined {
+  if (body === undefined) return true;
+  if (typeof body === "string") return body.length <= maxBytes;
+  return ArrayBuffer.isView(body) && body.byteLength <= maxBytes;
 }
 
 /** The answer of a kept text; undefined where it was too long, or is no answer. */
@@ -77,22 +85,7 @@ function bodyText(body: string | Uint8Array | undefined): { readonly body?: stri
   return text === undefined ? { bytes: encodeBase64url(body as Uint8Array) } : { body: text };
 }
 
-interface KeptBody {
-  readonly body: AnswerBody;
-  /** Whether it is no longer than the bound. */
-  readonly isWhole: boolean;
-}
-
-async function wholeBody(body: AnswerBody, maxBytes: number): Promise<KeptBody> {
-  if (body === undefined) return { body, isWhole: true };
-  if (typeof body === "string") return { body, isWhole: body.length <= maxBytes };
-  if (ArrayBuffer.isView(body)) return { body, isWhole: body.byteLength <= maxBytes };
-  // Events have no end that could be waited for, and a connection has no bytes.
-  if (!isStream(body) || body.begin !== undefined) return { body, isWhole: false };
-  return readStream(body, maxBytes);
-}
-
-async function readStream(body: StreamBody, maxBytes: number): Promise<KeptBody> {
+async function readStream(body: StreamBody, maxBytes: number): Promise<AnswerBody> {
   const iterator = take(body.parts);
   const parts = readParts(iterator === undefined ? body : { ...body, iterator });
   const read: Uint8Array[] = [];
@@ -100,9 +93,9 @@ async function readStream(body: StreamBody, maxBytes: number): Promise<KeptBody>
   for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
     read.push(part);
     bytes += part.byteLength;
-    if (bytes > maxBytes) return { body: { kind: "stream", parts: followed(read, parts) }, isWhole: false };
+    if (bytes > maxBytes) return { kind: "stream", parts: followed(read, parts), abandon: () => void parts.cancel() };
   }
-  return { body: joined(read, bytes), isWhole: true };
+  return joined(read, bytes);
 }
 
 /** The parts that are read, and those that follow. */

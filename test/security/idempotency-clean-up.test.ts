@@ -197,3 +197,27 @@ it("the rest of an answer past its bound is let go where its client leaves", asy
   await settle();
   expect(cancelled).toHaveBeenCalledOnce();
 });
+
+it("the rest of a late answer past its bound is let go", async () => {
+  const cancelled = vi.fn();
+  let begin = (): void => {};
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  let finish = (_late: Answer): void => {};
+  const late = new Promise<Answer>((resolve) => (finish = resolve));
+  const { store, calls } = noting();
+  const once = Idempotency.by(store, { caller: Dep.return("everybody"), maxAnswer: 4 });
+  const meta = Meta.empty.add(Meta.deadline, 1000);
+  const route = post(Path.root, { inputs: { once }, returns: Returns.response, meta }, () => {
+    begin();
+    return late;
+  });
+  const answer = Test.call(Test.app([route]), "POST", "/", { headers: { "idempotency-key": '"key"' } });
+  await begun;
+  vi.advanceTimersByTime(1500);
+  expect((await answer).status).toBe(503);
+  const pull = (controller: ReadableStreamDefaultController): void =>
+    controller.enqueue(new TextEncoder().encode("three"));
+  finish(Answer.stream(new ReadableStream<Uint8Array>({ pull, cancel: cancelled })));
+  await vi.waitFor(() => expect(cancelled).toHaveBeenCalledOnce());
+  expect(calls.at(-1)).toBe("keep");
+});

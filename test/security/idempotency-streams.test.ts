@@ -1,0 +1,99 @@
+/** Idempotency keys of answers whose body is a stream. */
+import { describe, expect, it, vi } from "vitest";
+import { Answer, Dep, Idempotency, Path, Refusal, Returns, Test, post, refuse } from "usher-http";
+import type { IdempotencyStore } from "usher-http";
+import { messages } from "../support/logs.ts";
+
+const soldOut = Refusal.code("sold_out", { status: 409, doc: "None is left." });
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+/** A stream that raises behind its first part. */
+async function* failing(raised: unknown): AsyncGenerator<Uint8Array> {
+  yield bytesOf("first ");
+  throw raised;
+}
+
+async function* whole(): AsyncGenerator<Uint8Array> {
+  yield bytesOf("first ");
+  yield bytesOf("second");
+}
+
+/** What a store was called for, in order. */
+function noting(calls: string[], isTransaction: boolean): IdempotencyStore {
+  const memory = Idempotency.memory();
+  return {
+    isTransaction,
+    claim: (...given) => memory.claim(...given),
+    extend: (...given) => memory.extend(...given),
+    keep: (...given) => (calls.push("keep"), memory.keep(...given)),
+    free: (...given) => (calls.push("free"), memory.free(...given)),
+  };
+}
+
+interface Given {
+  readonly isTransaction: boolean;
+  /** What commits, or raises in its place. */
+  readonly commit?: () => void;
+  readonly maxAnswer?: number;
+}
+
+/** A route whose first answer is one stream, and each later one another. */
+function streaming(first: () => Answer, { isTransaction, commit = () => {}, maxAnswer = 1000 }: Given) {
+  const calls: string[] = [];
+  let done = 0;
+  const once = Idempotency.by(noting(calls, isTransaction), { caller: Dep.return("everybody"), maxAnswer });
+  const unit = Dep.scoped(
+    {},
+    () => "unit",
+    () => {},
+    {
+      beforeAnswer: (_unit, refused, hasFailed) => {
+        calls.push(refused === undefined && !hasFailed ? "commit" : "roll back");
+        commit();
+      },
+    },
+  );
+  const route = post(Path.root, { inputs: { unit, once }, returns: Returns.response, refuses: [soldOut] }, () =>
+    done++ === 0 ? first() : Answer.stream(whole()),
+  );
+  const app = Test.app([route]);
+  const ask = async () => {
+    const { status, body } = await Test.call(app, "POST", "/", { headers: { "idempotency-key": '"key"' } });
+    return status === 200 ? body : status;
+  };
+  return { ask, calls };
+}
+
+describe.each([
+  ["a store of its own", false],
+  ["a store in the handler's transaction", true],
+])("a stream, with %s", (_which, isTransaction) => {
+  it("that raises is a 500 whose line names the handler, and the key is free again", async () => {
+    const { ask, calls } = streaming(() => Answer.stream(failing(new RangeError("s3cret"))), { isTransaction });
+    expect(await ask()).toBe(500);
+    expect(calls.toSorted()).toEqual(["free", "roll back"]);
+    expect(messages("error")).toEqual(["POST /: internal: it raised"]);
+    expect([await ask(), await ask()]).toEqual(["first second", "first second"]);
+  });
+
+  it("that throws a refusal is that refusal, which is kept", async () => {
+    const refused = refuse(soldOut);
+    const { ask, calls } = streaming(() => Answer.stream(failing(refused)), { isTransaction });
+    expect([await ask(), await ask()]).toEqual([409, 409]);
+    expect(calls.slice(0, 2).toSorted()).toEqual(["keep", "roll back"]);
+  });
+
+  it("that is too long is let go where its transaction does not commit", async () => {
+    const cancelled = vi.fn<() => void>();
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(bytesOf("three")),
+      cancel: cancelled,
+    });
+    const commit = () => {
+      throw new Error("no commit");
+    };
+    const { ask } = streaming(() => Answer.stream(endless), { isTransaction, commit, maxAnswer: 4 });
+    expect(await ask()).toBe(500);
+    expect(cancelled).toHaveBeenCalledOnce();
+  });
+});
