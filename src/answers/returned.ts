@@ -1,5 +1,5 @@
 import type { InputRequest } from "../inputs/request.ts";
-import type { Refusal } from "../refusals.ts";
+import type { Code, Refusal } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import type { AnyEventKind } from "../events/event.ts";
 import type { AnyProtocol } from "../sockets/socket.ts";
@@ -28,8 +28,8 @@ export interface ReturnsNode {
   /** The content types of `Returns.responses`, by status. */
   readonly contentTypes?: ReadonlyMap<number, readonly string[]>;
   readonly shape?: AnyStandard;
-  /** Whether its answers have an `ETag` or a `Last-Modified`, and may be a 304. */
-  readonly validates?: boolean;
+  /** Its answers have an `ETag` or a `Last-Modified`: one to GET may be a 304, or a refusal with this code. */
+  readonly validates?: Code;
   /** Values of the shape, for the API document. */
   readonly examples?: readonly unknown[];
   /** The kinds of event a stream may send. */

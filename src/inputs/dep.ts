@@ -171,8 +171,8 @@ export interface DepNode {
   readonly opaque?: boolean;
   /** It chooses further inputs, the body's among them, only when a request is read. */
   readonly binds?: boolean;
-  /** It may give the answer an `ETag` or a `Last-Modified`, and make a 304 of it. */
-  readonly validates?: boolean;
+  /** It may give the answer an `ETag` or a `Last-Modified`: one to GET may become a 304, or a refusal with this code. */
+  readonly validates?: Code;
   readonly guards?: true;
   /** Its value is held until the request has ended, so it is acquired once the body has arrived. */
   readonly acquires?: true;

@@ -106,8 +106,8 @@ export interface Reads {
   readonly credentials: readonly Credential[];
   readonly codes: readonly Code[];
   readonly challenges: readonly Challenge[];
-  /** Whether an input may make a 304 of the answer. */
-  readonly validates: boolean;
+  /** The code of the refusal that an input may make of an answer to GET, where it may make a 304 of it too. */
+  readonly validates: Code | undefined;
   /** Other inputs, described by the author. */
   readonly alsoReads: readonly string[];
   /** Whether it has an input that the document cannot describe. */
@@ -131,7 +131,7 @@ export function readsOf(inputs: Inputs): Reads {
     credentials: all.flatMap(credentialOf),
     codes: all.flatMap(({ codes = [] }) => codes),
     challenges: all.flatMap(({ challenges = [] }) => challenges),
-    validates: all.some(({ validates }) => validates === true),
+    validates: all.find(({ validates }) => validates !== undefined)?.validates,
     alsoReads: needs.flatMap((need) => ("custom" in need ? [need.custom] : [])),
     isOpaque,
     isAny: needs.length > 0 || body !== undefined || isOpaque,

@@ -145,6 +145,8 @@ export function codesOf(route: Route, reads: Reads, decodes = false, hasDeadline
   if (reads.body !== undefined) added.push(unreadable, tooLarge);
   if (reads.body !== undefined && decodes) added.push(unsupportedMediaType);
   if (isSocket || changesSomething(route.method)) added.push(crossOrigin);
+  const ofVersions = reads.validates ?? route.returns.node.validates;
+  if (ofVersions !== undefined && route.method === "GET") added.push(ofVersions);
   added.push(busy, internal);
   if (hasDeadline(route, hasDeadlines)) added.push(timedOut, outcomeUnknown);
   const all = [...route.refuses, ...reads.codes, ...added];
@@ -275,7 +277,7 @@ const validatorHeaders: HeaderDocs = {
 
 /** Whether a route's answers have versions, by what it returns or by an input. */
 export function hasVersions({ validates }: Pick<ReturnsNode, "validates">, reads: Reads): boolean {
-  return reads.validates || validates === true;
+  return (reads.validates ?? validates) !== undefined;
 }
 
 /** The successes with the headers of their version and, of a GET, the 304 of a client that has it already. */

@@ -72,7 +72,7 @@ export const validators: Dep<(validators: Validators) => void> = {
   node: {
     from: [],
     needs: ["If-None-Match", "If-Modified-Since"].map((name) => ({ in: "header", name })),
-    validates: true,
+    validates: preconditionFailed,
     compile: () => (request: InputRequest) => (given: Validators) => {
       const version = versionOf(given, "Conditional.validators: it");
       request.changeAnswer((answer: Answer) => withVersion(answer, version));
@@ -170,7 +170,7 @@ export function tagJson<const R extends readonly Route[]>(routes: R): R {
       const make = node.compile();
       return (returned) => tagged(make(returned));
     };
-    return { ...route, returns: { node: { ...node, compile, validates: true } } };
+    return { ...route, returns: { node: { ...node, compile, validates: preconditionFailed } } };
   }) as readonly Route[] as R;
 }
 

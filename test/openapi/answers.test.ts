@@ -127,6 +127,7 @@ const requests: Asked[] = [
 
   [200, "GET", "/orders", "/orders", {}],
   [304, "GET", "/orders", "/orders", { headers: { "if-none-match": "*" } }],
+  [412, "GET", "/orders", "/orders", { headers: { "if-match": '"9"' } }],
   [400, "GET", "/orders", "/orders?page=0&per_page=x", {}],
   [500, "GET", "/orders", "/orders", {}, "broken"],
   [503, "GET", "/orders", "/orders", {}, "busy"],
@@ -149,6 +150,7 @@ const requests: Asked[] = [
   [200, "GET", "/orders/{order_id}", "/orders/1", {}],
   [400, "GET", "/orders/{order_id}", "/orders/x", {}],
   [304, "GET", "/orders/{order_id}", "/orders/1", { headers: { "if-none-match": '"1"' } }],
+  [412, "GET", "/orders/{order_id}", "/orders/1", { headers: { "if-match": '"9"' } }],
   [404, "GET", "/orders/{order_id}", "/orders/9", {}],
   [500, "GET", "/orders/{order_id}", "/orders/1", {}, "broken"],
   [503, "GET", "/orders/{order_id}", "/orders/1", {}, "busy"],
@@ -187,6 +189,7 @@ const requests: Asked[] = [
 
   [200, "GET", "/", "/", {}],
   [304, "GET", "/", "/", { headers: { "if-none-match": "*" } }],
+  [412, "GET", "/", "/", { headers: { "if-match": '"9"' } }],
   [500, "GET", "/", "/", { headers: signedIn }, "broken"],
   [503, "GET", "/", "/", { headers: signedIn }, "busy"],
 

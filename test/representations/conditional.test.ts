@@ -172,14 +172,14 @@ describe("Conditional.validators", () => {
     expect([status, headers.get("etag")]).toEqual([503, null]);
   });
 
-  it("is in the document, with the 304", () => {
+  it("is in the document, with the 304 and the 412", () => {
     const { paths } = Openapi.document([show(both)]);
     const { responses, parameters } = paths["/"]!["get"] as {
       responses: Record<string, { headers?: object }>;
       parameters: { name: string }[];
     };
     expect(parameters.map(({ name }) => name)).toEqual(["If-None-Match", "If-Modified-Since"]);
-    expect(Object.keys(responses)).toEqual(["200", "304", "400", "500", "503"]);
+    expect(Object.keys(responses)).toEqual(["200", "304", "400", "412", "500", "503"]);
     expect([responses["200"], responses["304"]].map((one) => Object.keys(one!.headers ?? {}))).toEqual([
       ["ETag", "Last-Modified"],
       ["ETag"],
