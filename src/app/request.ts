@@ -298,7 +298,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   /** Looks at the coding of a body that will be read; a refusal if it is not one that the app reads. */
   openEncoding(): Refusal | undefined {
     const { body } = this.exchange;
-    if (body === undefined) return undefined;
+    // A standard `Request` may have a stream for a body that is declared as empty.
+    if (body === undefined || body.length === 0) return undefined;
     const lines = this.exchange.lines("content-encoding");
     if (lines.length === 0 || this.route?.readsEncoding === true) return undefined;
     const encodings = encodingsOf(lines);

@@ -174,6 +174,11 @@ it.each<readonly [name: string, started: () => Promise<Connect>]>([
     }
   }
   expect(got).toEqual(expected);
+  // A length of 0 is no body. A body in chunks has one, which nothing knows to be empty before it is read.
+  const coded = ["content-encoding: compress"];
+  const none = await answered(await connect(), "/bytes", coded, Buffer.alloc(0), "length");
+  expect([none.status, none.body]).toEqual([200, "0"]);
+  expect((await answered(await connect(), "/bytes", coded, Buffer.alloc(0), "chunked")).status).toBe(415);
   const events = await sent(await connect(), "/events", "gzip");
   const words = ["one", "two", "x".repeat(100_000), "three"];
   expect(gunzipSync(events).toString()).toBe(words.map((word) => `event: said\ndata: ${word}\n\n`).join(""));

@@ -55,6 +55,11 @@ describe("without the option", () => {
     expect([got, headers.get("accept-encoding")]).toEqual([status, status === 415 ? "identity" : null]);
   });
 
+  it.each(["size", "stream"])("a length of 0 is no body, which has no coding: %s", async (path) => {
+    const { status, text } = await send(App.make(routes), path, new Uint8Array(), { "content-length": "0" });
+    expect([status, text]).toEqual([200, "0"]);
+  });
+
   it("is refused before a byte is read, and no continue is sent", async () => {
     logWith({ level: "info" });
     const client = await clientOf(routes);
