@@ -113,6 +113,11 @@ export const weighted: Codec<readonly Weighted<{ token: string }>[]> = /* @__PUR
   print: printElement,
 });
 
+/** Whether a coding, in lower case, is gzip, which has two names (RFC 9110 §8.4.1.3). */
+export function isGzip(coding: string): boolean {
+  return coding === "gzip" || coding === "x-gzip";
+}
+
 /**
  * The content coding that a client prefers to the plain content (RFC 9110 §12.5.3), of those that are offered, the first one where
  * it likes several equally; undefined for the plain content. What is not listed is less wanted than any coding that is. A field that
@@ -126,7 +131,8 @@ export function preferredCoding<Coding extends string>(
 ): Coding | undefined {
   const read = field === undefined || offered.length === 0 ? undefined : weighted.parse(field);
   if (read?.ok !== true) return undefined;
-  const weightOf = (name: string): number | undefined => read.value.find(({ token }) => token === name)?.weight;
+  const isNamed = (token: string, name: string): boolean => (name === "gzip" ? isGzip(token) : token === name);
+  const weightOf = (name: string): number | undefined => read.value.find(({ token }) => isNamed(token, name))?.weight;
   const any = weightOf("*") ?? 0;
   let best: Coding | undefined;
   let most = weightOf("identity") ?? 0;

@@ -5,7 +5,7 @@ import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { Succeeded } from "../answers/returned.ts";
 import * as Returns from "../answers/returns.ts";
 import { custom } from "../codecs/codec.ts";
-import { weighted } from "../codecs/negotiation.ts";
+import { isGzip, weighted } from "../codecs/negotiation.ts";
 import { encodeHex } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";
 import type { Awaitable, Dep } from "../inputs/dep.ts";
@@ -123,7 +123,7 @@ async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
 function takesGzip(accepted: string | undefined): boolean {
   const read = accepted === undefined ? undefined : weighted.parse(accepted);
   if (read?.ok !== true) return false;
-  const codings = read.value.filter(({ token }) => token === "*" || token.toLowerCase() === "gzip");
+  const codings = read.value.filter(({ token }) => token === "*" || isGzip(token));
   const named = codings.find(({ token }) => token !== "*") ?? codings[0];
   return named !== undefined && named.weight > 0;
 }

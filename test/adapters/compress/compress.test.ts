@@ -54,6 +54,9 @@ describe("an answer", () => {
     ["unknown", ["deflate, compress"], null],
     ["unreadable", ["gzip;q=2"], null],
     ["in capitals", ["GZIP"], "gzip"],
+    ["gzip by its old name", ["X-GZip, br;q=0.5"], "gzip"],
+    ["any but gzip by its old name", ["x-gzip;q=0, *"], "br"],
+    ["another old name", ["x-compress"], null],
     ["empty", [""], null],
     ["nothing asked", [], null],
   ])("%s of %j is %s", async (_id, accepts, coding) => {

@@ -224,6 +224,7 @@ describe("compressed files beside a file", () => {
     ["excluded", ["Accept-Encoding: br;q=0, gzip;q=0"], "plain", undefined],
     ["any", ["Accept-Encoding: *"], "br", "br"],
     ["any but one", ["Accept-Encoding: br;q=0, *"], "gz", "gzip"],
+    ["gzip by its old name", ["Accept-Encoding: x-gzip"], "gz", "gzip"],
     ["unreadable", ["Accept-Encoding: br;q=2"], "plain", undefined],
     ["rather plain", ["Accept-Encoding: identity, gzip;q=0.5"], "plain", undefined],
   ])("%s %j is %s", async (_id, headers, body, encoding) => {
