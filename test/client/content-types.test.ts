@@ -1,0 +1,29 @@
+/** How the typed client tells a stream from a text and from another body: by the media type, whatever follows its `;`. */
+import { expect, it } from "vitest";
+import { Path, Returns, get } from "usher-http";
+import { Client } from "usher-http";
+import { isEventStream } from "../../src/app/exchange.ts";
+
+const feed = get(Path.of("feed"), { returns: Returns.text }, () => "");
+
+function kindOf(value: unknown): string {
+  if (value instanceof Response) return "response";
+  if (typeof value === "string") return "text";
+  return Symbol.asyncIterator in (value as object) ? "stream" : "unknown";
+}
+
+it.each([
+  ["text/event-stream", "stream"],
+  ["TEXT/Event-Stream ;charset=utf-8", "stream"],
+  ["text/event-stream-foo", "text"],
+  ["text/event-stream.foo; charset=utf-8", "text"],
+  ["application/jsonl", "stream"],
+  ["application/x-ndjson ; a=b", "stream"],
+  ["application/jsonl-foo", "response"],
+])("%s is a %s", async (type, expected) => {
+  const fetch = async () => new Response("", { headers: { "content-type": type } });
+  const got = await Client.of<[typeof feed]>({ baseUrl: "http://localhost", fetch })["GET /feed"]();
+  expect(kindOf(got.ok ? got.value : got)).toBe(expected);
+  const isEvents = isEventStream({ status: 200, head: ["content-type", type], body: undefined, closes: false });
+  expect(isEvents).toBe(/event-stream *(;|$)/i.test(type));
+});
