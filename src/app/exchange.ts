@@ -108,5 +108,5 @@ export interface WireResponse {
 
 /** Whether a response is an event stream, which a stopping server ends at once. */
 export function isEventStream({ head }: WireResponse): boolean {
-  return head[0] === "content-type" && /^text\/event-stream\s*(?:;|$)/i.test(head[1] as string);
+  return head[0] === "content-type" && /^text\/event-stream[\t ]*(?:;|$)/i.test(head[1] as string);
 }

@@ -213,7 +213,7 @@ async function reconnect(
 }
 
 function isEventStream(response: Response): boolean {
-  return /^text\/event-stream\s*(;|$)/i.test(typeOf(response));
+  return /^text\/event-stream[\t ]*(;|$)/i.test(typeOf(response));
 }
 
 /** The event kinds that the stream's `Content-Type` lists as text; undefined if it has no list. */
@@ -294,7 +294,7 @@ export function endingBy(signals: readonly AbortSignal[], response: Response): R
 export async function valueOf(response: Response, call: AnsweredCall): Promise<unknown> {
   const { signals } = call;
   if (isEventStream(response)) return received(response, call);
-  if (/^application\/(x-ndjson|jsonl)\s*(;|$)/i.test(typeOf(response))) {
+  if (/^application\/(x-ndjson|jsonl)[\t ]*(;|$)/i.test(typeOf(response))) {
     return stoppable(response, signals, (stopping) => linesOf(response, stopping));
   }
   const ending = endingBy(signals, response);

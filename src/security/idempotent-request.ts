@@ -121,7 +121,7 @@ export class IdempotentRequest implements HandlerGuard {
   async #keepLate(answer: Answer): Promise<void> {
     const read = await this.read(answer);
     await this.#keep(read);
-    // Nobody gets what is too long to be kept.
+    // The rest of a stream that is too long to be kept is not read.
     if (isStream(read.body)) read.body.abandon?.();
   }
 

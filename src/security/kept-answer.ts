@@ -93,7 +93,7 @@ async function readStream(body: StreamBody, maxBytes: number): Promise<AnswerBod
   for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
     read.push(part);
     bytes += part.byteLength;
-    if (bytes > maxBytes) return { kind: "stream", parts: followed(read, parts), abandon: () => void parts.cancel() };
+    if (bytes > maxBytes) return { kind: "stream", parts: followed(read, parts), abandon: parts.cancel };
   }
   return joined(read, bytes);
 }
