@@ -93,7 +93,12 @@ async function readStream(body: StreamBody, maxBytes: number): Promise<AnswerBod
   for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
     read.push(part);
     bytes += part.byteLength;
-    if (bytes > maxBytes) return { kind: "stream", parts: followed(read, parts), abandon: parts.cancel };
+    if (bytes <= maxBytes) continue;
+    const abandon = (): void => {
+      // It never rejects.
+      parts.cancel().catch(() => {});
+    };
+    return { kind: "stream", parts: followed(read, parts), abandon };
   }
   return joined(read, bytes);
 }
