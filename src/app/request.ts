@@ -298,10 +298,10 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   /** Looks at the coding of a body that will be read; a refusal if it is not one that the app reads. */
   openEncoding(): Refusal | undefined {
     const { body } = this.exchange;
-    // A standard `Request` may have a stream for a body that is declared as empty.
-    if (body === undefined || body.length === 0) return undefined;
+    if (body === undefined) return undefined;
     const lines = this.exchange.lines("content-encoding");
-    if (lines.length === 0 || this.route?.readsEncoding === true) return undefined;
+    // A standard `Request` may have a stream for a body that is declared as empty.
+    if (lines.length === 0 || this.route?.readsEncoding === true || body.length === 0) return undefined;
     const encodings = encodingsOf(lines);
     if (encodings.length === 0) return undefined;
     const { decompress } = this.app;
