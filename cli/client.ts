@@ -128,7 +128,9 @@ const ofEveryCall = new Set([
 /** A route as a member of the interface `Client`. */
 function callOf(route: Route, typeOf: TypeOf): string {
   const reads = readsOf(route.inputs);
-  const codes = codesOf(route, reads).filter(({ name }) => !ofEveryCall.has(name));
+  // As in the typed client: a GET that sends no condition of its own gets no 412, though the document lists it.
+  const declared = new Set([...route.refuses, ...reads.codes]);
+  const codes = codesOf(route, reads).filter((code) => declared.has(code) && !ofEveryCall.has(code.name));
   const given = [...sentBy(route, reads, typeOf), "CallOptions"].join(" & ");
   const optional = isAllOptional(route, reads) ? "?" : "";
   const refused = unionOf([...codes.map(({ name }) => JSON.stringify(name)), "ClientCode"]);
