@@ -10,13 +10,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { allPlaces, isBlock } from "./coverage/places.mjs";
+import { allPlaces, isBlock, isOfBlocks } from "./coverage/places.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 // `scripts/check.mjs --tests` has run the tests, with marks in `catch` and `finally` only: which branch is entered may turn on the
 // time that the machine takes.
 const already = process.env["USHER_COVERAGE_IN"];
-const blocksOnly = already !== undefined;
 const folder = already ?? mkdtempSync(join(tmpdir(), "usher-coverage-"));
 if (already === undefined) {
   const { status } = spawnSync("npm", ["test", "--", "--config", "scripts/coverage/vitest.config.mjs"], {
@@ -27,21 +26,21 @@ if (already === undefined) {
   if (status !== 0) process.exit(1);
 }
 
-const all = allPlaces(root).filter((place) => !blocksOnly || isBlock(place));
+const all = allPlaces(root).filter((place) => !isOfBlocks || isBlock(place));
 const entered = new Set(readFileSync(join(folder, "entered"), "utf8").trim().split(/\s+/).map(Number));
 /** @type {{ readonly [reason: string]: readonly string[] }} */
 const reasons = JSON.parse(readFileSync(join(root, "scripts/coverage/accepted.json"), "utf8"));
 const listed = Object.values(reasons).flat();
 const accepted = new Set(
-  blocksOnly ? listed.filter((key) => isBlock({ what: key.slice(key.indexOf(": ") + 2) })) : listed,
+  isOfBlocks ? listed.filter((key) => isBlock({ what: key.slice(key.indexOf(": ") + 2) })) : listed,
 );
 if (already === undefined) rmSync(folder, { recursive: true });
 
 const missed = all.filter(({ id }) => !entered.has(id));
 // What is inside of a place that no test enters goes without saying.
-const outermost = missed.filter(({ within }) => blocksOnly || within === undefined || entered.has(within));
+const outermost = missed.filter(({ within }) => isOfBlocks || within === undefined || entered.has(within));
 const wrong = [...unlisted(), ...gone()];
-const what = blocksOnly ? "blocks of catch and finally" : "places";
+const what = isOfBlocks ? "blocks of catch and finally" : "places";
 const share = ((100 * (all.length - missed.length)) / all.length).toFixed(2);
 console.log(
   `the tests enter ${all.length - missed.length} of ${all.length} ${what}, ${share} %; ${accepted.size} are accepted`,

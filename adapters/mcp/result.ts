@@ -1,5 +1,6 @@
 /** The answer of a route as the result of its tool. Results are members of a JSON object, as text. */
 import { isStream } from "../../src/answers/answer.ts";
+import { isEventStream } from "../../src/app/exchange.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { andThen } from "../../src/async.ts";
 import { EventReader } from "../../src/events/event-reader.ts";
@@ -47,7 +48,7 @@ function readResult(
   options: ResultOptions,
 ): string | Promise<string> {
   const type = headerOf(sent, "content-type") ?? "";
-  if (isStream(sent.body) && /^text\/event-stream\b/i.test(type)) return eventsResult(sent.body, options);
+  if (isStream(sent.body) && isEventStream(sent)) return eventsResult(sent.body, options);
   return andThen(readBody(sent.body, options.maxAnswer), (read) => resultOf(tool, { target, sent, type }, read));
 }
 

@@ -173,7 +173,7 @@ class NodeListener extends Listener {
     });
     // An unknown expectation is ignored (RFC 9110 §10.1.1).
     server.on("checkExpectation", (request, response) => handler.answer(request, response, false));
-    // Without this listener Node handles an upgrade request as a plain one, and drops the bytes that it has read behind it.
+    // Without this listener Node answers an upgrade request like any other, and drops the bytes that follow it in the same packet.
     if (upgrades !== undefined) {
       server.on("upgrade", (request, _socket, head) => {
         attempt(request.socket, () => upgrades.answer(request, head));

@@ -152,7 +152,7 @@ export class Upgrades {
   /**
    * Whether a request's connection is handed over: newer Nodes ask, and Deno. If it is not, they drop the bytes that they have read
    * behind the request, and read the rest of a body among them as requests. So `ignoreUpgrade` takes the connection. It cannot give back
-   * a body: Node 26 has read it, and a client may have ended its side behind it. Such a request is the last of its connection.
+   * a body: Node 26 has read the body, and the client may have sent a FIN after it. The response to such a request closes the connection.
    */
   takes(request: IncomingMessage): boolean {
     const match = this.#find(request);

@@ -48,6 +48,9 @@ export function allPlaces(root) {
 /** Whether a place is a `catch` or a `finally`. @param {Pick<Place, "what">} place */
 export const isBlock = ({ what }) => /^(?:catch|finally) /.test(what);
 
+/** Whether a run marks only `catch` and `finally`, as that of `.ci/run`. */
+export const isOfBlocks = process.env["USHER_COVERAGE_OF"] === "blocks";
+
 /** A source that marks each place that it enters in `$entered`. @param {string} text @param {readonly Place[]} places */
 export function withMarks(text, places) {
   return wrapped(

@@ -1,11 +1,11 @@
 /**
  * Collects which places of the sources the tests of a run enter: each source gets its marks when Vite loads it. A mark writes
- * one byte. With `USHER_COVERAGE_OF=blocks` only `catch` and `finally` get marks: all marks
- * take an eighth of the processor time of a test file.
+ * one byte. With `USHER_COVERAGE_OF=blocks` only `catch` and `finally` get marks: all marks take an eighth of the processor
+ * time of a test file.
  */
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { allPlaces, isBlock, withMarks } from "./places.mjs";
+import { allPlaces, isBlock, isOfBlocks, withMarks } from "./places.mjs";
 
 /** @import { Place } from "./places.mjs" */
 
@@ -20,7 +20,7 @@ const byFile = new Map();
 function parsed() {
   if (all !== undefined) return all;
   all = allPlaces(root);
-  const marked = process.env["USHER_COVERAGE_OF"] === "blocks" ? all.filter(isBlock) : all;
+  const marked = isOfBlocks ? all.filter(isBlock) : all;
   for (const place of marked) {
     const places = byFile.get(place.file);
     if (places === undefined) byFile.set(place.file, [place]);

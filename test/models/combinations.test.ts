@@ -80,7 +80,7 @@ async function byFetch({ app }: ReturnType<typeof appOf>, asked: Requested): Pro
   return seen(response.status, response.headers, await response.text());
 }
 
-/** Nothing of a request is left, and all of it was told the same end. */
+/** Each value of a request was released once, with the same end. */
 function isOver(fate: Fate, id: string, one: Features, { does }: Ask, status: number): void {
   const each = (value: string, times: number): readonly string[] => Array.from({ length: times }, () => value);
   const isDone = fate.isHandled && does === "answer" && !(one.reads === "parts" && fate.tasks.length === 0);

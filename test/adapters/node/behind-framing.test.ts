@@ -20,7 +20,7 @@ const inChunks = (text: string): string => `${post}${chunked}\r\n${text}`;
 const version = (text: string): string => `GET /ok ${text}\r\nhost: h\r\n\r\n`;
 
 const rows: readonly (readonly [what: string, bytes: string, status: number])[] = [
-  // The framing is unknown to whoever else reads HTTP/1.0, so the connection ends (§6.1).
+  // An HTTP/1.0 proxy may read another end of the body, so the connection is closed (§6.1).
   ["chunks of HTTP/1.0", `POST /size HTTP/1.0\r\nhost: h\r\n${chunked}\r\n${chunks}`, 200],
   [
     "chunks of HTTP/1.0 that asks to go on",

@@ -1,6 +1,6 @@
 /**
- * What is pipelined behind an offer of another protocol that nobody takes (RFC 9110 §7.8, RFC 9112 §9.3.2). Node drops the
- * bytes that it has read behind such a request: what is left of the next one would be read as a request.
+ * Requests that are pipelined after an `Upgrade` that the server ignores (RFC 9110 §7.8, RFC 9112 §9.3.2). Node drops the bytes
+ * that follow it in the same packet: the rest of the next request would be read as a request.
  */
 import { describe, expect, it } from "vitest";
 import type { ServeOptions } from "usher-http/node";
@@ -55,7 +55,7 @@ describe.each(cases)("behind an upgrade that is not taken, on %s, in an app that
   });
 });
 
-// They read the body of such a request, and then drop the bytes behind it that they have read.
+// These Nodes read the body of such a request, and then drop the bytes that follow it in the same packet.
 const dropping = cases.filter(([node]) => node !== "node-oldest");
 
 describe.each(dropping)("behind an upgrade with a body that is not taken, on %s, in an app that is %s", (node, app) => {
