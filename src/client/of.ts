@@ -1,10 +1,9 @@
 import { ambient } from "../ambient.ts";
-import type { Succeeded } from "../answers/returned.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
 import type { BodyToSend } from "../inputs/body-inputs.ts";
-import type { Problem } from "../refusals.ts";
 import type { ClientRoute } from "../routing/route.ts";
-import type { Client, ClientOptions, RefusalRead, Refused } from "./calls.ts";
+import type { Client, ClientOptions, RefusalRead } from "./calls.ts";
+import type { CallResult, FetchFunction, LinesToSend } from "./received.ts";
 
 /** The inputs of a call. */
 interface RequestParts {
@@ -84,27 +83,20 @@ function textOf(value: unknown): string {
   return (value as Date).toJSON?.() ?? (value as string);
 }
 
-type CallResult = Succeeded<number, unknown> | Refused<string, readonly Problem[]>;
-export type FetchFunction = (request: Request) => Promise<Response>;
-
 /** Reads the framework's own format, and problem details (RFC 9457), whose `detail` is the sentence. */
 async function ownRefusal(response: Response): Promise<RefusalRead> {
   const { detail, message, ...others } = (await response.json()) as { detail: string } & RefusalRead;
   return { message: message ?? detail, ...others };
 }
 
-/** The values of JSON lines. */
-export type LinesToSend = Iterable<unknown> | AsyncIterable<unknown>;
-
 /** Sends a request, with its form or its lines if there are any. Few calls need more than JSON, so a bundler loads the rest on demand. */
-export async function outcomeOf(
+async function outcomeOf(
   request: Request,
   fetchRequest: FetchFunction = fetch,
   signals: readonly AbortSignal[] = [],
   { form, lines }: Pick<RequestParts, "form" | "lines"> = {},
   readRefusal: NonNullable<ClientOptions["readRefusal"]> = ownRefusal,
 ): Promise<CallResult> {
-  const again: typeof outcomeOf = (request, fetch, signals) => outcomeOf(request, fetch, signals, {}, readRefusal);
   // Until a response comes: status 0 and no headers.
   let response = Response.error();
   let result: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
@@ -121,7 +113,9 @@ export async function outcomeOf(
         result = { error, message, problems, ...(more === undefined ? {} : { more }) };
       }
     } else if (isOther) {
-      const call = { request, fetchRequest, signals, outcome: again };
+      const outcome = (request: Request, response: Response, signal: AbortSignal): Promise<CallResult> =>
+        outcomeOf(request, async () => response, [signal], {}, readRefusal);
+      const call = { request, fetchRequest, signals, outcome };
       result = { value: await (await import("./received.ts")).valueOf(response, call) };
     } else result = { value: type ? await ending.json() : (await ending.text()) || undefined };
   } catch {

@@ -1,9 +1,17 @@
+import type { Succeeded } from "../answers/returned.ts";
 import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
+import type { Problem } from "../refusals.ts";
 import { bodyUntil } from "./body-until.ts";
-import type { FetchFunction, LinesToSend, outcomeOf } from "./of.ts";
+import type { Refused } from "./calls.ts";
+
+/** What a call resolves with. */
+export type CallResult = Succeeded<number, unknown> | Refused<string, readonly Problem[]>;
+export type FetchFunction = (request: Request) => Promise<Response>;
+/** The values of JSON lines. */
+export type LinesToSend = Iterable<unknown> | AsyncIterable<unknown>;
 
 const firstMs = 1000;
 const maxWaitMs = 30_000;
@@ -46,7 +54,8 @@ interface AnsweredCall {
   readonly request: Request;
   readonly fetchRequest: FetchFunction;
   readonly signals: readonly AbortSignal[];
-  readonly outcome: typeof outcomeOf;
+  /** The result of a response to the same request, sent again. */
+  readonly outcome: (request: Request, response: Response, signal: AbortSignal) => Promise<CallResult>;
 }
 
 /**
@@ -204,7 +213,7 @@ async function reconnect(
     // HTML, "Server-sent events": 204 tells the client to stop.
     if (response?.status === 204) return undefined;
     if (response !== undefined && response.status < 500 && response.status !== 429) {
-      const cause = await outcome(again, async () => response, [stopped]);
+      const cause = await outcome(again, response, stopped);
       const reason = cause.ok ? "the response is not an event stream" : cause.error;
       throw new Error(`the event stream cannot resume: ${reason}`, { cause });
     }
