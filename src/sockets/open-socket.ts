@@ -126,6 +126,8 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   message(data: string | Uint8Array): void {
+    // Deno and Workers cannot end a connection: they still read from a client that was given up.
+    if (this.#end !== undefined) return;
     this.frame();
     if (this.#closing !== undefined) return;
     const frame = typeof data === "string" ? "text" : "binary";

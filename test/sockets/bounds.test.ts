@@ -74,6 +74,16 @@ describe("a socket: messages", () => {
     expect(taken).toBe(17);
   });
 
+  it("keeps nothing of what comes after its end, where the runtime cannot end the connection", async () => {
+    const link = new Link();
+    const socket = opened(link);
+    link.heard?.message("before");
+    link.heard?.lost("nothing written was taken for 30s");
+    link.heard?.message("after");
+    expect(await socket.receive()).toEqual({ ok: true, value: "before" });
+    expect(await socket.receive()).toEqual(error({ kind: "lost", detail: "nothing written was taken for 30s" }));
+  });
+
   it("counts messages with nothing in them, too", () => {
     const link = new Link();
     opened(link, { maxMessage: 1 });
