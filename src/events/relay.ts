@@ -194,6 +194,8 @@ class EngineRelay implements OpenRelay {
   #isClosed = false;
   #waiting = 0;
   #hasReceived = false;
+  /** Whether events of the others may be missing, and no receiver knows yet. */
+  #hasMissed = false;
   #lostAt = 0;
   #retryMs = firstRetryMs;
   /** Cancels the next heartbeat or reconnection. */
@@ -263,12 +265,14 @@ class EngineRelay implements OpenRelay {
     this.#hasReceived = true;
     const received = this.#messages.read(message);
     if (received === "own" || received === undefined) return;
-    if (received.hasGap) this.#reportMissed();
+    // The first message may arrive in one packet with what opens a new connection, and before `open` resolves.
+    if (received.hasGap || this.#hasMissed) this.#reportMissed();
     const { event } = received;
     if (event !== undefined) this.#each(({ receive }) => receive(event.topic, event.wire));
   }
 
   #reportMissed(): void {
+    this.#hasMissed = false;
     this.#each(({ missed }) => missed());
   }
 
@@ -320,6 +324,7 @@ class EngineRelay implements OpenRelay {
   }
 
   #retry(): void {
+    this.#hasMissed = true;
     const ms = this.#retryMs * (0.75 + Math.random() / 2);
     this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs);
     this.#cancelTimers = this.#engine.after(ms, () => inBackground(this.#reopen()));
@@ -334,7 +339,7 @@ class EngineRelay implements OpenRelay {
     }
     const duration = Math.round((performance.now() - this.#lostAt) * 1e6);
     this.#log("info", "a relay has a connection again; what was published meanwhile is missed", { duration });
-    this.#reportMissed();
+    if (this.#hasMissed) this.#reportMissed();
   }
 
   #log(level: Level, message: string, fields: { readonly [name: string]: string | number | undefined }): void {

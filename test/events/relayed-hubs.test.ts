@@ -34,6 +34,22 @@ it("ends its subscriptions where something was missed, with what was queued told
   );
 });
 
+it("ends its subscriptions before it delivers what comes with a new connection", async () => {
+  const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
+  const subscription = hub.subscribe("t");
+  engine.dies();
+  const { open } = engine;
+  engine.open = async (listener) => {
+    const connection = await open.call(engine, listener);
+    // As of a broker that sends its confirmation and the next message in one packet.
+    listener.received(`00000000000000ff 1 1 t${Event.make(text, "after").wire}`);
+    return connection;
+  };
+  await engine.pass(500);
+  expect(await subscription.next()).toBeUndefined();
+  expect(messages("warn").filter((message) => String(message).includes("may have missed"))).toHaveLength(1);
+});
+
 it("says once that it cannot publish, and how much it could not once it can, each time", async () => {
   const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
   for (const lost of [100, 3]) {
