@@ -2,17 +2,17 @@ import { needsApp, needsObject } from "../given.ts";
 import { stripped } from "../http/fields.ts";
 import type { Result } from "../result.ts";
 import type { Protocol, Socket, SocketEnd } from "../sockets/socket.ts";
-import { call, checkCall, events } from "./call.ts";
+import { call, checkCall, followEvents } from "./call.ts";
 import type { Receive, TestAnswer, TestApp, TestCallOptions } from "./call.ts";
-import { websocket } from "./sockets.ts";
+import { openWebSocket } from "./sockets.ts";
 
 /** A client that keeps cookies between calls, like a browser (RFC 6265 §5). */
 export interface TestBrowser {
   /** Like `Test.call`. It adds the cookies for the target's path to the call's own headers. */
   call(method: string, target: string, options?: TestCallOptions): Promise<TestAnswer>;
-  /** Like `Test.events`, with the cookies. It keeps those of an answer in place of a stream. */
+  /** Like `Test.events`, with the cookies. It keeps those of the answer, whether that is a stream or not. */
   events(target: string, receive: Receive, options?: TestCallOptions): Promise<Result<void, TestAnswer>>;
-  /** Like `Test.websocket`, with the cookies. It keeps those of an answer in place of a socket. */
+  /** Like `Test.websocket`, with the cookies. It keeps those of the answer, whether that opens a socket or not. */
   websocket<Client, Server, Given, Got, A>(
     protocol: Protocol<Client, Server, Given, Got>,
     target: string,
@@ -44,24 +44,22 @@ export function browser(app: TestApp): TestBrowser {
     const cookies = jar.for(pathOf(target), last);
     return { ...options, headers: cookies === "" ? headers : [...headers, ["cookie", cookies] as const] };
   };
-  const keep = (target: string, { headers }: TestAnswer): void => {
+  const keep = (target: string, headers: Headers): void => {
     for (const line of headers.getSetCookie()) jar.take(line, pathOf(target), last);
   };
   return {
     async call(method, target, options = {}) {
       const answered = await call(app, method, target, withCookies("Test.call", target, options));
-      keep(target, answered);
+      keep(target, answered.headers);
       return answered;
     },
     async events(target, receive, options = {}) {
-      const ended = await events(app, target, receive, withCookies("Test.events", target, options));
-      if (!ended.ok) keep(target, ended.error);
-      return ended;
+      const given = withCookies("Test.events", target, options);
+      return followEvents(app, target, receive, given, (headers) => keep(target, headers));
     },
     async websocket(protocol, target, talk, options = {}) {
-      const ended = await websocket(app, protocol, target, talk, withCookies("Test.websocket", target, options));
-      if (!ended.ok && "headers" in ended.error) keep(target, ended.error);
-      return ended;
+      const given = withCookies("Test.websocket", target, options);
+      return openWebSocket(app, protocol, target, talk, given, (headers) => keep(target, headers));
     },
     cookies: () => jar.cookies(last),
   };

@@ -41,12 +41,20 @@ export interface TestAnswer {
 
 /** Reads a response to its end. */
 export async function answeredBy(sent: WireResponse): Promise<TestAnswer> {
-  const headers = new Headers();
-  for (let i = 0; i < sent.head.length; i += 2) headers.append(sent.head[i] as string, sent.head[i + 1] as string);
+  const headers = headersIn(sent);
+  // Nobody speaks the other protocol after the 101.
+  if (sent.socket !== undefined || sent.takeover !== undefined) sent.unsent?.();
   const text = await textOf(sent.body);
   const json = (): unknown => JSON.parse(text);
   const lines = (): readonly unknown[] => text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
   return { status: sent.status, headers, body: text, json, lines };
+}
+
+/** The headers of a response. */
+export function headersIn({ head }: WireResponse): Headers {
+  const headers = new Headers();
+  for (let i = 0; i < head.length; i += 2) headers.append(head[i] as string, head[i + 1] as string);
+  return headers;
 }
 
 /** Throws if the application did something that its route does not declare. */
@@ -115,8 +123,8 @@ export class CallExchange implements Exchange {
   readonly gone: AbortSignal;
   readonly now?: Date;
   readonly body: BodySource | undefined;
-  readonly canUpgrade = true;
-  readonly canTakeOver = true;
+  readonly canUpgrade: boolean;
+  readonly canTakeOver: boolean;
   readonly isTest = true;
   /** The first undeclared thing that the application did while its response was sent. */
   undeclaredDeed: string | undefined = undefined;
@@ -130,6 +138,9 @@ export class CallExchange implements Exchange {
     if (options.now !== undefined) this.now = options.now;
     this.gone = options.gone ?? new AbortController().signal;
     this.body = body === undefined ? undefined : new GivenBody(body.bytes);
+    // RFC 9110 §7.8: a body would have to be read before the protocol changes.
+    this.canUpgrade = body === undefined || body.bytes.byteLength === 0;
+    this.canTakeOver = this.canUpgrade && (method === "GET" || method === "HEAD");
     this.#lines = linesOf(options.headers ?? [], body);
   }
 
@@ -242,6 +253,17 @@ export async function events(
   receive: Receive,
   options: TestCallOptions = {},
 ): Promise<Result<void, TestAnswer>> {
+  return followEvents(tested, target, receive, options, () => {});
+}
+
+/** `events`; `onHead` gets the headers of every answer, before its first event. */
+export async function followEvents(
+  tested: TestApp,
+  target: string,
+  receive: Receive,
+  options: TestCallOptions,
+  onHead: (headers: Headers) => void,
+): Promise<Result<void, TestAnswer>> {
   checkCall("Test.events", tested, target, options);
   needsFunction("Test.events: its function", receive);
   const { app } = tested;
@@ -251,6 +273,7 @@ export async function events(
   const exchange = new CallExchange("GET", target, { ...options, headers, gone: going.signal }, undefined);
   const sent = await app.answer(exchange);
   failOnUndeclared(sent.undeclared);
+  onHead(headersIn(sent));
   if (!isStream(sent.body) || !isEventStream(sent.head)) return error(await answeredBy(sent));
 
   const parts = readParts(sent.body);

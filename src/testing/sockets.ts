@@ -3,11 +3,11 @@ import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Protocol, Socket, SocketEnd, SocketListener, SocketTransport } from "../sockets/socket.ts";
 import { OpenSocket } from "../sockets/open-socket.ts";
-import { CallExchange, answeredBy, checkCall, failOnUndeclared } from "./call.ts";
+import { CallExchange, answeredBy, checkCall, failOnUndeclared, headersIn } from "./call.ts";
 import type { TestAnswer, TestApp, TestCallOptions } from "./call.ts";
 
 /** The two ends of a connection in memory. */
-function linkedPair(): readonly [SocketTransport, SocketTransport] {
+function linkedPair(): readonly [MemoryTransport, MemoryTransport] {
   const [one, other] = [new MemoryTransport(), new MemoryTransport()];
   one.peer = other;
   other.peer = one;
@@ -52,6 +52,14 @@ class MemoryTransport implements SocketTransport {
     this.peer.#finish();
     this.#enqueue((listener) => listener.closed(code, reason));
     this.#finish();
+  }
+
+  /** Ends the connection without a close, as a reset does. */
+  cut(): void {
+    for (const end of [this, this.peer]) {
+      end.#enqueue((listener) => listener.lost("the connection ended without a close"));
+      end.#finish();
+    }
   }
 
   // Not called: pings and closes in memory are always answered.
@@ -117,6 +125,18 @@ export async function websocket<Client, Server, Given, Got, A>(
   talk: (socket: Socket<Got, Given>) => Promise<A>,
   options: TestCallOptions = {},
 ): Promise<Result<A, TestAnswer | SocketEnd>> {
+  return openWebSocket(tested, protocol, target, talk, options, () => {});
+}
+
+/** `websocket`; `onHead` gets the headers of every answer, before `talk` runs. */
+export async function openWebSocket<Client, Server, Given, Got, A>(
+  tested: TestApp,
+  protocol: Protocol<Client, Server, Given, Got>,
+  target: string,
+  talk: (socket: Socket<Got, Given>) => Promise<A>,
+  options: TestCallOptions,
+  onHead: (headers: Headers) => void,
+): Promise<Result<A, TestAnswer | SocketEnd>> {
   checkCall("Test.websocket", tested, target, options);
   needs(
     isObject(protocol) && isObject(protocol.server),
@@ -133,10 +153,14 @@ export async function websocket<Client, Server, Given, Got, A>(
   const exchange = new CallExchange("GET", target, { ...options, headers: given }, undefined);
   const sent = await app.answer(exchange);
   failOnUndeclared(sent.undeclared);
+  onHead(headersIn(sent));
   if (sent.socket === undefined) return error(await answeredBy(sent));
 
   const [near, far] = linkedPair();
   const served = sent.socket.open(far);
+  const cut = (): void => near.cut();
+  exchange.gone.addEventListener("abort", cut, { once: true });
+  if (exchange.gone.aborted) cut();
   const warn = (message: string): void => {
     throw new Error(`Test.websocket: ${message}`);
   };
@@ -154,6 +178,7 @@ export async function websocket<Client, Server, Given, Got, A>(
   } finally {
     await socket.close();
     await served;
+    exchange.gone.removeEventListener("abort", cut);
   }
 }
 

@@ -1,0 +1,110 @@
+/** WebSockets and takeovers in a test answer as they do on a connection (rows TC, WS). */
+import { describe, expect, it } from "vitest";
+import {
+  Answer,
+  Codec,
+  Cookie,
+  Dep,
+  Event,
+  Path,
+  Query,
+  Returns,
+  Socket,
+  Test,
+  get,
+  post,
+  setCookie,
+} from "usher-http";
+import type { SocketEnd } from "usher-http";
+import "../support/logs.ts";
+
+const spoken = Socket.protocol({ client: Socket.text, server: Socket.text });
+const handshake = {
+  upgrade: "websocket",
+  connection: "Upgrade",
+  "sec-websocket-version": "13",
+  "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+};
+const offer = { upgrade: "lines", connection: "upgrade" };
+const takeover = () => Answer.takeover("lines", async () => {});
+const lines = get(Path.of("lines"), { returns: Returns.response }, takeover);
+const posted = post(Path.of("lines"), { returns: Returns.response }, takeover);
+const quiet = get(Path.of("socket"), { returns: Returns.websocket(spoken) }, () => async () => {});
+
+describe("a call that asks for another protocol", () => {
+  it.each([
+    ["GET", "/socket", handshake, undefined, 101],
+    ["GET", "/socket", handshake, "", 101],
+    ["GET", "/socket", handshake, "a body", 426],
+    ["GET", "/lines", offer, undefined, 101],
+    ["HEAD", "/lines", offer, undefined, 101],
+    ["GET", "/lines", offer, "a body", 500],
+    ["POST", "/lines", offer, undefined, 500],
+  ])("is answered as by a listener: %s %s %o %s", async (method, target, headers, body, status) => {
+    const app = Test.app([quiet, lines, posted], { onError: () => {} });
+    const options = body === undefined ? { headers } : { headers, body };
+    expect((await Test.call(app, method, target, options)).status).toBe(status);
+  });
+
+  it("releases what it acquired, as nothing follows the 101", async () => {
+    const ends: string[] = [];
+    const held = Dep.scoped(
+      {},
+      () => "held",
+      (_, end) => void ends.push(end.how),
+    );
+    const inputs = { held };
+    const app = Test.app([
+      get(Path.of("socket"), { inputs, returns: Returns.websocket(spoken) }, () => async () => {}),
+      get(Path.of("lines"), { inputs, returns: Returns.response }, takeover),
+    ]);
+    await Test.call(app, "GET", "/socket", { headers: handshake });
+    await Test.call(app, "GET", "/lines", { headers: offer });
+    expect(ends).toEqual(["client gone", "client gone"]);
+  });
+});
+
+describe("a browser", () => {
+  const visits = Cookie.named("visits", Codec.int);
+  const inputs = { setCookie, n: Query.required("n", Codec.int) };
+  const kind = Event.text("kind");
+
+  it("keeps the cookies that come with an event stream, and with a socket", async () => {
+    const browser = Test.browser(
+      Test.app([
+        get(Path.of("feed"), { inputs, returns: Returns.events([kind]) }, ({ n, setCookie }) => {
+          setCookie(Cookie.make(visits, n));
+          return async (send) => void (await send(Event.make(kind, "one")));
+        }),
+        get(Path.of("socket"), { inputs, returns: Returns.websocket(spoken) }, ({ n, setCookie }) => {
+          setCookie(Cookie.make(visits, n));
+          return async () => {};
+        }),
+      ]),
+    );
+    await browser.events("/feed?n=1", () => expect([...browser.cookies()]).toEqual([["visits", "1"]]));
+    await browser.websocket(spoken, "/socket?n=2", async () => {
+      expect([...browser.cookies()]).toEqual([["visits", "2"]]);
+    });
+    expect([...browser.cookies()]).toEqual([["visits", "2"]]);
+  });
+});
+
+describe("a socket whose client goes", () => {
+  it.each(["before it opens", "while both wait"])("%s is lost for both sides, as by a reset", async (when) => {
+    const going = new AbortController();
+    const ends: SocketEnd[] = [];
+    const socket = get(Path.of("socket"), { returns: Returns.websocket(spoken) }, () => async (socket) => {
+      const received = await socket.receive();
+      if (!received.ok) ends.push(received.error);
+    });
+    if (when === "before it opens") going.abort();
+    const talk = async (socket: Socket<string, string>) => {
+      going.abort();
+      return socket.receive();
+    };
+    const talked = await Test.websocket(Test.app([socket]), spoken, "/socket", talk, { gone: going.signal });
+    const lost: SocketEnd = { kind: "lost", detail: "the connection ended without a close" };
+    expect([talked, ends]).toEqual([{ ok: true, value: { ok: false, error: lost } }, [lost]]);
+  });
+});
