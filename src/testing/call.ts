@@ -42,7 +42,7 @@ export interface TestAnswer {
 /** Reads a response to its end. */
 export async function answeredBy(sent: WireResponse): Promise<TestAnswer> {
   const headers = headersIn(sent);
-  // Nobody speaks the other protocol after the 101.
+  // The other protocol is not spoken after the 101.
   if (sent.socket !== undefined || sent.takeover !== undefined) sent.unsent?.();
   const text = await textOf(sent.body);
   const json = (): unknown => JSON.parse(text);
