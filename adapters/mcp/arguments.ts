@@ -14,8 +14,12 @@ export interface ArgumentProblem {
   readonly message: string;
 }
 
-// The sentence is the one that a route itself has for the same.
+// The sentences are those that a route itself has for the same.
+const unknownMember = "This is not a member this object has.";
 const notBase64 = "This must be bytes in base64, padded to a multiple of four.";
+
+/** The most names of arguments that the tool does not have, in one answer: a client may send any number of them. */
+const maxUnknown = 10;
 
 /** The arguments of a call: what they are, and their JSON as the client wrote it. */
 export class GivenArguments {
@@ -77,10 +81,9 @@ export class RequestMaker {
   /** The request of some arguments, or every problem of them. */
   make(given: GivenArguments): ToolRequest | readonly ArgumentProblem[] {
     const problems = new ArgumentProblems();
-    if (Object.keys(given.values).some((name) => !this.#byName.has(name))) {
-      problems.add("arguments", "unknown", "This is not a member this object has.");
-      return problems.all as readonly ArgumentProblem[];
-    }
+    const unknown = Object.keys(given.values).filter((name) => !this.#byName.has(name));
+    for (const name of unknown.slice(0, maxUnknown)) problems.add(name, "unknown_member", unknownMember);
+    if (problems.all !== undefined) return problems.all;
     const target = this.#target(given, problems);
     const headers = this.#headers.length === 0 ? noHeaders : this.#headersOf(given, problems);
     const body = bodyOf(this.#schemas, given, problems);

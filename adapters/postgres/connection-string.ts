@@ -56,6 +56,8 @@ const known: ReadonlySet<string> = /* @__PURE__ */ new Set([
 
 type Words = Map<string, string>;
 
+const exampleUrl = "postgres://user@host/database";
+
 /**
  * Parses a connection string: a URL, `postgres://user:password@host:5432/database?sslmode=verify-full`, or keywords,
  * `host=/run/postgresql dbname=orders`. Separate several hosts by commas, and percent-encode values in a URL. Defaults:
@@ -69,10 +71,15 @@ type Words = Map<string, string>;
 export function parse(text: string): Conninfo {
   needsText("Conninfo.parse: the connection string", text);
   const words = /^postgres(?:ql)?:\/\//.test(text) ? urlWords(text) : keywordWords(text);
-  for (const name of words.keys())
-    if (!known.has(name)) throw new Error(`the connection string has an unknown keyword ${JSON.stringify(name)}`);
+  for (const name of words.keys()) {
+    if (known.has(name)) continue;
+    const takes = [...known].join(", ");
+    throw new Error(`the connection string has an unknown keyword ${JSON.stringify(name)}: it takes ${takes}`);
+  }
   const user = words.get("user");
-  if (user === undefined) throw new Error("the connection string has no user");
+  if (user === undefined) {
+    throw new Error(`the connection string ${text.trim() === "" ? "is empty" : "has no user"}: write ${exampleUrl}`);
+  }
   const password = words.get("password");
   const seconds = words.get("connect_timeout");
   const parameters = ["application_name", "options"].flatMap((name) => {
@@ -159,7 +166,9 @@ function keywordWords(text: string): Words {
 }
 
 function notReadable(): never {
-  throw new Error("not a connection string: write postgres://user@host/database, or host=… user=… dbname=…");
+  throw new Error(
+    `not a connection string: write ${exampleUrl}, or host=… user=… dbname=…. In a URL, percent-encode any other character: # is %23, @ is %40, / is %2F`,
+  );
 }
 
 function hostsOf(hosts: string, ports: string): Conninfo["hosts"] {

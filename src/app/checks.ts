@@ -216,7 +216,9 @@ function checkParameter(
   const at = takerOf(segments, name);
   const own = segments[at];
   if (typeof own !== "object") {
-    problems.push(`${route} reads the path parameter ${name}, which its path does not have`);
+    problems.push(
+      `${route} reads the path parameter ${name}, which its path does not have: give Path.of the same parameter`,
+    );
   } else if (parameter !== undefined && !segments.includes(parameter)) {
     const both = `${name} (${kindOf(parameter)}), and its path has another of that name (${kindOf(own)})`;
     problems.push(`${route} reads the path parameter ${both}: make it once, and use that one in both`);
@@ -266,9 +268,17 @@ function checkClashes(routes: readonly Declared[]): readonly string[] {
     if (key === undefined) continue;
     const other = taken.get(key);
     if (other === undefined) taken.set(key, declared);
-    else problems.push(`${other.name} and ${declared.name} could both answer one URL`);
+    else problems.push(`${other.name} and ${declared.name} could both answer one URL: ${insteadOf(other, declared)}`);
   }
   return problems;
+}
+
+function insteadOf(one: Declared, other: Declared): string {
+  if (one.name === other.name) return "list it once";
+  const canDecline = other.route.path.segments.some(
+    (segment) => typeof segment === "object" && segment.kind === "param",
+  );
+  return canDecline ? 'remove one, or give a parameter the option { unparsed: "next-route" }' : "remove one";
 }
 
 function clashKey({ method, path }: Route): string | undefined {

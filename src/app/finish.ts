@@ -318,13 +318,16 @@ function undeclaredBy(request: RequestState, answer: Answer): string | undefined
   // An answer that middleware changed is the application's, and no longer the route's.
   const isRoutes =
     inside === undefined || (inside.made?.status === answer.status && inside.made.refused === answer.refused);
-  const where = (isRoutes ? route?.route.pattern : undefined) ?? request.path;
+  const pattern = isRoutes ? route?.route.pattern : undefined;
+  const where = `${request.method} ${pattern ?? request.path}`;
   if (code !== undefined) {
-    return request.declares(code, isRoutes) ? undefined : `${where} refused with ${code}, which nothing declares`;
+    if (request.declares(code, isRoutes)) return undefined;
+    const list = pattern === undefined ? "the option codes" : "refuses";
+    return `${where} refused with ${code}, which nothing declares: list it in ${list}`;
   }
   const listed = isRoutes ? route?.statuses : undefined;
   if (listed === undefined || listed.has(answer.status)) return undefined;
-  return `${where} answered ${answer.status}, which it does not list`;
+  return `${where} answered ${answer.status}, which its Returns does not list`;
 }
 
 /**

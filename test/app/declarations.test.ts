@@ -62,14 +62,26 @@ function refused(routes: readonly Route[], options?: AppOptions): string | undef
 
 describe("two routes of one method that could answer one URL", () => {
   const at = (...segments: Path.Segment[]) => get(Path.of(...segments), text, hello);
+  const once = "list it once";
+  const decline = 'remove one, or give a parameter the option { unparsed: "next-route" }';
   it.each([
-    ["ST-01", [at("hello", name), at("hello", name)], "GET /hello/{name} and GET /hello/{name}"],
-    ["ST-01", [at(), at()], "GET / and GET /"],
-    ["ST-02", [at("users", Path.int("user_id")), at("users", name)], "GET /users/{user_id} and GET /users/{name}"],
-    ["ST-04", [at("a", file), at("a", Path.rest("other"))], "GET /a/{file*} and GET /a/{other*}"],
-    ["ST", [at(name, "x", orderId), at(orderId, "x", name)], "GET /{name}/x/{order_id} and GET /{order_id}/x/{name}"],
-  ])("%s %#", (_id, routes, both) => {
-    expect(refused(routes)).toBe(`App.make: ${both} could both answer one URL`);
+    ["ST-01", [at("hello", name), at("hello", name)], "GET /hello/{name} and GET /hello/{name}", once],
+    ["ST-01", [at(), at()], "GET / and GET /", once],
+    [
+      "ST-02",
+      [at("users", Path.int("user_id")), at("users", name)],
+      "GET /users/{user_id} and GET /users/{name}",
+      decline,
+    ],
+    ["ST-04", [at("a", file), at("a", Path.rest("other"))], "GET /a/{file*} and GET /a/{other*}", "remove one"],
+    [
+      "ST",
+      [at(name, "x", orderId), at(orderId, "x", name)],
+      "GET /{name}/x/{order_id} and GET /{order_id}/x/{name}",
+      decline,
+    ],
+  ])("%s %#", (_id, routes, both, instead) => {
+    expect(refused(routes)).toBe(`App.make: ${both} could both answer one URL: ${instead}`);
   });
 
   const declining = Path.int("n", { unparsed: "next-route" });
@@ -91,17 +103,17 @@ describe("paths", () => {
     [
       "ST-05",
       reads(Path.of("orders"), { order }),
-      "GET /orders reads the path parameter order_id, which its path does not have",
+      "GET /orders reads the path parameter order_id, which its path does not have: give Path.of the same parameter",
     ],
     [
       "ST-05",
       reads(Path.of("orders"), { deep: Dep.join({ x: Dep.map(order, String) }, ({ x }) => x) }),
-      "GET /orders reads the path parameter order_id, which its path does not have",
+      "GET /orders reads the path parameter order_id, which its path does not have: give Path.of the same parameter",
     ],
     [
       "ST-05",
       reads(Path.of("s"), { f: param(file) }),
-      "GET /s reads the path parameter file, which its path does not have",
+      "GET /s reads the path parameter file, which its path does not have: give Path.of the same parameter",
     ],
     [
       "ST-05",
@@ -362,10 +374,10 @@ it("everything that is wrong is told at once, in one error", () => {
   expect(refused(routes, { maxBody: -1 })?.split("\n")).toEqual([
     "App.make:",
     "- GET /a/{name}/{name} names the parameter name twice",
-    "- GET /a/{name}/{name} reads the path parameter order_id, which its path does not have",
+    "- GET /a/{name}/{name} reads the path parameter order_id, which its path does not have: give Path.of the same parameter",
     "- HEAD /: a HEAD is answered by the GET route, so declare that instead",
     "- GET /r lists 404, which is not a success: failing is a refusal",
-    "- GET /c and GET /c could both answer one URL",
+    "- GET /c and GET /c could both answer one URL: list it once",
     "- the code bad in GET /c is a 200, where a refusal is 4xx or 5xx",
     "- maxBody is a whole number of bytes, 0 or more, and not -1",
   ]);

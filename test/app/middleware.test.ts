@@ -196,14 +196,16 @@ describe("middleware: answers of its own", () => {
       answer(202 as 201, "x"),
     );
     await expect(Test.call(Test.app([stray], { middleware: [passing] }), "PUT", "/")).rejects.toThrow(
-      "/ answered 202, which it does not list",
+      "PUT / answered 202, which its Returns does not list",
     );
   });
 
   it("MW-07 refuses with a code the app declares, and with no other", async () => {
     const refusing: Middleware = () => Answer.refusal(refuse(teapot));
     expect((await call([refusing], "/limited", "GET", { codes: [teapot] })).status).toBe(418);
-    await expect(call([refusing])).rejects.toThrow("/limited refused with teapot, which nothing declares");
+    await expect(call([refusing])).rejects.toThrow(
+      "GET /limited refused with teapot, which nothing declares: list it in the option codes",
+    );
     const after: Middleware = async (_request, next) => {
       await next();
       return Answer.refusal(refuse(teapot));
@@ -215,7 +217,9 @@ describe("middleware: answers of its own", () => {
   it("MW-07 declares nothing for the route", async () => {
     const stray = get(Path.root, { returns: Returns.text }, () => refuse(teapot) as never);
     const app = Test.app([stray], { middleware: [passing], codes: [teapot] });
-    await expect(Test.call(app, "GET", "/")).rejects.toThrow("/ refused with teapot, which nothing declares");
+    await expect(Test.call(app, "GET", "/")).rejects.toThrow(
+      "GET / refused with teapot, which nothing declares: list it in refuses",
+    );
   });
 });
 

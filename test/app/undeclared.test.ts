@@ -31,13 +31,37 @@ const built = put(users, { returns: Returns.response }, () => Answer.refusal(ref
 
 describe("is answered, logged at error and raised by Test.call", () => {
   it.each([
-    ["AN-06", "a status no list has", stray, 202, "/users/{name} answered 202, which it does not list"],
-    ["AN-06", "an empty one", strayEmpty, 201, "/users/{name} answered 201, which it does not list"],
-    ["AN", "one of the route's own", strayOwn, 202, "/users/{name} answered 202, which it does not list"],
-    ["RF", "a code returned", returned, 410, "/users/{name} refused with gone, which nothing declares"],
-    ["RF", "a code thrown", thrown, 410, "/users/{name} refused with gone, which nothing declares"],
-    ["RF", "an input's code", input, 410, "/users/{name} refused with gone, which nothing declares"],
-    ["RF", "a code built", built, 410, "/users/{name} refused with gone, which nothing declares"],
+    ["AN-06", "a status no list has", stray, 202, "PUT /users/{name} answered 202, which its Returns does not list"],
+    ["AN-06", "an empty one", strayEmpty, 201, "PUT /users/{name} answered 201, which its Returns does not list"],
+    ["AN", "one of the route's own", strayOwn, 202, "PUT /users/{name} answered 202, which its Returns does not list"],
+    [
+      "RF",
+      "a code returned",
+      returned,
+      410,
+      "PUT /users/{name} refused with gone, which nothing declares: list it in refuses",
+    ],
+    [
+      "RF",
+      "a code thrown",
+      thrown,
+      410,
+      "PUT /users/{name} refused with gone, which nothing declares: list it in refuses",
+    ],
+    [
+      "RF",
+      "an input's code",
+      input,
+      410,
+      "PUT /users/{name} refused with gone, which nothing declares: list it in refuses",
+    ],
+    [
+      "RF",
+      "a code built",
+      built,
+      410,
+      "PUT /users/{name} refused with gone, which nothing declares: list it in refuses",
+    ],
   ])("%s %s", async (_id, _what, route: Route, status, said) => {
     const { fetch } = App.make([route]);
     const response = await fetch(new Request("http://h/users/kim", { method: "PUT" }));
@@ -88,6 +112,6 @@ it("RF a not-found answer's code is one of the app's codes", async () => {
   const declared = await Test.call(Test.app([], { ...options, codes: [gone] }), "GET", "/x");
   expect([declared.status, declared.body]).toEqual([410, '{"error":"gone","message":"It went."}']);
   await expect(Test.call(Test.app([], options), "GET", "/x")).rejects.toThrow(
-    "/x refused with gone, which nothing declares",
+    "GET /x refused with gone, which nothing declares: list it in the option codes",
   );
 });

@@ -56,7 +56,7 @@ describe("what is refused at the start", () => {
     [
       "two that could answer one URL",
       [...Route.group({ prefix: Path.of("v1") }, [plain]), get(Path.of("v1", "plain"), text, () => "")],
-      ["GET /v1/plain and GET /v1/plain could both answer one URL"],
+      ["GET /v1/plain and GET /v1/plain could both answer one URL: list it once"],
     ],
     [
       "two bodies",

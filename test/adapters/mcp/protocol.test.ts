@@ -159,7 +159,7 @@ describe("what is no message is an error, without a word of it", () => {
 
   it.each([
     ["too deep", deep(100_000), { error: "invalid", problems: [{ at: "body", code: "too_deep" }] }],
-    ["a member of every object", '1,"__proto__":{"x":1}', { error: "invalid", problems: [{ code: "unknown" }] }],
+    ["a member of every object", '1,"__proto__":{"x":1}', { error: "invalid", problems: [{ code: "unknown_member" }] }],
   ])("arguments %s are an error of the tool", async (_what, given, refusal) => {
     const { result } = (await send(callOf(`{"body":${given}}`))).json() as {
       result: { content: readonly [{ text: string }] };

@@ -151,7 +151,7 @@ describe("a call of a tool", () => {
       "a member that the tool does not have",
       "remove",
       { order_id: 1, force: true },
-      { error: "invalid", problems: [{ code: "unknown" }] },
+      { error: "invalid", problems: [{ code: "unknown_member" }] },
     ],
     ["a path that another route answers", "get_orders_order_id", { order_id: "secret" }, { error: "not_found" }],
     [

@@ -97,7 +97,7 @@ describe("nothing listens, and nothing stays open, where", () => {
 
   it("SV-01 a declaration is refused", async () => {
     const port = await take("127.0.0.1");
-    const said = "App.make: GET /hello and GET /hello could both answer one URL";
+    const said = "App.make: GET /hello and GET /hello could both answer one URL: list it once";
     // Had it tried to listen, it would have said that the port is in use.
     await expect(serve([hello, hello], { port, host: "127.0.0.1" })).rejects.toThrow(said);
     expect(() => App.make([hello, hello])).toThrow(said);

@@ -67,18 +67,20 @@ describe("a connection string: read", () => {
 
 describe("a connection string: refused", () => {
   const wrong: readonly (readonly [string, string])[] = [
-    ["", "has no user"],
-    ["postgres://localhost/a", "has no user"],
+    ["", "the connection string is empty: write postgres://user@host/database"],
+    ["  ", "the connection string is empty"],
+    ["postgres://localhost/a", "has no user: write postgres://user@host/database"],
     ["mysql://a@h", "not a connection string"],
     ["user=a password='it''s secret'", "not a connection string"],
     ["user=a password='secret", "not a connection string"],
     ["user=a secret", "not a connection string"],
     ["postgres://a:secret@h/b/c?x#y", "not a connection string"],
+    ["postgres://a:secret#@h/b", "percent-encode any other character: # is %23, @ is %40, / is %2F"],
     ["postgres://a:secret@h:65536", "from 1 to 65535"],
     ["postgres://a:secret@h:0", "from 1 to 65535"],
     ["postgres://a:secret@h?port=x", "the connection string's port must be a whole number"],
     ["postgres://a:secret@h?sslmode=on", "the connection string's sslmode must be one of disable, prefer"],
-    ["postgres://a:secret@h?sslmod=require", 'an unknown keyword "sslmod"'],
+    ["postgres://a:secret@h?sslmod=require", 'an unknown keyword "sslmod": it takes host, port, user, '],
     ["postgres://a:secret@h?connect_timeout=1.5", "the connection string's connect_timeout must be a whole number"],
     ["postgres://a:secret%@h", "the connection string's password is not percent-encoded"],
     ["host=h1,h2 port=1,2,3 user=a password=secret", "one port, or one for each host"],
