@@ -222,7 +222,10 @@ class EngineRelay implements OpenRelay {
     // Numbers seen on the previous connection would show gaps that `missed` already reports.
     this.#messages.forget();
     const connection = await this.#engine.open({
-      received: (message) => this.#receive(message),
+      // A connection that was lost may still deliver what it had read, and `missed` comes with the next one.
+      received: (message) => {
+        if (!life.isOver && life.connection === this.#connection) this.#receive(message);
+      },
       lost: (why) => {
         life.isOver = true;
         if (life.connection !== undefined && life.connection === this.#connection) this.#onLost(why);

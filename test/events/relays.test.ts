@@ -123,6 +123,17 @@ describe("a relay over an engine: that drops it", () => {
     expect(dropped).toBeLessThan(13);
   });
 
+  it("takes nothing more from a line that it lost, and says what was missed once it has another", async () => {
+    const { told } = await opened();
+    const [line] = engine.lines;
+    engine.dies();
+    line?.received("00000000000000ff 1 1 tlate");
+    expect(told).toEqual([]);
+    await engine.pass(500);
+    line?.received("00000000000000ff 2 1 tlater");
+    expect(told).toEqual(["missed"]);
+  });
+
   it("connects again where the line ended before it was open, and keeps nothing of that line", async () => {
     const [one, other] = [await opened(), await opened()];
     const { open } = engine;
