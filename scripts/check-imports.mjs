@@ -75,9 +75,27 @@ for (const folder of ["src", "adapters", "cli", "reader", "examples"]) {
     }
   }
 }
+wrong.push(...missingInGuide(readFileSync(fileURLToPath(new URL("../CONTRIBUTING.md", import.meta.url)), "utf8")));
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
   process.exit(1);
+}
+
+/** What the tables of CONTRIBUTING.md lack: each line of src, and each adapter. @param {string} guide */
+function missingInGuide(guide) {
+  const rows = guide.split("\n").flatMap((row) => {
+    const [, first = ""] = /^\| (`[^|]*`) \|/.exec(row) ?? [];
+    return first === "" ? [] : [[...first.matchAll(/`([^`]+)`/g)].map(([, name]) => name).toSorted()];
+  });
+  const adapters = readdirSync(fileURLToPath(new URL("../adapters", import.meta.url))).map((name) => [
+    `adapters/${name}`,
+  ]);
+  return [...lines, ...adapters]
+    .filter((parts) => {
+      const isRow = rows.some((row) => row.join() === parts.toSorted().join());
+      return !isRow && !(parts.length === 1 && rows.flat().includes(parts[0] ?? ""));
+    })
+    .map((parts) => `CONTRIBUTING.md has no row of ${parts.join(", ")}`);
 }
 
 /** Every import and re-export of a module. @param {string} file @param {string} text */
