@@ -102,13 +102,14 @@ export abstract class Listener implements Server {
     const { drainMs } = this.limits;
     this.stopping = true;
     this.app.drain();
-    this.#signals.forget(this.#onSignal);
     logListener("info", `stopping, with ${this.inFlight} requests in flight`);
     const end = performance.now() + drainMs;
     const cut = await this.drain(drainMs);
     this.deadlines.stop();
     await this.#settle(Math.max(leastSettleMs, end - performance.now()));
     await this.app.flush?.();
+    // Until now a signal is the first one: a pre-stop hook may have called `stop`, and the process gets SIGTERM meanwhile.
+    this.#signals.forget(this.#onSignal);
     logStopped(cut, drainMs);
     this.afterStop();
     return cut;

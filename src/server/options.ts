@@ -117,8 +117,9 @@ export interface ListenOptions {
   /** How long a stopping server waits for requests in flight: 10 s. */
   readonly drainMs?: number;
   /**
-   * Whether SIGTERM and SIGINT stop the server: true. A second signal ends the process at once. On Deno a client may hold a
-   * connection that Deno cannot close. The process then ends `drainMs`, and at least 1 s, after the server has stopped.
+   * Whether SIGTERM and SIGINT stop the server: true. A second signal ends the process at once, and one signal does not if
+   * the program has called `stop`. On Deno a client may hold a connection that Deno cannot close. The process then ends
+   * `drainMs`, and at least 1 s, after the server has stopped.
    */
   readonly signals?: boolean;
 }

@@ -379,6 +379,17 @@ describe("signals", () => {
     expect(count()).toBe(before);
   });
 
+  it("SIGTERM does not end a process whose server stops already: a pre-stop hook asked for it", async () => {
+    const before = process.listenerCount("SIGTERM");
+    const server = await start([hello], { signals: true, drainMs });
+    const stopped = server.stop();
+    expect(process.listenerCount("SIGTERM")).toBe(before + 1);
+    process.emit("SIGTERM");
+    // The next one ends it.
+    expect(process.listenerCount("SIGTERM")).toBe(before);
+    await stopped;
+  });
+
   it("a server that came and went leaves nothing with the process", async () => {
     await (await start([hello])).stop();
     const count = () => process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
