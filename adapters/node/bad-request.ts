@@ -179,7 +179,27 @@ function statusOf(fault: ParserFault): number {
   if (fault.code === "ERR_HTTP_REQUEST_TIMEOUT") return 408;
   const [method = "", , version] = lineAt(fault).split(" ");
   if (fault.code === "HPE_HEADER_OVERFLOW") return version === undefined && METHODS.includes(method) ? 414 : 431;
-  return /^HTTP\/[02-9]\.\d$/.test(version ?? "") ? 505 : 400;
+  if (/^HTTP\/[02-9]\.\d$/.test(version ?? "")) return 505;
+  return isOfOtherMethod(fault) ? 501 : 400;
+}
+
+const requestLine = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+) (?:\/|[A-Za-z][A-Za-z\d+.-]*:\/\/)[\x21-\x7e]* HTTP\/1\.[01]\r$/;
+
+/**
+ * Whether the fault is in a valid request line, so that it is the method, which Node's parser does not know: a 501
+ * (RFC 9110 §9.1). A line in several packets cannot be read.
+ */
+function isOfOtherMethod(fault: ParserFault): boolean {
+  const { rawPacket } = fault;
+  if (rawPacket === undefined) return false;
+  const start = startOfLine(rawPacket, endOf(fault));
+  const end = rawPacket.indexOf("\n", start);
+  const method = end === -1 ? undefined : requestLine.exec(rawPacket.toString("latin1", start, end))?.[1];
+  return method !== undefined && !METHODS.includes(method);
+}
+
+function startOfLine(packet: Buffer, at: number): number {
+  return at < 1 ? 0 : packet.lastIndexOf("\n", at - 1) + 1;
 }
 
 /** The part of the line before the fault; of a line in several packets, only the last one. */
@@ -187,7 +207,7 @@ function lineAt(fault: ParserFault): string {
   const { rawPacket } = fault;
   const end = endOf(fault);
   if (rawPacket === undefined || end < 1) return "";
-  return rawPacket.toString("latin1", rawPacket.lastIndexOf("\n", end - 1) + 1, end);
+  return rawPacket.toString("latin1", startOfLine(rawPacket, end), end);
 }
 
 /** How far the parser got in its packet. Bun does not report it for a wrong version. */

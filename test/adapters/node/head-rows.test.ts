@@ -7,7 +7,7 @@ import { RawClient, header } from "../../support/raw-client.ts";
 import { notImplemented } from "../../support/refusals.ts";
 
 /** What a row comes to: the app's answer with the host it saw, or a refusal by its status. */
-type Outcome = { readonly host: string } | { readonly connect: true } | 400 | 414 | 431 | 505;
+type Outcome = { readonly host: string } | { readonly connect: true } | 400 | 414 | 431 | 501 | 505;
 
 interface Row {
   readonly id: string;
@@ -94,7 +94,15 @@ const refused: readonly Row[] = [
   bad("HD", "a blank behind the version", "GET /hello HTTP/1.1 ", "host: h"),
   bad("HD", "a blank before the method", " GET /hello HTTP/1.1", "host: h"),
   bad("HD", "a tab for a blank", "GET\t/hello HTTP/1.1", "host: h"),
-  bad("HD", "a method in lower case", "get /hello HTTP/1.1", "host: h"),
+  bad("HD", "another method and no version", "FOO /hello", "host: h"),
+  bad("HD", "another method and a target that is none", "FOO hello HTTP/1.1", "host: h"),
+  bad("HD", "another method and two blanks", "FOO  /hello HTTP/1.1", "host: h"),
+  row(501)("RT-36", "a method of one's own making", "FOO /hello HTTP/1.1", "host: h"),
+  row(501)("RT-36", "a method with a dash", "X-FOO /hello?a=b HTTP/1.1", "host: h"),
+  row(501)("RT-36", "a method that begins like another", "GETS /hello HTTP/1.0", "host: h"),
+  row(501)("RT-36", "a method of another protocol", "DESCRIBE /hello HTTP/1.1", "host: h"),
+  row(501)("RT-36", "another method with an absolute target", "FOO http://h/hello HTTP/1.1", "host: h"),
+  row(501)("RT-36", "a method in lower case", "get /hello HTTP/1.1", "host: h"),
   bad("HD", "a target with a blank", "GET /hel lo HTTP/1.1", "host: h"),
   bad("HD", "a target with a tab", "GET /a\tb HTTP/1.1", "host: h"),
   bad("HD", "a target with a byte past ASCII", "GET /\u00e9 HTTP/1.1", "host: h"),
