@@ -117,6 +117,18 @@ const serverOwned: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 
+/** What the listener writes in the 101 of a WebSocket, besides (RFC 6455 §4.2.2). */
+const handshakeOwned: ReadonlySet<string> = new Set([
+  "sec-websocket-accept",
+  "sec-websocket-extensions",
+  "sec-websocket-protocol",
+]);
+
+/** Whether a header of a WebSocket's 101 says what the listener has agreed on with the client. */
+export function isHandshakeOwned(name: string): boolean {
+  return handshakeOwned.has(name.toLowerCase());
+}
+
 // A 426 names in `Upgrade` the protocol that it requires (RFC 9110 §15.5.22).
 export function isServerOwned(name: string, status: number): boolean {
   const lower = name.toLowerCase();

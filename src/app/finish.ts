@@ -1,4 +1,13 @@
-import { htmlType, isServerOwned, isSocket, isStream, isTakeover, jsonType, textType } from "../answers/answer.ts";
+import {
+  htmlType,
+  isHandshakeOwned,
+  isServerOwned,
+  isSocket,
+  isStream,
+  isTakeover,
+  jsonType,
+  textType,
+} from "../answers/answer.ts";
 import type { Answer, AnswerBody, Revise, SocketBody } from "../answers/answer.ts";
 import { setCookieLine, wrongPart } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
@@ -197,7 +206,8 @@ function invalidReason(answer: Answer): string | undefined {
   const wrong = typeof body === "string" || body === undefined ? undefined : wrongBody(body);
   if (wrong !== undefined) return wrong;
   const isFinal = Number.isInteger(status) && status >= 200 && status <= 599;
-  const isUpgrade = typeof body === "object" && (isSocket(body) || isTakeover(body));
+  const opensSocket = typeof body === "object" && isSocket(body);
+  const isUpgrade = opensSocket || (typeof body === "object" && isTakeover(body));
   if (isUpgrade ? status !== 101 : !isFinal) return `${numberOr(status)}, which is not a final status`;
   if (refused !== undefined && !isTellable(refused)) return "a refusal whose code or detail is no text";
   if (!isOurs(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
@@ -205,7 +215,8 @@ function invalidReason(answer: Answer): string | undefined {
     const [name, value] = pair;
     if (!Array.isArray(pair) || typeof name !== "string") return "a header that is no pair of a name and a value";
     if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${JSON.stringify(name)}`;
-    if (isServerOwned(name, status)) return `a header only the framework writes: ${JSON.stringify(name)}`;
+    const isOwned = isServerOwned(name, status) || (opensSocket && isHandshakeOwned(name));
+    if (isOwned) return `a header only the framework writes: ${JSON.stringify(name)}`;
   }
   // `Cookie.make` checks its cookies, but a program can write a cookie as a plain object.
   for (const cookie of cookies) {

@@ -1,7 +1,22 @@
 /** The handshake of a WebSocket (RFC 6455 §4; rows WS). */
 import * as v from "valibot";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { App, Header, Codec, Path, Refusal, Returns, Socket, Test, get, post, refuse } from "usher-http";
+import {
+  Answer,
+  App,
+  Header,
+  Codec,
+  Path,
+  Refusal,
+  Returns,
+  Socket,
+  Test,
+  addHeader,
+  get,
+  post,
+  refuse,
+} from "usher-http";
+import { lines } from "../support/logs.ts";
 import { invalid } from "../support/refusals.ts";
 
 const Line = v.object({ text: v.string() });
@@ -154,6 +169,32 @@ describe("a handshake: declarations", () => {
     expect(() => Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "a b" })).toThrow(
       'Socket.protocol: "a b" is not a valid subprotocol name',
     );
+  });
+});
+
+describe("the headers of a handshake's answer", () => {
+  const names = ["Sec-WebSocket-Accept", "sec-websocket-extensions", "sec-websocket-protocol"];
+
+  it.each(names)("are not the application's in a WebSocket: %s", async (name) => {
+    const route = get(Path.of("s"), { inputs: { addHeader }, returns: Returns.websocket(texts) }, ({ addHeader }) => {
+      addHeader(name, "x");
+      return async () => {};
+    });
+    const { status } = await Test.call(Test.app([route]), "GET", "/s", { headers: opening });
+    expect(status).toBe(500);
+    expect(lines().map(({ message }) => message)).toContain(
+      `GET /s: internal: a header only the framework writes: ${JSON.stringify(name)}`,
+    );
+  });
+
+  it("are the application's in a takeover, which may open a WebSocket of its own", async () => {
+    const headers = names.map((name) => [name, "x"] as const);
+    const route = get(Path.of("s"), { returns: Returns.response }, () => ({
+      ...Answer.takeover("websocket", async () => {}),
+      headers,
+    }));
+    const answered = await Test.call(Test.app([route]), "GET", "/s", { headers: opening });
+    expect([answered.status, answered.headers.get("sec-websocket-accept")]).toEqual([101, "x"]);
   });
 });
 
