@@ -126,7 +126,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   message(data: string | Uint8Array): void {
-    // Deno and Workers cannot end a connection: they still read from a client that was given up.
+    // A runtime that cannot end a connection may still deliver what a client sends that was given up.
     if (this.#end !== undefined) return;
     this.frame();
     if (this.#closing !== undefined) return;
