@@ -1,6 +1,6 @@
 import type { InputOf, JsonForm, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
 import type { JsonOf, AnyShape, ValueOf, Written } from "../schema/valibot.ts";
-import { isKind, isListOf, needs, needsObject, needsSchema, needsText, needsTexts } from "../given.ts";
+import { isKind, isListOf, kindOf, needs, needsObject, needsSchema, needsText, needsTexts } from "../given.ts";
 import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
@@ -315,7 +315,8 @@ function textNode(kind: "html" | "text", contentType: string): ReturnsNode {
   const write = (returned: unknown): Answer => {
     if (typeof returned === "string") return plainReturns(200, contentType, returned);
     if (kind === "html" && isPage(returned)) return plainReturns(200, contentType, pageBody(returned));
-    throw new Unwritable(`an answer declared as ${kind} that is no text`);
+    const what = returned instanceof Response ? "a Response: declare Returns.response" : kindOf(returned);
+    throw new Unwritable(`an answer declared as ${kind} that is ${what}`);
   };
   return { kind, statuses: [[200, ""]], several: false, compile: () => write };
 }

@@ -37,7 +37,11 @@ export function wrongMembers(route: unknown, index: number): readonly string[] {
 
 /** Why a value, or what it is made from, is no input; each is looked at once, however many share it. */
 function notInput(value: unknown, seen: Set<unknown>): string | undefined {
-  if (!isInput(value)) return `is ${kindOf(value)}, and not an input: one of Query, Header, json, param, Dep`;
+  if (!isInput(value)) {
+    if (typeof value !== "string" && isSegment(value)) return "is a parameter of Path: write param(…) of it";
+    if (isObject(value) && "~standard" in value) return "is a schema: write json(…) of it, or Query.required(name, …)";
+    return `is ${kindOf(value)}, and not an input: one of Query, Header, json, param, Dep`;
+  }
   if (seen.has(value.node)) return undefined;
   seen.add(value.node);
   const { name, about = {} } = (value.node.need ?? { name: "" }) as {

@@ -71,7 +71,7 @@ export function objectWriter(shape: ObjectKind, compile: CompileWrite<Kind>): Wr
       writing.path[level] = name;
       const given = value[name];
       const written = write(given === inherited ? undefined : given, writing);
-      if (writing.failure !== undefined) return undefined;
+      if (writing.failure !== undefined) return writing.leave(value, level);
       if (written !== undefined) out[name] = written;
     }
     if (rest !== undefined) {

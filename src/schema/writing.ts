@@ -24,15 +24,21 @@ export class JsonWriting {
   outcomes: Map<object, WeakMap<object, WriteOutcome>> | undefined;
 
   refuse(expected: string, value: unknown): undefined {
-    this.failure ??=
-      value === undefined
-        ? `${this.place()} is missing: it must be ${expected}`
-        : `${this.place()} must be ${expected}, not ${sortOf(value)}`;
+    const what =
+      value === undefined ? `is missing: it must be ${expected}` : `must be ${expected}, not ${sortOf(value)}`;
+    return this.fail(value instanceof Promise ? promised : what);
   }
 
-  /** For a value of the right sort. */
+  /** The first sentence counts. */
   fail(words: string): undefined {
     this.failure ??= `${this.place()} ${words}`;
+  }
+
+  /** Ends an object of which a member has failed. A promise has no member of the shape: it is what is wrong, and not the member. */
+  leave(value: object, level: number): undefined {
+    if (!(value instanceof Promise)) return;
+    this.depth = level;
+    this.failure = `${this.place()} ${promised}`;
   }
 
   /** Enters a list or an object and returns its level; a value that contains itself would never end. */
@@ -44,6 +50,8 @@ export class JsonWriting {
     return jsonPath("value", this.path, this.depth);
   }
 }
+
+const promised = "is a promise: await it";
 
 export interface WriteOutcome {
   readonly written: unknown;
@@ -142,6 +150,7 @@ export function writeItems(list: readonly unknown[], write: WriteValue, writing:
 function writeObject(object: object, writing: JsonWriting): unknown {
   const prototype: unknown = Object.getPrototypeOf(object);
   if (object instanceof Date) return writing.fail("is a Date: give it the shape Shape.instant");
+  if (object instanceof Promise) return writing.refuse("JSON", object);
   if (prototype !== Object.prototype && prototype !== null) {
     return writing.fail("is an instance of a class: give its members as v.object");
   }

@@ -239,3 +239,14 @@ it("a refusal whose members JSON cannot write is a 500, in the framework's own w
   const response = await App.make([route]).fetch(new Request("http://h/broken"));
   expect([response.status, await response.text()]).toEqual([500, internal]);
 });
+
+it.each<[what: string, returns: typeof Returns.text | typeof Returns.html, returned: unknown, said: string]>([
+  ["a Response", Returns.text, new Response("x"), "text that is a Response: declare Returns.response"],
+  ["nothing", Returns.text, undefined, "text that is undefined"],
+  ["an object", Returns.html, { a: 1 }, "html that is another object"],
+])("the line of a text says that it is %s", async (_what, returns, returned, said) => {
+  const app = App.make([get(Path.of("x"), { returns }, () => returned as never)]);
+  await failsAt(app, "/x");
+  const line = lines().findLast(({ level }) => level === "error");
+  expect(line?.["message"]).toBe(`GET /x: internal: an answer declared as ${said}`);
+});

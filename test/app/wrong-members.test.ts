@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { App, Dep, Meta, Path, Query, Refusal, Returns, get } from "usher-http";
 import type { Route } from "usher-http";
+import * as v from "valibot";
 import "../support/logs.ts";
 
 const wrong: readonly (readonly [kind: string, value: unknown])[] = [
@@ -66,6 +67,20 @@ describe.each(wrong)("%s", (kind, value) => {
     const sentence = `App.make: ${name} is ${kind}, and not a list of texts`;
     expect(refused(() => App.make([], { [name]: value }))).toBe(sentence);
   });
+});
+
+it.each([
+  ["a path parameter", Path.int("id"), "is a parameter of Path: write param(…) of it"],
+  ["a schema", v.number(), "is a schema: write json(…) of it, or Query.required(name, …)"],
+])("as an input, %s says what to write", (_what, value, said) => {
+  const inputs = { x: value } as never;
+  expect(refused(() => App.make([get(at, { inputs, returns: Returns.text }, hello)]))).toBe(
+    `App.make: GET /a: the input x ${said}`,
+  );
+  const below = { x: Dep.map(value as never, hello) };
+  expect(refused(() => App.make([get(at, { inputs: below, returns: Returns.text }, hello)]))).toBe(
+    `App.make: GET /a: the input x ${said.replace("is", "is made from")}`,
+  );
 });
 
 it("a route without its path or its declaration", () => {
