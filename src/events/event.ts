@@ -22,8 +22,9 @@ export interface AnyEventKind {
 export interface EventKind<out Name extends string, in out A, out Sent = unknown> extends AnyEventKind {
   /** The `event` line. */
   readonly name: Name;
-  readonly [value]?: (a: A) => A;
-  readonly [sent]?: Sent;
+  // `undefined` is written out: with `exactOptionalPropertyTypes` TypeScript would advise to add it wherever a kind does not fit.
+  readonly [value]?: ((a: A) => A) | undefined;
+  readonly [sent]?: Sent | undefined;
 }
 
 /** How a payload is written. The error is for the log. */
@@ -41,7 +42,7 @@ export interface Event<out K> {
   readonly wire: string;
   /** The same in UTF-8, encoded once. */
   readonly bytes: Uint8Array;
-  readonly [kind]?: K;
+  readonly [kind]?: K | undefined;
 }
 
 export function eventOf(name: string | undefined, wire: string): Event<never> {

@@ -53,9 +53,9 @@ export interface Dep<out A, out Refuses extends string = never, out Wire = {}> {
   /** Internal to the framework. */
   readonly node: DepNode;
   /** Exists only in types. */
-  // Read by name: to infer three parameters of a `Dep` costs the compiler four times as much. The wire is what a method takes, for
-  // `WiresOf`, and of a method and not of a function, which would make `Wire` one that is not only given out.
-  readonly [types]?: { readonly value: A; readonly refuses: Refuses; sends(wire: Wire): void };
+  // Read by name: to infer three parameters costs the compiler four times as much. The wire is what a method takes, for `WiresOf`, and
+  // not a function: that would make `Wire` one that is not only given out. `undefined` is written out as in `EventKind`.
+  readonly [types]?: { readonly value: A; readonly refuses: Refuses; sends(wire: Wire): void } | undefined;
 }
 
 /** An input of any type. */

@@ -61,6 +61,14 @@ describe("the commonest mistakes", { timeout: 300_000 }, () => {
     const file = join(import.meta.dirname, "mistakes/said.md");
     await expect(`# What the compiler says of mistakes\n\n${sections.join("\n")}`).toMatchFileSnapshot(file);
   });
+
+  // `exactOptionalPropertyTypes` has TypeScript advise to change an optional property of the target, which here is the package's.
+  it("are told without advice to change the package's types", async () => {
+    const exact = await saidBy(newest, join(packed.folder, "mistakes"), "--exactOptionalPropertyTypes");
+    const advised = mistakes.filter((_, i) => exact[i]?.some((line) => line.includes("Consider adding 'undefined'")));
+    expect(exact.filter((lines) => lines.length > 0).length).toBe(mistakes.length);
+    expect(advised.map(({ what }) => what)).toEqual([]);
+  });
 });
 
 function section({ what, source, long }: Mistake, before: readonly string[], now: readonly string[]): string {
@@ -89,8 +97,9 @@ function write(folder: string): void {
 }
 
 /** The errors of each mistake by one compiler, each with its line and column in the mistake's source. */
-async function saidBy(compiler: string, folder: string): Promise<Said> {
-  const tsc = run(process.execPath, [join(compiler, "bin/tsc"), "-p", folder, "--pretty", "false"], { cwd: folder });
+async function saidBy(compiler: string, folder: string, ...options: readonly string[]): Promise<Said> {
+  const args = [join(compiler, "bin/tsc"), "-p", folder, "--pretty", "false", ...options];
+  const tsc = run(process.execPath, args, { cwd: folder });
   const { stdout } = await tsc.catch((error: { readonly stdout: string }) => error);
   const said: string[][] = mistakes.map(() => []);
   const above = prelude.split("\n").length - 1;
