@@ -43,6 +43,19 @@ export interface Verified {
 /** Why a token is refused, for the log: no word of it is the token's. */
 export type Reason = string;
 
+const noJwt: Reason = "it is no JWT";
+
+/**
+ * Whether the base64url of each part has neither padding nor unused bits that are set (RFC 7515 §5.2, RFC 4648 §3.5). `jose`
+ * reads both, so a token would have several texts, and a list of revoked tokens has one of them.
+ */
+function isOnlyText(token: string): boolean {
+  return token.split(".").every((part) => lastOf[part.length % 4]?.test(part.slice(-1)));
+}
+
+/** The last character of a part, by the number of characters in its last group. */
+const lastOf = [/[\w-]/, undefined, /[AQgw]/, /[AEIMQUYcgkosw048]/] as const;
+
 /** The heads of tokens that are remembered with their keys. One issuer's tokens have a few. */
 const maxKnown = 64;
 
@@ -88,7 +101,7 @@ export class TokenVerifier {
     try {
       header = decodeProtectedHeader(token);
     } catch {
-      return "it is no JWT";
+      return noJwt;
     }
     const { alg, kid } = header;
     const named = this.#rules.algorithms.find((algorithm) => algorithm === alg);
@@ -107,7 +120,7 @@ export class TokenVerifier {
     for (const key of keys) {
       try {
         const { payload } = await jwtVerify(token, key, options);
-        return this.#read(payload);
+        return isOnlyText(token) ? this.#read(payload) : noJwt;
       } catch (error) {
         if (error instanceof errors.JWSSignatureVerificationFailed) continue;
         if (error instanceof errors.JOSEError) return reasonOf(error);
@@ -143,7 +156,7 @@ function wrongClaim({ exp, nbf, iat, sub, jti, aud }: JWTPayload): string | unde
 /** What `jose` found, in words that quote nothing: its own messages may. */
 function reasonOf(error: InstanceType<typeof errors.JOSEError>): Reason {
   if (error instanceof errors.JWTExpired) return error.claim === "iat" ? "it is older than maxAgeMs" : "it has expired";
-  if (!(error instanceof errors.JWTClaimValidationFailed)) return reasons.get(error.code) ?? "it is no JWT";
+  if (!(error instanceof errors.JWTClaimValidationFailed)) return reasons.get(error.code) ?? noJwt;
   const { claim, reason } = error;
   if (!checkedClaims.has(claim)) return "one of its claims is wrong";
   if (reason === "missing") return `it has no ${claim}`;
