@@ -280,3 +280,38 @@ describe("Files.read", () => {
     expect(() => Files.read(root as never, options as never)).toThrow(message);
   });
 });
+
+describe("the type of a file", () => {
+  it.each([
+    ["favicon.ico", "image/vnd.microsoft.icon"],
+    ["list.m3u8", "application/vnd.apple.mpegurl"],
+    ["song.FLAC", "audio/flac"],
+    ["film.mkv", "video/matroska"],
+    ["letter.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
+    ["figures.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
+    ["talk.pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"],
+    ["figures.xls", "application/vnd.ms-excel"],
+    ["talk.ppt", "application/vnd.ms-powerpoint"],
+    ["letter.odt", "application/vnd.oasis.opendocument.text"],
+    ["figures.ods", "application/vnd.oasis.opendocument.spreadsheet"],
+    ["talk.odp", "application/vnd.oasis.opendocument.presentation"],
+    ["place.kml", "application/vnd.google-earth.kml+xml"],
+    ["ticket.pkpass", "application/vnd.apple.pkpass"],
+    ["chair.usdz", "model/vnd.usdz+zip"],
+    ["app.apk", "application/vnd.android.package-archive"],
+    ["font.eot", "application/vnd.ms-fontobject"],
+    ["all.rar", "application/vnd.rar"],
+    ["all.zst", "application/zstd"],
+    ["image.svg", "image/svg+xml; charset=utf-8"],
+    ["noicon", "application/octet-stream"],
+    ["a.constructor", "application/octet-stream"],
+  ])("of %s is %s", async (name, type) => {
+    const { headers } = await ask(Files.bundle({ [name]: "x" }), `GET /${name}`);
+    expect(headers.get("content-type")).toBe(type);
+  });
+
+  it("is the application's own before any other", async () => {
+    const routes = Files.bundle({ "favicon.ico": "x" }, { types: { ico: "image/x-icon" } });
+    expect((await ask(routes, "GET /favicon.ico")).headers.get("content-type")).toBe("image/x-icon");
+  });
+});
