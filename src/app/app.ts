@@ -5,6 +5,7 @@ import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { BodyDecoding } from "../inputs/encoded-body.ts";
 import type { RequestRecord } from "../inputs/request.ts";
 import type { Awaitable, Supplied } from "../inputs/dep.ts";
+import { attempt } from "../logging/raised.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { Languages } from "../languages/language.ts";
 import { isCode, maxListedProblems } from "../refusals.ts";
@@ -180,7 +181,7 @@ export interface App {
    * Bun takes a default export with a `stop` for a server that is listening already, and serves nothing.
    */
   readonly drain: () => void;
-  /** For listeners: calls `act` once the app is stopping. */
+  /** For listeners: calls `act` once the app is stopping. What it throws is an error line. */
   readonly onDrain: (act: () => void) => void;
   /** For listeners: waits for the work that continues after the answers, at most `ms`. Resolves with how many have not ended. */
   readonly settled: (ms: number) => Promise<number>;
@@ -263,10 +264,10 @@ function draining(app: CompiledApp, background: Background | undefined): Pick<Ap
     drain: () => {
       app.isStopping = true;
       background?.drain();
-      for (const act of whenStopping.splice(0)) act();
+      for (const act of whenStopping.splice(0)) attempt(undefined, act);
     },
     onDrain: (act) => {
-      if (app.isStopping) act();
+      if (app.isStopping) attempt(undefined, act);
       else whenStopping.push(act);
     },
   };

@@ -92,14 +92,23 @@ function isServerName(name: string): boolean {
   return /^(?:\*\.)?[a-z\d_-]+(?:\.[a-z\d_-]+)*$/.test(name);
 }
 
-/** Makes something of a certificate. What the runtime finds wrong becomes a sentence that names the option. */
+/**
+ * Makes something of a certificate. What the runtime finds wrong becomes a sentence that names the option. An error of the
+ * system stays as it is: Bun and Deno read the certificate and open the port in one call.
+ */
 export function withCertificate<A>(at: string, make: () => A): A {
   try {
     return make();
   } catch (error) {
+    if (isObject(error) && isSystemCode(error["code"])) throw error;
     const why = isObject(error) && typeof error["message"] === "string" ? error["message"] : kindOf(error);
     throw new TypeError(`${at}: its cert and key cannot be used: ${why}`, { cause: error });
   }
+}
+
+// `EADDRINUSE`, where a library has codes such as `ERR_OSSL_X509_KEY_VALUES_MISMATCH`.
+function isSystemCode(code: unknown): boolean {
+  return typeof code === "string" && /^E[A-Z\d]+$/.test(code);
 }
 
 /** Throws for options that a runtime cannot keep, where ignoring them would make a server less strict. */

@@ -1,8 +1,12 @@
 /** HTTPS on Bun and on Deno, by their own listeners and by `usher-http/node`: what they keep of the option, and what they refuse. */
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ServeOptions, TlsOptions } from "usher-http/node";
 import { makeCertificate } from "../support/certificates.ts";
+import { endsWithTest } from "../support/ends.ts";
 import { http2Ask, http2Client } from "../support/http2-client.ts";
 import { runtimes } from "../support/runtimes.ts";
 import { secureAsk } from "../support/secure-client.ts";
@@ -72,6 +76,18 @@ describe("tls on a runtime that keeps less of it", () => {
     const wrong = { tls: { cert, key: shop.key } };
     await expect(starts[name](wrong)).rejects.toThrow("serve: tls: its cert and key cannot be used");
   });
+
+  it.each(["bun", "deno", "node on deno"] as const)(
+    "says that its port is taken, and not of its key: %s",
+    async (name) => {
+      const taken = createServer().listen(0, "127.0.0.1");
+      await once(taken, "listening");
+      endsWithTest(() => void taken.close());
+      const { port } = taken.address() as AddressInfo;
+      const sentence = `serve: port ${port} of 127.0.0.1 is taken`;
+      await expect(starts[name]({ tls, port })).rejects.toThrow(sentence);
+    },
+  );
 
   it.each<[keyof typeof starts, string]>([
     ["bun", "serve: http2 is a boolean, and not false: Bun.serve has HTTP/1.1 only"],

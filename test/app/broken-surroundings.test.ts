@@ -133,3 +133,17 @@ describe("a codec that raises", () => {
     expect(logged().join("\n")).not.toContain("s3cret");
   });
 });
+
+describe("what listens for the stop of an app", () => {
+  it("stops nothing by what it throws: neither other listeners nor the server", async () => {
+    const server = await start([hello]);
+    let isTold = false;
+    server.app.onDrain(raise);
+    server.app.onDrain(() => (isTold = true));
+    expect(await server.stop()).toBe(0);
+    expect(isTold).toBe(true);
+    expect(errors()).toHaveLength(1);
+    await expect(fetch(`${server.url}/hello`)).rejects.toThrow("fetch failed");
+    expect(() => server.app.onDrain(raise)).not.toThrow();
+  });
+});
