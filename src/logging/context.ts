@@ -43,6 +43,11 @@ export function outside<A>(work: () => A): A {
   return storage.getStore() === undefined ? work() : storage.run(undefined, work);
 }
 
+/** Runs work that the deadline of its request does not end: what keeps a record of the request. */
+export function withoutDeadline<A>(work: () => A): A {
+  return currentDeadline() === undefined ? work() : storage.run(new Timeless(current(), undefined, undefined), work);
+}
+
 /** A request that can make its context. */
 export interface Carrying {
   /** Its span, if recorded. */
@@ -125,6 +130,13 @@ class Inner implements LogContext {
   }
   get deadline(): WorkDeadline | undefined {
     return this.#outer?.deadline;
+  }
+}
+
+/** The same context, with no deadline. */
+class Timeless extends Inner {
+  override get deadline(): undefined {
+    return undefined;
   }
 }
 

@@ -5,6 +5,7 @@ import { holdsNothing } from "../async.ts";
 import { isObject } from "../given.ts";
 import { encodeHex } from "../http/bytes.ts";
 import type { GuardedEnd, HandlerGuard, InputRequest } from "../inputs/request.ts";
+import { withoutDeadline } from "../logging/context.ts";
 import { inBackground } from "../logging/raised.ts";
 import { Refusal } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
@@ -90,7 +91,7 @@ export class IdempotentRequest implements HandlerGuard {
       return await this.#store.claim(this.#digest, claim, now);
     } catch (thrown) {
       // The store may have claimed it, and only its reply be lost.
-      if (!this.isTransaction) this.#store.free(this.#digest, this.#token).catch(() => {});
+      if (!this.isTransaction) this.#free().catch(() => {});
       throw thrown;
     }
   }
@@ -105,7 +106,7 @@ export class IdempotentRequest implements HandlerGuard {
     // It may be done: the next request with the key learns that it is not known.
     if (end === "outcome unknown") return answer;
     if (end === "failed" || isPassing(answer.status)) {
-      await this.#store.free(this.#digest, this.#token);
+      await this.#free();
     } else await this.#keep(answer);
     return answer;
   }
@@ -115,7 +116,12 @@ export class IdempotentRequest implements HandlerGuard {
     clearInterval(this.#extending);
     // A transaction is rolled back by now. What raised may have done a part of its work, so its key is not freed.
     if (this.isTransaction || answer === undefined) return;
-    inBackground(isPassing(answer.status) ? this.#store.free(this.#digest, this.#token) : this.#keepLate(answer));
+    inBackground(isPassing(answer.status) ? this.#free() : this.#keepLate(answer));
+  }
+
+  // A deadline does not end what is written of a claim: the handler runs on after it, and the key would count as lost.
+  #free(): Promise<void> {
+    return withoutDeadline(() => this.#store.free(this.#digest, this.#token));
   }
 
   async #keepLate(answer: Answer): Promise<void> {
@@ -134,7 +140,7 @@ export class IdempotentRequest implements HandlerGuard {
       keepMs: this.#settings.keepMs,
       refused: answer.refused,
     };
-    const isKept = await this.#store.keep(this.#digest, kept, this.#request.now);
+    const isKept = await withoutDeadline(() => this.#store.keep(this.#digest, kept, this.#request.now));
     if (!isKept) throw new Error("another request has claimed the idempotency key meanwhile");
   }
 
@@ -157,7 +163,7 @@ export class IdempotentRequest implements HandlerGuard {
   #extend(): void {
     const { leaseMs } = this.#settings;
     const extend = (): void => inBackground(this.#store.extend(this.#digest, this.#token, leaseMs));
-    this.#extending = setInterval(extend, Math.ceil(leaseMs / 3));
+    this.#extending = withoutDeadline(() => setInterval(extend, Math.ceil(leaseMs / 3)));
     holdsNothing(this.#extending);
   }
 }
