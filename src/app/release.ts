@@ -63,10 +63,16 @@ async function keepAll(request: RequestState, acquired: Acquired, made: Answer):
   // In the transaction of the handler: where the answer cannot be kept, nothing of it is.
   const isFirst = guard?.isTransaction === true;
   let answer = isFirst ? await orFailure(request, guard.leave(read, endOf(request))) : read;
+  let hasKept = false;
   for (const { beforeAnswer } of acquired.held.toReversed()) {
+    if (beforeAnswer === undefined) continue;
+    const fails = acquired.hasFailed || acquired.hasTimedOut;
     try {
-      await beforeAnswer?.(answer.refused, acquired.hasFailed || acquired.hasTimedOut);
+      await beforeAnswer(answer.refused, fails);
+      hasKept ||= answer.refused === undefined && !fails;
     } catch (thrown) {
+      // What one has kept, another cannot undo: a repeated request would do it twice.
+      if (hasKept) request.isOutcomeUnknown = true;
       // A request that was refused keeps its answer, unless that is kept: there was nothing else to be kept.
       if (answer.refused === undefined || guard?.mustKeep === true) answer = failureAnswer(request, thrown);
       else logFault(request, "an input's beforeAnswer", thrown);

@@ -177,6 +177,31 @@ describe("a request with a key", () => {
   });
 });
 
+describe("a request with a key whose inputs end their work before the answer", () => {
+  const fails = (): never => {
+    throw new Error("it does not commit");
+  };
+  it.each([
+    ["is not run again where one input had kept it", fails, () => {}, ["claim"]],
+    ["is run again where the first one fails", () => {}, fails, ["claim", "free"]],
+  ])("%s", async (_what, outer, inner, expected) => {
+    const { store, calls } = noting();
+    const ends = (beforeAnswer: () => void) =>
+      Dep.scoped(
+        {},
+        () => 1,
+        () => {},
+        { beforeAnswer },
+      );
+    const once = Idempotency.by(store, { caller: Dep.return("everybody") });
+    const inputs = { outer: ends(outer), inner: ends(inner), once };
+    const route = post(Path.root, { inputs, returns: Returns.text }, () => "done");
+    const headers = { "idempotency-key": '"key"' };
+    expect((await Test.call(Test.app([route]), "POST", "/", { headers })).status).toBe(500);
+    expect(calls).toEqual(expected);
+  });
+});
+
 it("the rest of an answer past its bound is let go where its client leaves", async () => {
   const cancelled = vi.fn();
   const once = Idempotency.by(Idempotency.memory(), { caller: Dep.return("everybody"), maxAnswer: 4 });
