@@ -29,7 +29,7 @@ export interface PoolOptions {
   readonly maxLifetimeMs?: number;
   /** How long a connection is idle before the pool checks it; 60 000 by default. */
   readonly idleCheckMs?: number;
-  /** When a released connection's session is reset: after `use` by default. */
+  /** When a released connection's session is reset: by default after `use`, and after a transaction that changed it. */
   readonly reset?: Reset;
 }
 

@@ -52,6 +52,8 @@ export class PooledConnection {
   idleMs = 0;
   /** Whether the borrower set `statement_timeout` itself. */
   isUnbounded = false;
+  /** Whether a transaction changed what outlasts it: settings of the session, its locks, temporary tables. */
+  hasChangedSession = false;
   /** The connection that replaces it when it is released. */
   successor: PooledConnection | undefined = undefined;
   /** Whether the running statement ends a transaction or resets the session. */

@@ -45,7 +45,7 @@ export interface PoolStats {
   readonly replaced: number;
 }
 
-/** When a connection's session is reset: by default after `use`, which may have changed it. */
+/** When a connection's session is reset: by default after `use`, which may have changed it, and after a transaction that did. */
 export type Reset = "use" | "always" | "never";
 
 /** DISCARD ALL without its DEALLOCATE ALL: the prepared statements stay. */
@@ -183,8 +183,10 @@ export class Pool implements Database {
         ),
       );
     } finally {
-      if (pooled !== undefined)
-        await this.#release(pooled, this.#reset === "always" ? resetting : undefined, startedAt);
+      if (pooled !== undefined) {
+        const resets = this.#reset === "always" || (this.#reset === "use" && pooled.hasChangedSession);
+        await this.#release(pooled, resets ? resetting : undefined, startedAt);
+      }
     }
   }
 
@@ -274,6 +276,7 @@ export class Pool implements Database {
   async #release(pooled: PooledConnection, renewing: string | undefined, startedAt: number | undefined): Promise<void> {
     // The borrower's statement_timeout was for its own statements.
     pooled.isUnbounded = false;
+    pooled.hasChangedSession = false;
     if (renewing !== undefined && pooled.connection.isOpen) await pooled.renew(renewing);
     this.#connections.release(pooled);
     const heldMs = startedAt === undefined ? 0 : Math.round(performance.now() - startedAt);

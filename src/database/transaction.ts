@@ -127,6 +127,7 @@ export class Lease implements Database {
     try {
       if (this.isAborted) throw abandoned();
       if (setsTimeout.test(sql)) this.#pooled.isUnbounded = true;
+      if (changesSession(sql)) this.#pooled.hasChangedSession = true;
       answer = await this.#pooled.run(sql, values);
     } catch (thrown) {
       throw isA(ConnectionFailure, thrown) ? this.#failureOf(thrown, sql, values) : thrown;
@@ -178,6 +179,16 @@ export function openTransaction(db: unknown): RefusalKeeper | undefined {
 
 // A statement that sets statement_timeout is about to run longer than the pool's limit.
 const setsTimeout = /\bstatement_timeout\b/i;
+
+// What they do lasts until the session ends.
+const changers =
+  /(?:set\b(?!\s+(?:local|transaction|constraints)\b)|reset\b|listen\b|declare\b|create\s+(?:(?:local|global)\s+)?temp)/iy;
+const changingCalls = /\bset_config\s*\(|\bpg_(?:try_)?advisory_lock/i;
+
+function changesSession(sql: string): boolean {
+  changers.lastIndex = beginningOf(sql);
+  return changers.test(sql) || changingCalls.test(sql);
+}
 
 function ignore(): void {}
 

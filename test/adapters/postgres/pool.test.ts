@@ -205,11 +205,14 @@ describe("use", () => {
 describe("what a statement by itself and a transaction set in their session", () => {
   const set = Statement.exec("set extra_float_digits to 2");
   it.each([
-    ["use", "2"],
-    ["never", "2"],
-    ["always", "1"],
-  ] as const)("with reset %s is %s afterwards", async (reset, after) => {
-    for (const way of ["exec", "transaction"] as const) {
+    ["use", "2", "1"],
+    ["never", "2", "2"],
+    ["always", "1", "1"],
+  ] as const)("with reset %s is %s and %s afterwards", async (reset, afterOne, afterTransaction) => {
+    for (const [way, after] of [
+      ["exec", afterOne],
+      ["transaction", afterTransaction],
+    ] as const) {
       const some = await pool({ size: 1, reset });
       await (way === "exec" ? some.exec(set) : some.transaction((db) => db.exec(set)));
       expect([way, await everywhere(some, "extra_float_digits")]).toEqual([way, new Set([after])]);
