@@ -52,7 +52,10 @@ async function namesIn(directory: string): Promise<readonly string[]> {
 async function readMigration(directory: string, name: string): Promise<MigrationFile> {
   const digits = /^(\d{1,18})_./.exec(name)?.[1];
   if (digits === undefined) throw new MigrationError(`${name} has no number: name it like 0001_orders.sql`);
-  const text = textOf(name, await readFile(join(directory, name)));
+  const bytes = await readFile(join(directory, name)).catch((error: Error) => {
+    throw new MigrationError(`${name} could not be read: ${error.message}`);
+  });
+  const text = textOf(name, bytes);
   const hash = createHash("sha256").update(text).digest("hex");
   return {
     name,
@@ -175,7 +178,11 @@ interface MigrationRecord {
 async function recordIn(connection: DatabaseConnection): Promise<MigrationRecord> {
   // Named with its schema: a file may change the search_path.
   const [row] = await connection.run("select quote_ident(current_schema())", []);
-  const records = `${row?.[0]}.${table}`;
+  const schema = row?.[0] ?? undefined;
+  if (schema === undefined) {
+    throw new MigrationError("no schema of the search_path exists: create one before the first migration");
+  }
+  const records = `${schema}.${table}`;
   await connection.script(`create table if not exists ${records} (number bigint primary key, name text not null,
     hash text not null, applied_at timestamptz not null default now())`);
   return {

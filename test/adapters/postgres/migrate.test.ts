@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -204,6 +204,23 @@ describe("what is refused, with nothing applied", () => {
     await expect(migrate(url, { directory: "/no/such/folder" })).rejects.toThrow(
       "the folder of migrations could not be read: ENOENT",
     );
+  });
+
+  it("a folder that is named like a file", async () => {
+    const { url } = await database();
+    const directory = folder({});
+    mkdirSync(join(directory, "1_orders.sql"));
+    const failed = migrate(url, { directory });
+    await expect(failed).rejects.toThrow(MigrationError);
+    await expect(failed).rejects.toThrow("1_orders.sql could not be read: EISDIR");
+  });
+
+  it("a search_path without a schema, where no record can be kept", async () => {
+    const { url } = await database();
+    const target = `${url}?options=-c%20search_path%3Dapp`;
+    const failed = migrate(target, { directory: folder({ "1_app.sql": "create schema app" }) });
+    await expect(failed).rejects.toThrow(MigrationError);
+    await expect(failed).rejects.toThrow("no schema of the search_path exists: create one before the first migration");
   });
 
   it("a file that ends its transaction itself", async () => {
