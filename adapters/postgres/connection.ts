@@ -40,6 +40,8 @@ class PostgresConnection implements DatabaseConnection {
   #isWriting = false;
   /** By SQL text; undefined until the server has prepared it. */
   readonly #prepared = new Map<string, Prepared | undefined>();
+  /** By SQL text, the text that the driver gets: it keeps a statement by its text, also one that has failed. */
+  readonly #respelled = new Map<string, string>();
 
   constructor(config: ConnectionConfig) {
     this.#config = config;
@@ -126,7 +128,9 @@ class PostgresConnection implements DatabaseConnection {
     return new Promise<unknown>((resolve, reject) => {
       const obstacle = this.#obstacleTo(values);
       if (obstacle !== undefined) return reject(obstacle);
-      const query = new Query(sql, values, protocol, onlyDescribe, this, resolve, reject);
+      const text = this.#respelled.get(sql) ?? sql;
+      const query = new Query(text, values, protocol, onlyDescribe, this, resolve, reject);
+      query.sql = sql;
       query.sentBefore = this.#wire?.bytesWritten ?? 0;
       this.#running.push(query);
       this.#isWriting = true;
@@ -167,20 +171,18 @@ class PostgresConnection implements DatabaseConnection {
     if (refused === undefined || !isStale(refused)) return run.settle();
     // Nothing was done. The driver prepares it again: now, or at its next run if this failure aborted a transaction.
     this.#prepared.set(sql, undefined);
-    if (!isIdle) run.settle();
-    else if (this.isRunning) run.reject(new ConnectionFailure(forgotten));
+    if (!isIdle) {
+      // In the next transaction the driver would run what it prepared before, and fail as well.
+      this.#respelled.set(sql, `${this.#respelled.get(sql) ?? sql} `);
+      run.settle();
+    } else if (this.isRunning) run.reject(new ConnectionFailure(forgotten));
     else this.#send<StatementResult>(sql, values, prepared).then(run.resolve, run.reject);
   }
 
   /** Called when a query of the driver has its result. */
   answered(query: Query): void {
     this.#forget(query);
-    const {
-      strings: [sql],
-      prepare,
-      onlyDescribe,
-      statement,
-    } = query;
+    const { sql, prepare, onlyDescribe, statement } = query;
     if (prepare && !onlyDescribe) this.#prepared.set(sql, statement as Prepared);
   }
 

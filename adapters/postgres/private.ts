@@ -58,6 +58,8 @@ export class Query {
   #isSettled = false;
   /** The socket's `bytesWritten` before it was sent. */
   sentBefore = 0;
+  /** The text as the caller gave it. */
+  sql: string;
 
   // Written by the driver's connection.
   active = false;
@@ -82,6 +84,7 @@ export class Query {
     settle: (answer: unknown) => void,
     fail: (failure: ConnectionFailure) => void,
   ) {
+    this.sql = sql;
     this.strings = [sql];
     this.args = values;
     this.options = protocol;

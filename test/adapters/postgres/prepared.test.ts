@@ -123,6 +123,25 @@ describe("a statement that the server has forgotten", () => {
     for (let run = 0; run < 3; run++) expect(await some.exec(read)).toEqual({ id: 1 });
   });
 
+  it.each(["alter table changed add more int", "alter table changed alter id type text"])(
+    "after %j fails one transaction, and not the next",
+    async (change) => {
+      await watch.unsafe("drop table if exists changed; create table changed (id int); insert into changed values (1)");
+      const all = Statement.list("select * from changed", {
+        row: { id: Type.custom({ name: "id", parse: (text) => text, print: (text) => text }) },
+      });
+      const some = await pool({ size: 1 });
+      for (let turn = 0; turn < 3; turn++) {
+        for (let run = 0; run < 2; run++) await some.transaction((db) => db.exec(all));
+        await watch.unsafe(turn === 0 ? change : `alter table changed add again${turn} int`);
+        const failed = await failure(some.transaction((db) => db.exec(all)));
+        expect(failed).toMatchObject({ kind: "db", code: "0A000" });
+        expect(await some.transaction((db) => db.exec(all))).toEqual([{ id: "1" }]);
+      }
+      expect(await some.exec(all)).toEqual([{ id: "1" }]);
+    },
+  );
+
   it("that is described between its runs answers as before", async () => {
     const some = await pool({ size: 1 });
     for (let run = 0; run < 20; run++) {
