@@ -206,6 +206,22 @@ describe("what is refused, with nothing applied", () => {
     );
   });
 
+  it("a file that ends its transaction itself", async () => {
+    const { url, sql } = await database();
+    const directory = folder({ "1_orders.sql": `${orders} commit; begin;` });
+    await expect(migrate(url, { directory })).rejects.toThrow(
+      "1_orders.sql ended its transaction itself, so its changes were kept but not recorded",
+    );
+    expect(await sql`select count(*)::int as n from usher_migrations`).toEqual([{ n: 0 }]);
+  });
+
+  it("a database that is not there", async () => {
+    const directory = folder({ "1_orders.sql": orders });
+    await expect(migrate(server.url("nowhere"), { directory })).rejects.toMatchObject({ failure: { kind: "unsent" } });
+  });
+});
+
+describe("migrate: says what stands in its way", () => {
   it("a folder that is named like a file", async () => {
     const { url } = await database();
     const directory = folder({});
@@ -221,19 +237,5 @@ describe("what is refused, with nothing applied", () => {
     const failed = migrate(target, { directory: folder({ "1_app.sql": "create schema app" }) });
     await expect(failed).rejects.toThrow(MigrationError);
     await expect(failed).rejects.toThrow("no schema of the search_path exists: create one before the first migration");
-  });
-
-  it("a file that ends its transaction itself", async () => {
-    const { url, sql } = await database();
-    const directory = folder({ "1_orders.sql": `${orders} commit; begin;` });
-    await expect(migrate(url, { directory })).rejects.toThrow(
-      "1_orders.sql ended its transaction itself, so its changes were kept but not recorded",
-    );
-    expect(await sql`select count(*)::int as n from usher_migrations`).toEqual([{ n: 0 }]);
-  });
-
-  it("a database that is not there", async () => {
-    const directory = folder({ "1_orders.sql": orders });
-    await expect(migrate(server.url("nowhere"), { directory })).rejects.toMatchObject({ failure: { kind: "unsent" } });
   });
 });
