@@ -99,6 +99,8 @@ function textRule(action: Action): Schema | "imprecise" | undefined {
 // JSON Schema's patterns are ECMA-262's with the flag "u" alone (2020-12 Core §6.4).
 function patternRule({ source, flags }: RegExp): Schema | "imprecise" {
   if (/[^dgu]/.test(flags)) return "imprecise";
+  // Without the flag, `\p{L}` is the text "p{L}", and `\u{61}` is 61 times "u".
+  if (!flags.includes("u") && /\\[pPu]\{/.test(source)) return "imprecise";
   try {
     return { pattern: new RegExp(source, "u").source };
   } catch {

@@ -78,6 +78,12 @@ describe("what JSON Schema cannot write is reported", () => {
       "has a bound that JSON Schema cannot write",
     ],
     ["a pattern without the flag u", v.pipe(text, v.regex(/]/)), "has a pattern that JSON Schema cannot write"],
+    // TypeScript refuses them as literals.
+    ...["^\\p{L}+$", "^a\\P{Lu}$", "^\\u{61}$"].map((source): [string, v.GenericSchema, string] => [
+      `${source}, which means something else with the flag u`,
+      v.pipe(text, v.regex(new RegExp(source))),
+      "has a pattern that JSON Schema cannot write",
+    ]),
   ])("%s", (_what, shape, why) => {
     expect(Openapi.report([routeOf(shape)]).join("\n")).toContain(why);
   });
