@@ -245,7 +245,11 @@ export function listener(
   const handler = new MountedHandler(app, deadlines, sendTimeoutMs, connections);
   useSink(stderrSink());
   deadlines.start();
-  app.onDrain(() => handler.endEventStreams());
+  app.onDrain(() => {
+    // The server is about to close, which an idle connection would delay.
+    handler.stopping = true;
+    handler.endEventStreams();
+  });
   return (request, response) => {
     handler.answer(request, response, leavesContinue(response) && awaitsContinue(request, response));
   };

@@ -176,9 +176,10 @@ export interface App {
   /** For listeners: finds the route of a request, for `Exchange.match`. */
   readonly match: (method: string, target: string) => Match<CompiledRoute> | undefined;
   /**
-   * Starts to stop: readiness (`Health.routes`) fails from now on. In another framework's server the event streams end, since
-   * that server would wait for them. Where `serve` listens, call `server.stop()` instead, which includes this. Not named `stop`:
-   * Bun takes a default export with a `stop` for a server that is listening already, and serves nothing.
+   * Starts to stop: readiness (`Health.routes`) fails from now on. In another framework's server the event streams end and, on
+   * Node, each response closes its connection, since that server would wait for them. Where `serve` listens, call
+   * `server.stop()` instead, which includes this. Not named `stop`: Bun takes a default export with a `stop` for a server that
+   * is listening already, and serves nothing.
    */
   readonly drain: () => void;
   /** For listeners: calls `act` once the app is stopping. What it throws is an error line. */

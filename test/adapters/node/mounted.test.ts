@@ -220,10 +220,14 @@ describe.each(Object.entries(mounts))("in %s: cookies and stopping", (_kind, mou
     expect(await (await RawClient.to(port)).ask("GET /api/feed").rest()).not.toContain("\r\n0\r\n\r\n");
   });
 
-  it("an app that stops says so by its readiness, and answers on", async () => {
+  it("an app that stops answers on, and closes each connection behind its answer", async () => {
     const app = App.make(routes);
     const port = await listens(await mount(app));
+    const kept = await RawClient.to(port);
+    expect(header(await kept.ask("GET /hello").answer(), "connection")).not.toBe("close");
     app.drain();
-    expect((await (await RawClient.to(port)).ask("GET /hello").answer()).status).toBe(200);
+    const last = await kept.ask("GET /hello").answer();
+    expect([last.status, header(last, "connection")]).toEqual([200, "close"]);
+    expect(await kept.rest()).toBe("");
   });
 });
