@@ -88,7 +88,17 @@ function nextSteps(folder: string, { folder: from, userAgent }: Surroundings, ch
       : []),
     `${runs} dev`,
   ];
-  return `\nMade ${folder}\n\n${steps.map((step) => `  ${step}\n`).join("")}\nREADME.md says more.\n`;
+  const old = runtime === "bun" || runtime === "deno" ? undefined : oldNodeOf(userAgent);
+  const update =
+    old === undefined ? "" : `\nFirst update Node: the project needs 22.18 or newer, and this is ${old}.\n`;
+  return `\nMade ${folder}\n${update}\n${steps.map((step) => `  ${step}\n`).join("")}\nREADME.md says more.\n`;
+}
+
+/** The version of Node, `npm/11.0.0 node/v20.20.2 …`, if it does not run TypeScript. */
+function oldNodeOf(userAgent: string): string | undefined {
+  const [, version, major, minor] = /\bnode\/v?((\d+)\.(\d+)[^\s]*)/.exec(userAgent) ?? [];
+  const runs = Number(major) > 22 || (Number(major) === 22 && Number(minor) >= 18);
+  return runs ? undefined : version;
 }
 
 /** As a shell takes it. */

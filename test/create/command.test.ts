@@ -46,6 +46,21 @@ const manifestIn = (project: string) =>
     readonly dependencies: { readonly [name: string]: string };
   };
 
+describe("create-usher names a Node that does not run the project", () => {
+  it.each([
+    ["20.20.2", "node", true],
+    ["22.17.1", "workers", true],
+    ["22.18.0", "node", false],
+    ["24.0.0", "workers", false],
+    ["20.20.2", "bun", false],
+  ])("%s, for %s: %s", async (version, runtime, isNamed) => {
+    const userAgent = `npm/11.0.0 node/v${version} linux x64`;
+    const { code, out } = await create(["my-api", "--yes", "--runtime", runtime], { userAgent });
+    const line = `First update Node: the project needs 22.18 or newer, and this is ${version}.`;
+    expect([code, out.includes(line)]).toEqual([0, isNamed]);
+  });
+});
+
 describe("without a terminal, create-usher", () => {
   it("makes the defaults, and asks nothing", async () => {
     expect(await create([])).toMatchObject({ code: 0, error: "" });
