@@ -54,6 +54,8 @@ interface DenoListener extends BodyReadingLimits {
   /** The path of the listener's Unix socket. */
   readonly socket: string | undefined;
   readonly scheme: "https" | undefined;
+  /** What Deno writes into the URL of a request that names no host: `localhost`, at every address, and the port. */
+  readonly ownHost: string;
 }
 
 /** An exchange over a request of `Deno.serve`, which shows a repeated header as one joined line. */
@@ -153,10 +155,16 @@ export class DenoExchange implements Exchange {
 
   lines(name: string): readonly string[] {
     const value = readOr(() => this.#header(name), null);
-    // HTTP/2 has no `Host`: its authority is in the URL.
-    if (value === null) return name === "host" && this.scheme === "https" ? [hostOf(this.#request.url)] : nothing;
+    if (value === null) return name === "host" ? this.#authority() : nothing;
     // The URL has the target's authority if it has one (RFC 9112 §3.2.2), and Deno's address without a `Host`.
     return [name === "host" && value !== "" ? hostOf(this.#request.url) : value];
+  }
+
+  /** The authority of HTTP/2, which has no `Host`. Where HTTP/1.0 has none, Deno writes its own name instead. */
+  #authority(): readonly string[] {
+    const { scheme, ownHost, socket } = this.#listening;
+    const host = hostOf(this.#request.url);
+    return scheme === "https" || (socket === undefined && host !== ownHost) ? [host] : nothing;
   }
 
   /**

@@ -72,6 +72,7 @@ class DenoListener extends Listener {
   /** Only if the application sets it. */
   readonly #maxHeaderBytes: number | undefined;
   #servers: readonly Serving[] = [];
+  ownHost = "";
 
   constructor(app: App, limits: Limits, maxHeaderBytes: number | undefined) {
     super(app, limits, stopSignals);
@@ -89,6 +90,7 @@ class DenoListener extends Listener {
     };
     const { servers, ...bound } = await listen(this.limits, serveAt);
     this.#servers = servers;
+    this.ownHost = `localhost:${bound.port}`;
     return bound;
   }
 

@@ -33,7 +33,10 @@ export function bodyOf(request: Request, method: string, reading: BodyReadingLim
     return announced === 0 ? undefined : new TimedBody(request, reading, announced);
   }
   const coding = headers.get("transfer-encoding");
-  if (coding === null) return undefined;
+  // HTTP/2 frames a body itself, so its head need not announce one. It has no `Host` either (RFC 9113 §8.1, §8.3.1).
+  if (coding === null) {
+    return headers.has("host") || request.body === null ? undefined : new TimedBody(request, reading, undefined);
+  }
   const failure = coding.toLowerCase() === "chunked" ? undefined : coded;
   return new TimedBody(request, reading, undefined, failure);
 }
