@@ -41,6 +41,7 @@ const malformed: readonly (readonly [id: string, what: string, ...lines: readonl
   ["HD-28", "a Host with a blank", line, "host: a b"],
   ["HD", "a Host with a path", line, "host: h/elsewhere?"],
   ["HD", "a Host with userinfo", line, "host: u@h"],
+  ["HD", "a Host past ASCII", line, "host: h\u00ff"],
   ["HD-39", "a Host of half an IPv6 address", line, "host: [1::2::3]"],
   ["HD-40", "a Host of nine groups", line, "host: [1:2:3:4:5:6:7:8:9]"],
   ["HD", "the first bytes of TLS", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000"],

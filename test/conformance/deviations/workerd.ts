@@ -107,6 +107,7 @@ export const workerd: Deviations = {
         "HD-28 a Host with a blank is a 400": "status 500, not 400",
         "HD a Host with a path is a 400": "status 500, not 400",
         "HD a Host with userinfo is a 400": "status 500, not 400",
+        "HD a Host past ASCII is a 400": "status 500, not 400",
       },
     },
     {
