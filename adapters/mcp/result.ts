@@ -18,6 +18,8 @@ import { isRecord } from "./protocol.ts";
 export interface ResultOptions {
   /** The most bytes of an answer. */
   readonly maxAnswer: number;
+  /** Whether middleware may have answered in place of the route, and with anything. */
+  readonly hasMiddleware: boolean;
   /** Aborts where the call is cancelled: what is left of a stream is then not read. */
   readonly gone: () => AbortSignal;
   /** Receives each event of a stream, which the result then does not have. */
@@ -49,7 +51,8 @@ function readResult(
 ): string | Promise<string> {
   const type = headerOf(sent, "content-type") ?? "";
   if (isStream(sent.body) && isEventStream(sent)) return eventsResult(sent.body, options);
-  return andThen(readBody(sent.body, options.maxAnswer), (read) => resultOf(tool, { target, sent, type }, read));
+  const { maxAnswer, hasMiddleware } = options;
+  return andThen(readBody(sent.body, maxAnswer), (read) => resultOf(tool, { target, sent, type, hasMiddleware }, read));
 }
 
 /** An answer of a route, except its body. */
@@ -57,14 +60,16 @@ interface AnswerHead {
   readonly target: string;
   readonly sent: WireResponse;
   readonly type: string;
+  readonly hasMiddleware: boolean;
 }
 
-function resultOf(tool: CompiledTool, { target, sent, type }: AnswerHead, read: Read): string {
+function resultOf(tool: CompiledTool, { target, sent, type, hasMiddleware }: AnswerHead, read: Read): string {
   if (read === undefined) return failure("too_large", "The answer is longer than a tool may give.");
   if (sent.status >= 400) return refusalResult(tool, read, type);
   if (read.length === 0) return textResult(emptyText(sent));
-  // Middleware may answer in place of the route, and with anything.
-  if (tool.schemas.output !== undefined && jsonTypes.test(type)) return structuredResult(tool, textOf(read));
+  if (tool.schemas.output !== undefined && jsonTypes.test(type)) {
+    return structuredResult(tool, textOf(read), hasMiddleware);
+  }
   return `"content":[${contentOf(read, type, target)}]`;
 }
 
@@ -84,15 +89,28 @@ export function failure(error: string, message: string, problems: readonly objec
 }
 
 /** The text of JSON is taken as it is: parsed and written again, a whole number past 2^53 would lose digits. */
-function structuredResult({ schemas, isLines }: CompiledTool, text: string): string {
+function structuredResult({ schemas, isLines }: CompiledTool, text: string, hasMiddleware: boolean): string {
   const json = isLines
     ? `[${text
         .split("\n")
         .filter((line) => line !== "")
         .join(",")}]`
     : text;
-  const structured = schemas.isWrapped ? `{"${resultMember}":${json}}` : json;
+  // The route's own JSON is not parsed: 60 µs for an answer of 7 kB.
+  if (hasMiddleware && !isStructured(json, schemas.isWrapped)) return textResult(text);
+  // Standard input and output end a message at a line feed. In JSON one stands only between values, as a space may.
+  const line = hasMiddleware ? json.replaceAll(/[\r\n]/g, " ") : json;
+  const structured = schemas.isWrapped ? `{"${resultMember}":${line}}` : line;
   return `${textResult(json)},"structuredContent":${structured}`;
+}
+
+function isStructured(json: string, isWrapped: boolean): boolean {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isWrapped || isRecord(value);
+  } catch {
+    return false;
+  }
 }
 
 /** A refusal, whose problems name the tool's members. In a format of the app's own it stays as it is. */

@@ -65,6 +65,7 @@ export interface MessageRequest {
 /** What the answer to a call depends on, besides its tool. */
 interface CallContext {
   readonly params: MessageParams;
+  readonly hasMiddleware: boolean;
   readonly gone: () => AbortSignal;
 }
 
@@ -242,13 +243,14 @@ export class McpServer {
     if ("length" in made) return failure("invalid", "Some of that request is not what it should be.", made);
     const sent = callRoute(request, tool.route, made, gone);
     if (sent === undefined) return failure("not_found", "There is nothing here.");
-    return andThen(sent, (sent) => this.#answered(tool, made.target, { params: message.params, gone }, sent));
+    const call = { params: message.params, hasMiddleware: request.app.middleware !== undefined, gone };
+    return andThen(sent, (sent) => this.#answered(tool, made.target, call, sent));
   }
 
   #answered(
     tool: CompiledTool,
     target: string,
-    { params, gone }: CallContext,
+    { params, hasMiddleware, gone }: CallContext,
     sent: WireResponse,
   ): Begun | Promise<Begun> {
     const { isProtected, maxAnswer } = this.#parts;
@@ -256,9 +258,10 @@ export class McpServer {
       sent.unsent?.();
       return signIn;
     }
-    if (!tool.isProgress || sent.status >= 400) return toolResult(tool, target, sent, { maxAnswer, gone });
+    const options = { maxAnswer, hasMiddleware, gone };
+    if (!tool.isProgress || sent.status >= 400) return toolResult(tool, target, sent, options);
     return {
-      read: (notify) => toolResult(tool, target, sent, { maxAnswer, gone, onEvent: progressOf(params, notify) }),
+      read: (notify) => toolResult(tool, target, sent, { ...options, onEvent: progressOf(params, notify) }),
       drop: () => sent.unsent?.(),
     };
   }

@@ -1,5 +1,6 @@
 /** Messages whose members are of a wrong type, or have the names of members of every object. */
 import { Codec, Form, Header, Meta, Path, Query, Returns, Test, get, param, post } from "usher-http";
+import type { Route } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -75,4 +76,36 @@ it("an answer of middleware that is not JSON is a text, and no structured conten
     ],
   });
   expect(await resultOf(app, "tools/call", { name: "a" })).toEqual({ content: [{ type: "text", text: html }] });
+});
+
+describe("an answer of middleware that says it is JSON", () => {
+  const meta = Meta.tool({ name: "it" });
+  const object = get(Path.of("it"), { meta, returns: Returns.json(v.object({ a: v.string() })) }, () => ({ a: "" }));
+  const lines = get(Path.of("it"), { meta, returns: Returns.jsonLines(v.any()) }, async function* () {});
+  const answeredWith = async (route: Route, body: string) => {
+    const app = Test.app([route, ...Mcp.routes([route], about)], {
+      middleware: [
+        async ({ path }, next) =>
+          path === "/it" ? new Response(body, { headers: { "content-type": "application/json" } }) : next(),
+      ],
+    });
+    return (await ask(app, "tools/call", { name: "it" })).body;
+  };
+
+  it.each([
+    ["not JSON", object, "not JSON", undefined],
+    ["JSON that closes the message", object, '{"a":""}},"method":"x","b":{"c":1', undefined],
+    ["a list in place of an object", object, "[1]", undefined],
+    ["null in place of an object", object, "null", undefined],
+    ["lines that are not JSON", lines, "1\nno", undefined],
+    ["an object on two lines", object, '{\r\n"a": ""}', { a: "" }],
+    ["lines with a carriage return", lines, "1\r\n2\n", { result: [1, 2] }],
+  ])("cannot break the message: %s", async (_what, route, body, structuredContent) => {
+    const text = String(await answeredWith(route, body));
+    // Standard input and output separate messages by line feeds.
+    expect(text).not.toMatch(/[\r\n]/);
+    const message = JSON.parse(text) as { readonly result: { readonly structuredContent?: unknown } };
+    expect(Object.keys(message)).toEqual(["jsonrpc", "id", "result"]);
+    expect(message.result.structuredContent).toEqual(structuredContent);
+  });
 });
