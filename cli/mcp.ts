@@ -1,3 +1,4 @@
+import { Console } from "node:console";
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -34,7 +35,8 @@ export const mcp: Command = {
   help,
   async run(args, terminal) {
     const { module, headers, path } = parsed(args);
-    // Standard output has messages alone.
+    // Standard output has messages alone: what a route prints goes to standard error.
+    Object.assign(console, new Console(process.stderr));
     setup({
       out: (line) => terminal.error(line.endsWith("\n") ? line : `${line}\n`),
       levels: { "framework.http": "warn" },
@@ -50,19 +52,21 @@ export const mcp: Command = {
   },
 };
 
+const lineFeed = 0x0a;
+
 /** A line ends at a line feed. `readline` of Node 24, Bun and Deno also ends one at U+2028, which a text of JSON may have. */
-async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let parts: string[] = [];
+async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer<ArrayBuffer>> {
+  let parts: Uint8Array[] = [];
   for await (const bytes of input) {
-    const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
-    parts.push(first);
-    for (const next of others) {
-      yield parts.join("");
-      parts = [next];
+    let from = 0;
+    for (let at = bytes.indexOf(lineFeed); at !== -1; at = bytes.indexOf(lineFeed, from)) {
+      yield Buffer.concat([...parts, bytes.subarray(from, at)]);
+      parts = [];
+      from = at + 1;
     }
+    parts.push(bytes.subarray(from));
   }
-  yield parts.join("") + decoder.decode();
+  yield Buffer.concat(parts);
 }
 
 function parsed(args: readonly string[]): {
@@ -114,9 +118,10 @@ class Bridge {
     this.#terminal = terminal;
   }
 
-  take(line: string): void {
-    if (/^[\t\r ]*$/.test(line)) return;
-    const message = messageOf(line);
+  take(line: Buffer<ArrayBuffer>): void {
+    const text = line.toString();
+    if (/^[\t\r ]*$/.test(text)) return;
+    const message = messageOf(text);
     if (message.method === "notifications/cancelled") {
       this.#pending.get(message.params["requestId"])?.abort();
       return;
@@ -145,12 +150,12 @@ class Bridge {
     return headers;
   }
 
-  async #answer(line: string, message: MessageOfLine): Promise<void> {
+  async #answer(body: Buffer<ArrayBuffer>, message: MessageOfLine): Promise<void> {
     const { id } = message;
     const cancel = new AbortController();
     if (id !== undefined) this.#pending.set(id, cancel);
     const headers = this.#headersOf(message);
-    const request = new Request(this.#url, { method: "POST", headers, body: line, signal: cancel.signal });
+    const request = new Request(this.#url, { method: "POST", headers, body, signal: cancel.signal });
     const response = await this.#app.fetch(request, { peer: "127.0.0.1" });
     try {
       for await (const text of messagesOf(response, id)) if (!cancel.signal.aborted) this.#terminal.out(`${text}\n`);

@@ -40,6 +40,12 @@ export const routes = [
       if (clientGone.aborted) left();
       else clientGone.addEventListener("abort", left);
     })),
+  get(Path.of("prints"), { meta: Meta.tool({ name: "prints" }), returns: Returns.text }, () => {
+    for (const name of ["log", "info", "debug", "dir"]) console[name]("printed");
+    console.table([{ a: "printed" }]);
+    return "done";
+  }),
+  get(Path.of("forgets"), { meta: Meta.tool({ name: "forgets" }), returns: Returns.text }, () => new Promise(() => {})),
 ];
 `,
 );
@@ -169,6 +175,28 @@ it.each([
   const messages = (await out).split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as object]));
   expect(messages).toEqual(expect.arrayContaining(ids.map((id) => ({ ...pong, id }))));
   expect(messages.length).toBe(3);
+});
+
+it.each(["node-oldest", "node-newest", "bun", "deno"] as const)(
+  "usher mcp on %s prints what a route prints on standard error",
+  async (runtime) => {
+    const before = runtime === "deno" ? ["run", "-A"] : [];
+    const child = spawn(runtimes[runtime](), [...before, join(root, "dist/cli.js"), "mcp", file]);
+    const [out, errors] = [text(child.stdout), text(child.stderr)];
+    child.stdin.end(`${JSON.stringify({ ...ping, method: "tools/call", params: { name: "prints" } })}\n`);
+    expect(JSON.parse(await out)).toEqual({ ...pong, result: { content: [{ type: "text", text: "done" }] } });
+    expect((await errors).match(/printed/g)?.length).toBe(5);
+  },
+);
+
+it("usher mcp refuses a line that is not UTF-8", async () => {
+  const child = spawn(process.execPath, [join(root, "dist/cli.js"), "mcp", file]);
+  const out = text(child.stdout);
+  child.stderr.resume();
+  child.stdin.write(Buffer.from(`${JSON.stringify({ ...ping, id: "\u00ff" })}\n`, "latin1"));
+  child.stdin.end(`${JSON.stringify(ping)}\n`);
+  const messages = (await out).split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as object]));
+  expect(messages).toMatchObject([{ id: null, error: { code: -32_700 } }, pong]);
 });
 
 describe("Test.mcp", () => {
