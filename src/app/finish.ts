@@ -329,16 +329,14 @@ function undeclaredBy(request: RequestState, answer: Answer): string | undefined
   // An answer that middleware changed is the application's, and no longer the route's.
   const isRoutes =
     inside === undefined || (inside.made?.status === answer.status && inside.made.refused === answer.refused);
-  const pattern = isRoutes ? route?.route.pattern : undefined;
-  const where = `${request.method} ${pattern ?? request.path}`;
-  if (code !== undefined) {
-    if (request.declares(code, isRoutes)) return undefined;
-    const list = pattern === undefined ? "the option codes" : "refuses";
-    return `${where} refused with ${code}, which nothing declares: list it in ${list}`;
-  }
-  const listed = isRoutes ? route?.statuses : undefined;
-  if (listed === undefined || listed.has(answer.status)) return undefined;
-  return `${where} answered ${answer.status}, which its Returns does not list`;
+  const declaring = isRoutes ? route : undefined;
+  const isDeclared =
+    code === undefined ? declaring?.statuses?.has(answer.status) !== false : request.declares(code, isRoutes);
+  if (isDeclared) return undefined;
+  const where = `${request.method} ${declaring?.route.pattern ?? request.path}`;
+  if (code === undefined) return `${where} answered ${answer.status}, which its Returns does not list`;
+  const list = declaring === undefined ? "the option codes" : "refuses";
+  return `${where} refused with ${code}, which nothing declares: list it in ${list}`;
 }
 
 /**

@@ -25,24 +25,24 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     "fetch",
     "off",
     {
-      get: { functions: 144, promises: 5, bytes: 12_250 },
-      post: { functions: 221, promises: 19, bytes: 22_300 },
+      get: { functions: 144, promises: 5, bytes: 12_330 },
+      post: { functions: 221, promises: 19, bytes: 22_130 },
     },
   ],
   [
     "node",
     "off",
     {
-      get: { functions: 158, promises: 0, bytes: 7300 },
-      post: { functions: 253, promises: 0, bytes: 9800 },
+      get: { functions: 158, promises: 0, bytes: 7520 },
+      post: { functions: 253, promises: 0, bytes: 10_000 },
     },
   ],
   [
     "node",
     "line",
     {
-      get: { functions: 192, promises: 0, bytes: 9010 },
-      post: { functions: 290, promises: 0, bytes: 12_000 },
+      get: { functions: 192, promises: 0, bytes: 9210 },
+      post: { functions: 290, promises: 0, bytes: 12_230 },
     },
   ],
 ];
