@@ -8,6 +8,7 @@ import type { Route } from "../../src/routing/route.ts";
 import { RequestMaker } from "./arguments.ts";
 import type { MessageParams } from "./protocol.ts";
 import { blobOf, headerOf, isTextType, mediaTypeOf, readBody, textOf } from "./result.ts";
+import type { BodyReadOptions } from "./result.ts";
 
 /** How a resource is described. */
 export interface ResourceOptions {
@@ -153,10 +154,14 @@ function between(text: string, [first = "", ...others]: readonly string[]): read
   return from === text.length && !found.some((value) => /[?#]/.test(value)) ? found : undefined;
 }
 
-/** The contents of a resource, as JSON; undefined where its answer is too long. */
-export async function resourceContents(uri: string, sent: WireResponse, max: number): Promise<string | undefined> {
+/** The contents of a resource, as JSON; undefined where its answer is too long, or the request is cancelled. */
+export async function resourceContents(
+  uri: string,
+  sent: WireResponse,
+  options: BodyReadOptions,
+): Promise<string | undefined> {
   const type = headerOf(sent, "content-type") ?? "";
-  const read = await readBody(sent.body, max);
+  const read = await readBody(sent.body, options);
   if (read === undefined) return undefined;
   const mimeType = mediaTypeOf(type);
   const isText = typeof read === "string" || isTextType(type);

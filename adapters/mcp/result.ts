@@ -9,19 +9,24 @@ import { readParts } from "../../src/events/stream.ts";
 import type { StreamBody } from "../../src/events/stream.ts";
 import { encodeBase64 } from "../../src/http/bytes.ts";
 import { stripped } from "../../src/http/fields.ts";
+import { inBackground } from "../../src/logging/raised.ts";
 import { resultMember } from "../../src/openapi/tool-schemas.ts";
 import { sentences } from "../../src/refusals.ts";
 import type { CompiledTool } from "./tool.ts";
 import { isRecord } from "./protocol.ts";
 
-/** What a result is made for. */
-export interface ResultOptions {
+/** How much of an answer is read. */
+export interface BodyReadOptions {
   /** The most bytes of an answer. */
   readonly maxAnswer: number;
-  /** Whether middleware may have answered in place of the route, and with anything. */
-  readonly hasMiddleware: boolean;
   /** Aborts where the call is cancelled: what is left of a stream is then not read. */
   readonly gone: () => AbortSignal;
+}
+
+/** What a result is made for. */
+export interface ResultOptions extends BodyReadOptions {
+  /** Whether middleware may have answered in place of the route, and with anything. */
+  readonly hasMiddleware: boolean;
   /** Receives each event of a stream, which the result then does not have. */
   readonly onEvent?: ((event: ReadEvent, count: number) => Promise<void>) | undefined;
 }
@@ -51,8 +56,8 @@ function readResult(
 ): string | Promise<string> {
   const type = headerOf(sent, "content-type") ?? "";
   if (isStream(sent.body) && isEventStream(sent)) return eventsResult(sent.body, options);
-  const { maxAnswer, hasMiddleware } = options;
-  return andThen(readBody(sent.body, maxAnswer), (read) => resultOf(tool, { target, sent, type, hasMiddleware }, read));
+  const { hasMiddleware } = options;
+  return andThen(readBody(sent.body, options), (read) => resultOf(tool, { target, sent, type, hasMiddleware }, read));
 }
 
 /** An answer of a route, except its body. */
@@ -176,19 +181,19 @@ export function textOf(read: string | Uint8Array): string {
 
 type Read = string | Uint8Array | undefined;
 
-/** Reads a body to its end; undefined where it is longer. */
-export function readBody(body: WireResponse["body"], max: number): Read | Promise<Read> {
-  if (isStream(body)) return readWhole(body, max);
-  return body !== undefined && body.length > max ? undefined : (body ?? "");
+/** Reads a body to its end; undefined where it is longer, or the call is cancelled: the client then ignores the answer. */
+export function readBody(body: WireResponse["body"], options: BodyReadOptions): Read | Promise<Read> {
+  if (isStream(body)) return readWhole(body, options);
+  return body !== undefined && body.length > options.maxAnswer ? undefined : (body ?? "");
 }
 
-async function readWhole(body: StreamBody, max: number): Promise<Uint8Array | undefined> {
+async function readWhole(body: StreamBody, { maxAnswer, gone }: BodyReadOptions): Promise<Uint8Array | undefined> {
   const parts: Uint8Array[] = [];
   let length = 0;
-  const isWhole = await readStream(body, async (part) => {
+  const isWhole = await readStream(body, gone(), async (part) => {
     parts.push(part);
     length += part.byteLength;
-    return length <= max;
+    return length <= maxAnswer;
   });
   return isWhole ? joined(parts, length) : undefined;
 }
@@ -207,25 +212,44 @@ function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
 export class BrokenStream extends Error {}
 
 /**
- * Reads a streamed body while `take` says so. Answers whether its end was reached.
+ * Reads a streamed body while `take` says so and the call is not cancelled. Answers whether its end was reached.
  *
  * @throws BrokenStream where the stream throws.
  */
-async function readStream(body: StreamBody, take: (part: Uint8Array) => Promise<boolean>): Promise<boolean> {
+async function readStream(
+  body: StreamBody,
+  gone: AbortSignal,
+  take: (part: Uint8Array) => Promise<boolean>,
+): Promise<boolean> {
   const parts = readParts(body);
+  let wake = (): void => {};
+  const cancelled = (): void => wake();
+  gone.addEventListener("abort", cancelled);
+  // The stream may wait for long, and not look at `clientGone`.
+  const next = (): ReturnType<typeof parts.next> =>
+    new Promise((resolve, reject) => {
+      wake = () => resolve(undefined);
+      parts.next().then(resolve, reject);
+    });
   try {
-    for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
-      if (await take(part)) continue;
-      await parts.cancel();
-      body.request?.ended("client gone");
-      return false;
+    while (!gone.aborted) {
+      const part = await next();
+      if (part === undefined && !gone.aborted) {
+        body.request?.ended("finished");
+        return true;
+      }
+      if (part === undefined || !(await take(part))) break;
     }
   } catch (thrown) {
     body.request?.ended("failed", thrown);
     throw new BrokenStream();
+  } finally {
+    gone.removeEventListener("abort", cancelled);
   }
-  body.request?.ended("finished");
-  return true;
+  // Not awaited: a producer that waits ends once its wait does.
+  inBackground(parts.cancel());
+  body.request?.ended("client gone");
+  return false;
 }
 
 /** The events of a stream: a list of them once it ends, or each as it comes. What is past the limit ends the stream. */
@@ -233,14 +257,14 @@ async function eventsResult(body: StreamBody, { maxAnswer, gone, onEvent }: Resu
   const reader = new EventReader(maxAnswer);
   const events: object[] = [];
   let [count, length] = [0, 0];
-  const isWhole = await readStream(body, async (part) => {
+  const isWhole = await readStream(body, gone(), async (part) => {
     length += part.byteLength;
     for (const event of reader.feed(part)) {
       count++;
       if (onEvent === undefined) events.push(eventOf(event));
       else await onEvent(event, count);
     }
-    return !gone().aborted && (onEvent !== undefined || length <= maxAnswer);
+    return onEvent !== undefined || length <= maxAnswer;
   });
   if (onEvent !== undefined) return textResult(JSON.stringify({ events: count }));
   return textResult(JSON.stringify({ events, ...(isWhole ? {} : { isCut: true }) }));

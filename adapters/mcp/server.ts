@@ -220,7 +220,8 @@ export class McpServer {
         sent?.unsent?.();
         return missing;
       }
-      const contents = await resourceContents(uri, sent, this.#parts.maxAnswer).catch(unlessBroken);
+      const { maxAnswer } = this.#parts;
+      const contents = await resourceContents(uri, sent, { maxAnswer, gone }).catch(unlessBroken);
       if (contents instanceof BrokenStream) return unreadable(500);
       if (contents === undefined) return new ProtocolError(errorCodes.internal, "The resource is too long.");
       if (sent.status >= 400) return unreadable(sent.status);

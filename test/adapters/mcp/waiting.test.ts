@@ -1,0 +1,101 @@
+/** Calls that are cancelled while their route's stream waits for what never comes, and does not look at `clientGone`. */
+import { App, Dep, Event, Meta, Path, Returns, get } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { eventually } from "../../support/eventually.ts";
+
+const Note = Event.text("note");
+const about = { name: "n", version: "1" };
+const never = (): Promise<never> => new Promise(() => {});
+
+/** An app whose streams have begun to wait, or hold something, so many times. */
+function waiting() {
+  const held = { now: 0, waits: 0 };
+  const lock = Dep.scoped(
+    {},
+    () => ++held.now,
+    () => void held.now--,
+  );
+  const inputs = { lock };
+  const wait = (): Promise<never> => {
+    held.waits++;
+    return never();
+  };
+  const toolOf = (name: string, more: Meta.Tool = {}) => ({ meta: Meta.tool({ name, ...more }), inputs });
+  const events = () => async (send: (event: ReturnType<typeof note>) => Promise<unknown>) => {
+    await send(note());
+    await wait();
+  };
+  const response = get(
+    Path.of("response"),
+    { ...toolOf("response"), returns: Returns.response },
+    () => new Response(new ReadableStream({ pull: wait })),
+  );
+  async function* lines() {
+    yield {};
+    await wait();
+  }
+  const routes = [
+    response,
+    get(Path.of("content"), { ...toolOf("content"), returns: Returns.events([Note]) }, events),
+    get(
+      Path.of("progress"),
+      { ...toolOf("progress", { events: "progress" }), returns: Returns.events([Note]) },
+      events,
+    ),
+    get(Path.of("lines"), { ...toolOf("lines"), returns: Returns.jsonLines(v.object({})) }, lines),
+  ];
+  const app = App.make([
+    ...routes,
+    ...Mcp.routes(routes, { ...about, resources: [Mcp.resource(response)] }),
+    ...Mcp.routes(routes, { ...about, path: "/sessions", sessions: {} }),
+  ]);
+  const send = (path: string, init: RequestInit) =>
+    app.fetch(
+      new Request(`http://localhost${path}`, {
+        method: "POST",
+        ...init,
+        headers: { "content-type": "application/json", accept: "text/event-stream", ...init.headers },
+      }),
+    );
+  return { held, send };
+}
+
+const note = () => Event.make(Note, "a");
+const bodyOf = (message: object): string => JSON.stringify({ jsonrpc: "2.0", ...message });
+const callOf = (name: string): string =>
+  bodyOf({ id: 1, method: "tools/call", params: { name, _meta: { progressToken: 1 } } });
+
+describe("a cancelled call releases what it holds, although its stream waits", () => {
+  it.each([
+    ["response", callOf("response")],
+    ["content", callOf("content")],
+    ["progress", callOf("progress")],
+    ["lines", callOf("lines")],
+    ["a resource", bodyOf({ id: 1, method: "resources/read", params: { uri: "app:///response" } })],
+  ])("%s, whose client leaves", async (_name, body) => {
+    const { held, send } = waiting();
+    const client = new AbortController();
+    const answered = send("/mcp", { body, signal: client.signal }).then((response) => response.text());
+    answered.catch(() => {});
+    await eventually(() => expect(held).toEqual({ now: 1, waits: 1 }));
+    client.abort();
+    await eventually(() => expect(held).toEqual({ now: 0, waits: 1 }));
+  });
+
+  describe.each(["notification", "end of the session"])("by a %s", (how) => {
+    it.each(["response", "content", "progress", "lines"])("%s", async (name) => {
+      const { held, send } = waiting();
+      const opened = await send("/sessions", { body: bodyOf({ id: 0, method: "initialize", params: {} }) });
+      const headers = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+      const answered = send("/sessions", { body: callOf(name), headers }).then((response) => response.text());
+      await eventually(() => expect(held).toEqual({ now: 1, waits: 1 }));
+      const cancelled = { method: "notifications/cancelled", params: { requestId: 1 } };
+      if (how === "notification") await send("/sessions", { body: bodyOf(cancelled), headers });
+      else await send("/sessions", { method: "DELETE", headers });
+      expect(await answered).toContain('"id":1,"result"');
+      await eventually(() => expect(held).toEqual({ now: 0, waits: 1 }));
+    });
+  });
+});
