@@ -7,7 +7,7 @@ import type { RefusedHead } from "../../src/server/bad-request.ts";
 import { bodyOf } from "../../src/server/timed-body.ts";
 import type { BodyReadingLimits, TimedBody } from "../../src/server/timed-body.ts";
 import { hushAborts } from "./private.ts";
-import type { ServeInfo } from "./runtime.ts";
+import type { DenoAddress, ServeInfo } from "./runtime.ts";
 
 const printable = /^[\x21-\x7e]*$/;
 const malformed: RefusedHead = { status: 400, why: "a target or a Host that is none" };
@@ -54,9 +54,21 @@ interface DenoListener extends BodyReadingLimits {
   /** The path of the listener's Unix socket. */
   readonly socket: string | undefined;
   readonly scheme: "https" | undefined;
-  /** What Deno writes into the URL of a request that names no host: `localhost`, at every address, and the port. */
-  readonly ownHost: string;
+  /** What Deno puts before the path of a request that names no host. */
+  readonly ownOrigin: string;
 }
+
+/** How a URL begins of a request that names no host (seen with Deno 2.9.5). */
+export function ownOriginOf({ hostname, port }: DenoAddress): string {
+  // The path of the socket follows.
+  if (hostname === undefined) return "http+unix://";
+  const address = hostname.includes(":") ? `[${hostname}]` : hostname;
+  const name = local.test(hostname) ? "localhost" : address;
+  return port === 80 ? `http://${name}` : `http://${name}:${port}`;
+}
+
+/** Loopback, and every address. */
+const local = /^(?:127\..*|::1|0\.0\.0\.0|::)$/;
 
 /** An exchange over a request of `Deno.serve`, which shows a repeated header as one joined line. */
 export class DenoExchange implements Exchange {
@@ -160,11 +172,16 @@ export class DenoExchange implements Exchange {
     return [name === "host" && value !== "" ? hostOf(this.#request.url) : value];
   }
 
-  /** The authority of HTTP/2, which has no `Host`. Where HTTP/1.0 has none, Deno writes its own name instead. */
+  /**
+   * The authority of HTTP/2, which has no `Host`. Where HTTP/1.0 has none, Deno writes its own address instead. If HTTP/2
+   * names that address, only an `Origin` of the same host shows the difference: a page cannot send HTTP/1.0.
+   */
   #authority(): readonly string[] {
-    const { scheme, ownHost, socket } = this.#listening;
-    const host = hostOf(this.#request.url);
-    return scheme === "https" || (socket === undefined && host !== ownHost) ? [host] : nothing;
+    const { scheme, ownOrigin, socket } = this.#listening;
+    const { url } = this.#request;
+    const host = hostOf(url);
+    const isOwn = url.startsWith(socket === undefined ? `${ownOrigin}/` : ownOrigin);
+    return scheme === "https" || !isOwn || this.#header("origin") === ownOrigin ? [host] : nothing;
   }
 
   /**

@@ -19,7 +19,7 @@ import { StreamCut } from "../../src/events/readable.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import { holdsNothing } from "../../src/async.ts";
 import type { Route } from "../../src/routing/route.ts";
-import { DenoExchange, targetOf } from "./exchange.ts";
+import { DenoExchange, ownOriginOf, targetOf } from "./exchange.ts";
 import { InFlight, Pending, Serving, respond } from "./respond.ts";
 import type { Cuttable, Untaken } from "./respond.ts";
 import { listen, stderrSink, stopSignals, warningsFor } from "./listen.ts";
@@ -72,7 +72,7 @@ class DenoListener extends Listener {
   /** Only if the application sets it. */
   readonly #maxHeaderBytes: number | undefined;
   #servers: readonly Serving[] = [];
-  ownHost = "";
+  ownOrigin = "";
 
   constructor(app: App, limits: Limits, maxHeaderBytes: number | undefined) {
     super(app, limits, stopSignals);
@@ -90,7 +90,9 @@ class DenoListener extends Listener {
     };
     const { servers, ...bound } = await listen(this.limits, serveAt);
     this.#servers = servers;
-    this.ownHost = `localhost:${bound.port}`;
+    // If there are several, they listen on the addresses of `localhost`.
+    const [first] = servers;
+    if (first !== undefined) this.ownOrigin = ownOriginOf(first.addr);
     return bound;
   }
 

@@ -33,10 +33,8 @@ export function bodyOf(request: Request, method: string, reading: BodyReadingLim
     return announced === 0 ? undefined : new TimedBody(request, reading, announced);
   }
   const coding = headers.get("transfer-encoding");
-  // HTTP/2 frames a body itself, so its head need not announce one. It has no `Host` either (RFC 9113 §8.1, §8.3.1).
-  if (coding === null) {
-    return headers.has("host") || request.body === null ? undefined : new TimedBody(request, reading, undefined);
-  }
+  // HTTP/2 frames a body itself, so its head need not announce one (RFC 9113 §8.1). Deno does not tell the version.
+  if (coding === null) return request.body === null ? undefined : new TimedBody(request, reading, undefined);
   const failure = coding.toLowerCase() === "chunked" ? undefined : coded;
   return new TimedBody(request, reading, undefined, failure);
 }

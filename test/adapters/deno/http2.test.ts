@@ -1,5 +1,10 @@
 /** HTTP/2 on Deno, which speaks it with each client that begins so: a request has no `Host`, and its body need not have a length. */
+import { connect } from "node:net";
+import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
+import { ownOriginOf } from "../../../adapters/deno/exchange.ts";
+import { RawClient } from "../../support/raw-client.ts";
+import { socketPath } from "../../support/spawned/listening.ts";
 import { http2Ask, http2Client } from "../../support/http2-client.ts";
 import { start } from "./start.ts";
 
@@ -21,6 +26,15 @@ describe("a request of HTTP/2", () => {
     expect((await http2Ask(session, headers, "hello")).body).toBe("5 bytes");
   });
 
+  it.each([
+    ["and a body", "hello", "5 bytes"],
+    ["and none", undefined, "0 bytes"],
+  ])("has its body read without a length beside a Host %s", async (_, body, text) => {
+    const session = await http2Client((await start()).url);
+    const headers = { ":method": "POST", ":path": "/size", ":authority": "shop.example", host: "shop.example" };
+    expect((await http2Ask(session, headers, body)).body).toBe(text);
+  });
+
   it("with a body past the limit, and without its length, is a 413", async () => {
     const session = await http2Client((await start({ maxBody: 4 })).url);
     expect((await http2Ask(session, { ":method": "POST", ":path": "/size" }, "hello")).status).toBe(413);
@@ -40,10 +54,63 @@ describe("a request of HTTP/2", () => {
   });
 });
 
+describe("a request of HTTP/2 for the name that Deno gives its own listener", () => {
+  it("from a page of that host is of the same origin", async () => {
+    const { url, port } = await start();
+    const session = await http2Client(url);
+    const headers = { ":method": "POST", ":path": "/size", ":authority": `localhost:${port}` };
+    expect((await http2Ask(session, { ...headers, origin: `http://localhost:${port}` }, "a")).status).toBe(200);
+    expect((await http2Ask(session, { ...headers, origin: `http://localhost:${port}0` }, "a")).status).toBe(403);
+  });
+
+  it("is for that host if it came by https", async () => {
+    const { url, port } = await start();
+    const session = await http2Client(url);
+    const headers = { ":path": "/no/where", ":authority": `localhost:${port}`, ":scheme": "https" };
+    const { body } = await http2Ask(session, headers);
+    expect(JSON.parse(body)).toEqual({ method: "GET", target: "/no/where", host: `localhost:${port}` });
+  });
+});
+
+describe("a request of HTTP/2 on a Unix socket", () => {
+  it("is for the host of its authority", async () => {
+    const path = socketPath();
+    await start({ socket: path });
+    const session = await http2Client("http://shop.example", { createConnection: () => connect(path) });
+    const { body } = await http2Ask(session, { ":path": "/no/where", ":authority": "shop.example" });
+    expect(JSON.parse(body)).toEqual({ method: "GET", target: "/no/where", host: "shop.example" });
+  });
+});
+
 describe("a request of HTTP/1.0 without Host", () => {
-  it("is for no host, and not for the address of the listener", async () => {
+  const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
+  const own = addresses.filter(({ internal, scopeid = 0 }) => !internal && scopeid === 0).map(({ address }) => address);
+
+  it.each(["127.0.0.1", "0.0.0.0", "127.0.0.2", ...own])(
+    "is for no host, and not for the address of the listener: %s",
+    async (host) => {
+      const { port } = await start({ host });
+      const client = await RawClient.to(port, host === "0.0.0.0" ? "127.0.0.1" : host);
+      client.send("GET /no/where HTTP/1.0", "", "");
+      expect(JSON.parse((await client.answer()).body)).toEqual({ method: "GET", target: "/no/where" });
+    },
+  );
+
+  it.each([
+    [{ transport: "tcp", hostname: "127.0.0.1", port: 80 }, "http://localhost"],
+    [{ transport: "tcp", hostname: "192.0.2.1", port: 80 }, "http://192.0.2.1"],
+    [{ transport: "tcp", hostname: "::1", port: 8080 }, "http://localhost:8080"],
+    [{ transport: "tcp", hostname: "2001:db8::1", port: 8080 }, "http://[2001:db8::1]:8080"],
+  ])("has what Deno writes for its own address: %s", (address, origin) => {
+    expect(ownOriginOf(address)).toBe(origin);
+  });
+});
+
+describe("a request of HTTP/1.1 without a body", () => {
+  it("has none, and its connection goes on", async () => {
     const client = await (await start()).client();
-    client.send("GET /no/where HTTP/1.0", "", "");
-    expect(JSON.parse((await client.answer()).body)).toEqual({ method: "GET", target: "/no/where" });
+    client.send("POST /size HTTP/1.1", "host: h", "", "");
+    expect((await client.answer()).body).toBe("0 bytes");
+    expect((await client.ask("GET /hello").answer()).body).toBe("hi");
   });
 });

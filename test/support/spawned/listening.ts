@@ -26,7 +26,7 @@ async function takenAt(address: string): Promise<number> {
 }
 
 /** A path for a socket. */
-function socketPath(): string {
+export function socketPath(): string {
   const folder = mkdtempSync(join(tmpdir(), "usher-"));
   folders.push(folder);
   return join(folder, "s");
