@@ -161,6 +161,8 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   closed(code: number, reason: string): void {
+    // workerd accepts any code. 1005 means that there was none.
+    if (code !== 1005 && !isSendableCode(code)) return this.lost("a close with a code that none can send");
     // Some runtimes report the client's answer to our close, others our own code. Ours counts.
     this.#finish({ kind: "closed", code, reason, ...this.#closing });
   }
@@ -237,10 +239,8 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     return this.#end ?? { kind: "closed", code: this.#closing?.code ?? 1000, reason: this.#closing?.reason ?? "" };
   }
 
-  // RFC 6455 §7.4: the codes that an endpoint may send.
   #sendableCode(code: number): number {
-    const isSendable = [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014].includes(code);
-    if (isSendable || (Number.isInteger(code) && code >= 3000 && code <= 4999)) return code;
+    if (isSendableCode(code)) return code;
     const given = typeof code === "number" ? `the code ${code}` : `a code of type ${typeof code}`;
     this.#setting.warn(`closed a socket with ${given}, which none can send: it was sent 1011`);
     return 1011;
@@ -276,6 +276,12 @@ export interface SocketRequest {
   expires(end: () => void): void;
   /** Called once, with the code of the Close frame if there was one. */
   ended(how: string, closeCode?: number): void;
+}
+
+/** Whether an endpoint may send a code (RFC 6455 §7.4). */
+function isSendableCode(code: number): boolean {
+  if (!Number.isInteger(code)) return false;
+  return (code >= 1000 && code <= 1014 && (code <= 1003 || code >= 1007)) || (code >= 3000 && code <= 4999);
 }
 
 /** Runs the handler and closes the socket with the code of its outcome. Never rejects. */

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
+import { header } from "../../support/raw-client.ts";
 import { bundle, start } from "./running.ts";
 
 const handshake = ["connection: upgrade", "upgrade: websocket", "sec-websocket-version: 13"];
@@ -53,24 +54,26 @@ it.skipIf(process.platform !== "linux")("a client that says nothing is sent 16 M
 describe("a client that closes is answered by a close with its code", () => {
   const flags = ["nodejs_als", "enable_request_signal"];
   const code = (code: number): string => String.fromCharCode(code >> 8, code & 0xff);
-  const [protocolError, none] = [code(1002), code(5000)];
+  const lost = "lost: a close with a code that none can send";
+  const [protocolError, invalid] = [code(1002), [0, 999, 1004, 5000].map(code)];
   it.each([
-    ["by the runtime", flags, none],
-    // `close()` throws for an invalid code.
+    ["by the runtime", flags, undefined],
     ["by the Worker, where the runtime leaves it to it", [...flags, "web_socket_manual_reply_to_close"], protocolError],
-  ])("%s", async (_who, flags, toNone) => {
+  ])("%s", async (_who, flags, toInvalid) => {
     const worker = await start(await bundle({ file: "program.ts" }), { flags, bindings: { WORD: "hello" } });
-    for (const [sent, answered] of [
-      ["", ""],
-      ...[1000, 1001, 1011, 4999].map((each) => [code(each), code(each)] as const),
-      [none, toNone],
+    for (const [sent, answered, ended] of [
+      ["", "", "closed"],
+      ...[1000, 1001, 1011, 4999].map((each) => [code(each), code(each), "closed"] as const),
+      ...invalid.map((each) => [each, toInvalid ?? each, lost] as const),
     ] as const) {
       const client = await worker.client();
-      expect((await client.ask("GET /hears", opening).answer()).status).toBe(101);
+      const opened = await client.ask("GET /hears", opening).answer();
+      expect(opened.status).toBe(101);
       // Its mask is of zeros.
       client.send(`\u0088${String.fromCharCode(0x80 | sent.length)}\0\0\0\0${sent}`);
       expect(await client.frame()).toEqual({ first: 0x88, payload: answered });
       await client.closed();
+      await worker.line(`socket on /hears ended: ${ended}`, header(opened, "x-request-id"));
     }
   });
 });
