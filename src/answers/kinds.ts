@@ -31,9 +31,18 @@ function fromResponse(response: Response): Answer {
     ...(contentType === undefined ? {} : { contentType }),
     headers,
     cookies: [],
-    body: response.body === null ? undefined : { kind: "stream", parts: response.body as AsyncIterable<Uint8Array> },
+    body: response.body === null ? undefined : { kind: "stream", parts: partsOf(response.body, contentType) },
     closes: false,
   };
+}
+
+/**
+ * Node from 24.21 on writes a `FormData` into its stream at once. If the stream is cancelled before its end, Node throws where no code
+ * can catch it, and the process ends (nodejs/undici#5835). So such a stream is never cancelled.
+ */
+function partsOf(body: ReadableStream<Uint8Array>, contentType: string | undefined): AsyncIterable<Uint8Array> {
+  if (contentType?.startsWith("multipart/form-data; boundary=----formdata-undici-") !== true) return body;
+  return { [Symbol.asyncIterator]: () => body.values({ preventCancel: true }) };
 }
 
 /** An answer that the application has built. */
