@@ -3,7 +3,7 @@ import { bun } from "./bun.ts";
 import { deno } from "./deno.ts";
 import type { Deviations } from "./deviation.ts";
 import { fetch } from "./fetch.ts";
-import { http2 } from "./http2.ts";
+import { http2, http2OnDeno } from "./http2.ts";
 import { newestNode, nodeOnBun, nodeOnDeno, oldestNode } from "./node-http.ts";
 import { whatwg } from "./whatwg.ts";
 import { workerd } from "./workerd.ts";
@@ -17,6 +17,7 @@ export const deviations: { readonly [target: string]: Deviations } = {
   "node-on-deno": nodeOnDeno,
   bun,
   deno,
+  "http2-on-deno": http2OnDeno,
   workerd,
   whatwg,
 };

@@ -2,7 +2,8 @@ import type { ClientHttp2Session } from "node:http2";
 import { http2Ask } from "../../support/http2-client.ts";
 import type { Expected, MessageCase } from "../case.ts";
 import { lineOf } from "./request-bytes.ts";
-import { differences, noAllowance } from "./seen.ts";
+import { differences } from "./seen.ts";
+import type { Allowance } from "./seen.ts";
 
 /** Fields of one HTTP/1.1 connection (RFC 9113 §8.2.2). */
 const ofConnection = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te"]);
@@ -25,11 +26,27 @@ export function withoutHttp2({ ask, headers = [], hostless, body, answer }: Mess
   return undefined;
 }
 
-/** Asks a server over HTTP/2. */
-export async function askHttp2(session: ClientHttp2Session, one: MessageCase): Promise<readonly string[]> {
-  const { headers = [], body, answer } = one;
-  const [method = "", target = ""] = lineOf(one.ask).split(" ");
-  const head: { [name: string]: string | string[] } = { ":method": method, ":path": target, ":authority": "h" };
+/** Asks a server over HTTP/2; with a body twice, with its length and without, because frames end it (RFC 9113 §8.1). */
+export async function askHttp2(
+  session: () => Promise<ClientHttp2Session>,
+  one: MessageCase,
+  allows: Allowance,
+): Promise<readonly string[]> {
+  const { body } = one;
+  const head = headOf(one);
+  if (typeof body !== "string" && !ArrayBuffer.isView(body)) return askOnce(await session(), head, one, allows);
+  const length = String(Buffer.byteLength(body));
+  const wrong = await askOnce(await session(), { "content-length": length, ...head }, one, allows);
+  if (wrong.length > 0 || head["content-length"] !== undefined) return wrong;
+  const without = await askOnce(await session(), head, one, allows);
+  return without.map((what) => `without its length: ${what}`);
+}
+
+type Head = Record<string, string | string[]>;
+
+function headOf({ ask, headers = [] }: MessageCase): Head {
+  const [method = "", target = ""] = lineOf(ask).split(" ");
+  const head: Head = { ":method": method, ":path": target, ":authority": "h" };
   for (const [given, value] of headers) {
     const name = given.toLowerCase();
     const before = head[name];
@@ -37,15 +54,23 @@ export async function askHttp2(session: ClientHttp2Session, one: MessageCase): P
     else if (before === undefined) head[name] = value;
     else head[name] = [before, value].flat();
   }
-  if (typeof body === "string" || ArrayBuffer.isView(body)) head["content-length"] ??= String(Buffer.byteLength(body));
+  return head;
+}
+
+async function askOnce(
+  session: ClientHttp2Session,
+  head: Head,
+  { body, answer }: MessageCase,
+  allows: Allowance,
+): Promise<readonly string[]> {
   const parts = typeof body === "object" && "chunks" in body ? body.chunks : (body as string | Uint8Array | undefined);
   const { status, raw, body: text } = await http2Ask(session, head, parts);
   const lines = raw.flatMap((name, i) => (i % 2 === 1 || name.startsWith(":") ? [] : [[name, raw[i + 1]] as const]));
   const seen = { status, head: lines as (readonly [string, string])[], body: text };
   return differences(seen, overHttp2(answer), {
-    toHead: method === "HEAD",
+    toHead: head[":method"] === "HEAD",
     oldVersion: false,
-    allows: noAllowance,
+    allows,
   });
 }
 

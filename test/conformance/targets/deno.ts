@@ -15,6 +15,9 @@ export const deno: Target = {
   takeoverless: "Deno.serve answers with a Response",
 };
 
+/** The same over HTTP/2. */
+export const http2OnDeno: Target = { ...deno, name: "http2-on-deno" };
+
 /** `usher-http/node`, over Deno's own `node:http`. */
 export const nodeOnDeno: Target = processTarget("node-on-deno", {
   program: new URL("../programs/node.ts", import.meta.url),
