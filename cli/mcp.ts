@@ -7,6 +7,7 @@ import { isRecord } from "../adapters/mcp/protocol.ts";
 import type { MessageParams } from "../adapters/mcp/protocol.ts";
 import { make } from "../src/app/app.ts";
 import type { App } from "../src/app/app.ts";
+import { inTime } from "../src/async.ts";
 import { EventReader } from "../src/events/event-reader.ts";
 import { setup } from "../src/logging/log.ts";
 import type { Route } from "../src/routing/route.ts";
@@ -23,7 +24,8 @@ Mcp.routes, its name, instructions, resources and prompts are used.
 
   claude mcp add orders -- npx usher-http mcp routes.ts -H 'authorization: Bearer secret'
 
-It ends with its input. Log lines are written to standard error.
+It ends with its input, once the calls are answered: after 10 s it cancels them, and at SIGTERM or SIGINT at once. Log lines and
+what the routes print are written to standard error.
 
   -H, --header 'NAME: VALUE'  a header of every request, such as a credential; may be repeated
       --path PATH             the path of Mcp.routes: /mcp unless given`;
@@ -45,12 +47,33 @@ export const mcp: Command = {
     const routes = hasMcp(loaded.routes, path)
       ? loaded.routes
       : [...loaded.routes, ...mcpRoutes(loaded.routes, { ...nameOf(), path })];
-    const bridge = new Bridge(make(routes, await appOptions(module, loaded, terminal)), headers, path, terminal);
-    for await (const line of linesOf(process.stdin as AsyncIterable<Uint8Array>)) bridge.take(line);
-    await bridge.end();
+    const app = make(routes, await appOptions(module, loaded, terminal));
+    const bridge = new Bridge(app, headers, path, terminal);
+    const signalled = stopSignal();
+    await Promise.race([bridge.read(process.stdin as AsyncIterable<Uint8Array>), signalled]);
+    await inTime(Promise.race([bridge.answered(), signalled]), drainMs);
+    bridge.cancel();
+    app.drain();
+    await inTime(
+      bridge.answered().then(() => Promise.all([app.settled(settleMs), app.background?.settled(settleMs)])),
+      settleMs,
+    );
+    await app.flush?.();
     return 0;
   },
 };
+
+/** How long calls may run after the end of the input. */
+const drainMs = 10_000;
+/** How long what continues after the answers may take. A client may kill the command two seconds after a signal. */
+const settleMs = 1000;
+
+/** Resolves at the first signal to stop. A second one has its default effect. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => resolve());
+  });
+}
 
 const lineFeed = 0x0a;
 
@@ -109,7 +132,8 @@ class Bridge {
   readonly #terminal: Terminal;
   /** What cancels a request that is not answered yet, by its id. */
   readonly #pending = new Map<unknown, AbortController>();
-  readonly #work = new Set<Promise<void>>();
+  /** What is being answered, and what cancels it. */
+  readonly #work = new Map<Promise<void>, AbortController>();
 
   constructor(app: App, headers: Headers, path: string, terminal: Terminal) {
     this.#app = app;
@@ -118,7 +142,11 @@ class Bridge {
     this.#terminal = terminal;
   }
 
-  take(line: Buffer<ArrayBuffer>): void {
+  async read(input: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const line of linesOf(input)) this.#take(line);
+  }
+
+  #take(line: Buffer<ArrayBuffer>): void {
     const text = line.toString();
     if (/^[\t\r ]*$/.test(text)) return;
     const message = messageOf(text);
@@ -126,12 +154,18 @@ class Bridge {
       this.#pending.get(message.params["requestId"])?.abort();
       return;
     }
-    const work = this.#answer(line, message).finally(() => this.#work.delete(work));
-    this.#work.add(work);
+    const cancel = new AbortController();
+    const work = this.#answer(line, message, cancel).finally(() => this.#work.delete(work));
+    this.#work.set(work, cancel);
   }
 
-  async end(): Promise<void> {
-    await Promise.all(this.#work);
+  async answered(): Promise<void> {
+    await Promise.all(this.#work.keys());
+  }
+
+  /** Cancels what is not answered. */
+  cancel(): void {
+    for (const call of this.#work.values()) call.abort();
   }
 
   /** On standard input a message has no headers; the app reads them. */
@@ -150,9 +184,8 @@ class Bridge {
     return headers;
   }
 
-  async #answer(body: Buffer<ArrayBuffer>, message: MessageOfLine): Promise<void> {
+  async #answer(body: Buffer<ArrayBuffer>, message: MessageOfLine, cancel: AbortController): Promise<void> {
     const { id } = message;
-    const cancel = new AbortController();
     if (id !== undefined) this.#pending.set(id, cancel);
     const headers = this.#headersOf(message);
     const request = new Request(this.#url, { method: "POST", headers, body, signal: cancel.signal });
