@@ -167,8 +167,9 @@ export interface App {
    *
    * @param connection A `Connection`, or the object that a runtime passes: `env` of Workers, `info` of Deno, Bun's server, the
    *   context of Next.js. No address is read from an object of a runtime.
+   * @param context The context of a Worker's request. By its `waitUntil`, what `after` and the releases of inputs do ends.
    */
-  readonly fetch: (request: Request, connection?: Connection & object) => Promise<Response>;
+  readonly fetch: (request: Request, connection?: Connection & object, context?: object) => Promise<Response>;
   /** The routes that it was made of. */
   readonly routes: readonly Route[];
   /** For listeners: the same, without a `Request` and a `Response`. */
@@ -253,7 +254,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   };
   const answer = (exchange: Exchange) => respond(app, exchange);
   const match = (method: string, target: string) => matchOf(table, method, target);
-  const fetch = (request: Request, connection?: Connection & object) => fetchFrom(answer, request, peerOf(connection));
+  const fetch: App["fetch"] = (request, connection, context) => fetchFrom(answer, request, peerOf(connection), context);
   const settled = (ms: number) => app.work.settled(ms);
   const { background, trace } = options;
   return { fetch, routes, answer, match, ...draining(app, background), settled, background, flush: flushOf(trace) };

@@ -1,4 +1,5 @@
 import { isStream } from "../answers/answer.ts";
+import { inTime } from "../async.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { PulledStream } from "../events/readable.ts";
 import type { StreamBody, StreamEnd } from "../events/stream.ts";
@@ -9,6 +10,12 @@ import type { Exchange, WireResponse } from "./exchange.ts";
 import { sayReported } from "./failures.ts";
 import { abortingWith } from "./request.ts";
 
+/** The context of a Worker's request, or what another caller passes in its place. */
+interface KeepingContext {
+  /** Keeps the request's work running until the promise is settled. */
+  waitUntil?(work: Promise<unknown>): void;
+}
+
 /** An exchange over a standard `Request`, which shows a repeated header as one joined line. */
 export class FetchExchange implements Exchange {
   readonly method: string;
@@ -16,9 +23,10 @@ export class FetchExchange implements Exchange {
   readonly peer: string;
   readonly body: BodySource | undefined;
   readonly #request: Request;
+  readonly #context: KeepingContext | undefined;
   #going: AbortController | undefined = undefined;
 
-  constructor(request: Request, peer: string) {
+  constructor(request: Request, peer: string, context?: KeepingContext) {
     const { url } = request;
     // The URL is absolute and normalised: the path begins after the authority.
     const path = url.indexOf("/", url.indexOf("//") + 2);
@@ -26,6 +34,7 @@ export class FetchExchange implements Exchange {
     this.target = path === -1 ? "/" : url.slice(path);
     this.peer = peer;
     this.#request = request;
+    this.#context = context;
     this.body = request.body === null ? undefined : new RequestBody(request, request.body);
   }
 
@@ -33,8 +42,14 @@ export class FetchExchange implements Exchange {
     return (this.#going ??= abortingWith(this.#request.signal)).signal;
   }
 
-  /** Nothing stops the work here. But it runs by itself: a runtime may allow a request only its own connections. */
-  keepAlive(_work: Promise<unknown>, _ms?: number): void {}
+  /**
+   * Only Workers stop the work, unless the context keeps it. But it runs by itself: a runtime may allow a request only its own
+   * connections.
+   */
+  keepAlive(work: Promise<unknown>, ms?: number): void {
+    if (typeof this.#context?.waitUntil !== "function") return;
+    this.#context.waitUntil((ms === undefined ? work : inTime(work, ms)).then(nothing, nothing));
+  }
 
   /** The client cancelled the response. */
   left(): void {
@@ -108,10 +123,13 @@ export async function fetchFrom(
   answer: (exchange: Exchange) => MaybePromise<WireResponse>,
   request: Request,
   peer: string,
+  context: object | null | undefined,
 ): Promise<Response> {
   try {
-    const exchange = new FetchExchange(request, peer);
-    return responseTo(exchange, await answer(exchange));
+    const exchange = new FetchExchange(request, peer, context ?? undefined);
+    const sent = answer(exchange);
+    if (context !== undefined) exchange.keepAlive(Promise.resolve(sent));
+    return responseTo(exchange, await sent);
   } catch (thrown) {
     return unmade(thrown);
   }
