@@ -2,6 +2,7 @@
 import { isObject, needs, needsFunction, needsObject, needsSchema, needsText } from "../../src/given.ts";
 import type { Awaitable } from "../../src/inputs/dep.ts";
 import { describeShape } from "../../src/openapi/tool-schemas.ts";
+import type { Problem } from "../../src/refusals.ts";
 import { compileReader } from "../../src/schema/read.ts";
 import type { OutputOf, StandardSchema, AnyStandard } from "../../src/schema/standard.ts";
 import type { AnyShape, ValueOf } from "../../src/schema/valibot.ts";
@@ -110,17 +111,39 @@ export function compilePrompt({ name, node }: McpPrompt, taken: Set<string>, pro
   const { readBody } = compileReader(shape);
   const listed = JSON.stringify({ name, ...options, ...(given.length === 0 ? {} : { arguments: given }) });
   const get = async ({ arguments: values = {} }: MessageParams): Promise<string | ProtocolError> => {
-    const isTexts = isRecord(values) && Object.values(values).every((value) => typeof value === "string");
-    const read = isTexts ? await readBody(JSON.stringify(values)) : undefined;
+    const wrong = notTexts(values);
+    const read = wrong.length === 0 ? await readBody(JSON.stringify(values), within) : undefined;
     if (read?.ok !== true) {
-      const data = { problems: (read?.error ?? []).map(({ at, code, message }) => ({ at, code, message })) };
-      return new ProtocolError(errorCodes.invalidParams, "The arguments are not what the prompt takes.", { data });
+      const problems = wrong.length > 0 ? wrong : (read?.error ?? []).map(problemOf);
+      return new ProtocolError(errorCodes.invalidParams, "The arguments are not what the prompt takes.", {
+        data: { problems },
+      });
     }
     const messages = messagesOf(name, await write(read.value as never));
     const { description } = options;
     return JSON.stringify({ ...(description === undefined ? {} : { description }), messages }).slice(1, -1);
   };
   return { name, listed, get };
+}
+
+const within = "arguments";
+
+/** A problem of an argument, by its name. */
+function problemOf({ at, code, message }: Problem): object {
+  return { at: at.startsWith(`${within}.`) ? at.slice(within.length + 1) : at, code, message };
+}
+
+/** The most problems of one kind: a client may send any number of arguments. */
+const maxListed = 10;
+
+/** Why some arguments are not texts by their names. */
+function notTexts(values: unknown): readonly object[] {
+  const code = "unexpected_type";
+  if (!isRecord(values)) return [{ at: within, code, message: "This must be an object." }];
+  return Object.entries(values)
+    .filter(([, value]) => typeof value !== "string")
+    .slice(0, maxListed)
+    .map(([at]) => ({ at, code, message: "This must be text." }));
 }
 
 function messagesOf(name: string, written: string | readonly PromptMessage[]): readonly object[] {

@@ -114,14 +114,32 @@ describe("prompts", () => {
     ]);
   });
 
+  const required = { at: "item", code: "required" };
+  const notText = { at: "item", code: "unexpected_type", message: "This must be text." };
+  const notObject = { at: "arguments", code: "unexpected_type" };
   it.each([
-    [{ name: "other" }],
-    [{ name: "review" }],
-    [{ name: "review", arguments: { item: "" } }],
-    [{ name: "review", arguments: { item: 7 } }],
-    [{ name: "review", arguments: ["item"] }],
-  ])("%j is an error", async (params) => {
-    expect((await ask(app, "prompts/get", params)).json()).toMatchObject({ error: { code: -32_602 } });
+    ["arguments that are missing", undefined, [required]],
+    ["an argument that the shape refuses", { item: "" }, [{ at: "item", code: "too_short" }]],
+    ["an argument that is not text", { item: 7 }, [notText]],
+    ["an argument of another name that is not text", { item: "a", other: null }, [{ ...notText, at: "other" }]],
+    ["a list", ["item"], [notObject]],
+    ["null", null, [notObject]],
+  ])("refuse %s, by its name", async (_what, given, problems) => {
+    const params = { name: "review", ...(given === undefined ? {} : { arguments: given }) };
+    const { error } = (await ask(app, "prompts/get", params)).json() as { readonly error: object };
+    expect(error).toMatchObject({ code: -32_602, data: { problems } });
+  });
+
+  it("list ten arguments that are not texts", async () => {
+    const given = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`a${i}`, i]));
+    const { error } = (await ask(app, "prompts/get", { name: "review", arguments: given })).json() as {
+      readonly error: { readonly data: { readonly problems: readonly object[] } };
+    };
+    expect(error.data.problems.length).toBe(10);
+  });
+
+  it("have names", async () => {
+    expect((await ask(app, "prompts/get", { name: "other" })).json()).toMatchObject({ error: { code: -32_602 } });
   });
 
   it("must be of an object", () => {
