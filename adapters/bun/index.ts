@@ -1,5 +1,4 @@
 /** `usher-http/bun`: serves on `Bun.serve`. */
-import { needs } from "../../src/given.ts";
 import { inBackground } from "../../src/logging/raised.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
@@ -43,7 +42,9 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
   refuseTls("serve: tls", limits.tls, {
     clientCertificates: "is not kept on Bun: serve with usher-http/node, on Node",
   });
-  needs(limits.http2 !== true, "serve: http2", true, "false: Bun.serve has HTTP/1.1 only");
+  if (limits.http2 === true) {
+    throw new TypeError("serve: http2 is not kept by usher-http/bun, which speaks HTTP/1.1 only: leave it out");
+  }
   const app = make(routes, options);
   refuseCertificateReaders(routes, "is not given by Bun.serve: serve with usher-http/node, on Node");
   const listener = new BunListener(app, limits, options.maxHeaderBytes);

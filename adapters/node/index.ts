@@ -89,7 +89,8 @@ class NodeListener extends Listener {
 
   protected async listen(): Promise<ListenAddress> {
     const { tls, headTimeoutMs, http2 = tls !== undefined && nodeMajor > 0 } = this.limits;
-    if (http2 && nodeMajor === 0) throw new TypeError("serve: http2 is kept by usher-http/node on Node alone");
+    if (http2 && nodeMajor === 0)
+      throw new TypeError("serve: http2 is kept by usher-http/node on Node alone: leave it out");
     this.#upgrades = await Upgrades.of(this.#handler);
     if (tls !== undefined) {
       if (isBun) throw new TypeError("serve: tls is not kept by usher-http/node on Bun: serve with usher-http/bun");

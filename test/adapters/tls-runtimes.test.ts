@@ -90,9 +90,9 @@ describe("tls on a runtime that keeps less of it", () => {
   );
 
   it.each<[keyof typeof starts, string]>([
-    ["bun", "serve: http2 is a boolean, and not false: Bun.serve has HTTP/1.1 only"],
-    ["node on bun", "serve: http2 is kept by usher-http/node on Node alone"],
-    ["node on deno", "serve: http2 is kept by usher-http/node on Node alone"],
+    ["bun", "serve: http2 is not kept by usher-http/bun, which speaks HTTP/1.1 only: leave it out"],
+    ["node on bun", "serve: http2 is kept by usher-http/node on Node alone: leave it out"],
+    ["node on deno", "serve: http2 is kept by usher-http/node on Node alone: leave it out"],
   ])("%s says that it has no HTTP/2", async (name, sentence) => {
     await expect(starts[name]({ http2: true })).rejects.toThrow(sentence);
   });
