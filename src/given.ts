@@ -6,7 +6,12 @@ export function needs(holds: boolean, at: string, value: unknown, what: string):
 }
 
 export function needsObject(at: string, value: unknown): void {
-  needs(isObject(value) && !Array.isArray(value), at, value, "an object");
+  needs(isRecord(value), at, value, "an object");
+}
+
+/** Whether a value can be options or inputs by name. A promise of them, from a call without `await`, has no members. */
+export function isRecord(value: unknown): boolean {
+  return isObject(value) && !Array.isArray(value) && !(value instanceof Promise);
 }
 
 export function needsText(at: string, value: unknown): void {

@@ -1,4 +1,4 @@
-import { isListOf, isObject, isTexts, kindOf } from "../given.ts";
+import { isListOf, isObject, isRecord, isTexts, kindOf } from "../given.ts";
 import { wrongMembers } from "../routing/wrong-members.ts";
 import type { Answer } from "../answers/answer.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
@@ -301,7 +301,7 @@ const optionKinds: readonly OptionKind[] = [
 function checked(routes: unknown, options: AppOptions): AppOptions {
   if (!Array.isArray(routes))
     throw new DeclarationError([`the routes are ${kindOf(routes)}, and not a list of routes`]);
-  if (typeof options !== "object" || options === null) {
+  if (!isRecord(options)) {
     throw new DeclarationError([`the options are ${kindOf(options)}, and not an object`]);
   }
   const problems = Array.from(routes).flatMap(wrongMembers);

@@ -10,7 +10,11 @@ const noText = [
   ["a list", []],
   ["another object", {}],
 ] as const;
-const noObject = noText.filter(([kind]) => kind !== "another object");
+const noObject = [
+  ...noText.filter(([kind]) => kind !== "another object"),
+  // An async function made them, and its call is not awaited.
+  ["a promise", Promise.resolve({})],
+] as const;
 const noList = noText.filter(([kind]) => kind !== "a list");
 
 describe("serve and listener", () => {
@@ -18,6 +22,7 @@ describe("serve and listener", () => {
     const sentence = `options is ${kind}, and not an object`;
     await expect(serve([], value as never)).rejects.toThrow(`serve: ${sentence}`);
     expect(() => listener(App.make([]), value as never)).toThrow(`listener: ${sentence}`);
+    expect(() => App.make([], value as never)).toThrow(`App.make: the options are ${kind}, and not an object`);
   });
 
   it.each(noList)("%s as the routes", async (kind, value) => {
