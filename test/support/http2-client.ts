@@ -125,7 +125,7 @@ function literal(text: string): Buffer {
   return Buffer.concat([Buffer.from(digits), bytes]);
 }
 
-/** A client that writes frames, and takes nothing that its window does not allow. */
+/** A client that writes frames, takes nothing that its window does not allow, and acknowledges each PING. */
 export class FrameClient {
   /** What arrived in DATA frames. */
   bytes = 0;
@@ -172,6 +172,9 @@ export class FrameClient {
       if (bytes[at + 3] === frameTypes.reset)
         this.resets.push([bytes.readUInt32BE(at + 5), bytes.readUInt32BE(at + 9)]);
       if (bytes[at + 3] === frameTypes.goaway) this.goaways.push(bytes.readUInt32BE(at + 13));
+      // A server that stops may wait for the acknowledgement (RFC 9113 §6.8).
+      if (bytes[at + 3] === frameTypes.ping && bytes[at + 4] === 0)
+        this.write("ping", 1, 0, bytes.subarray(at + 9, at + 9 + length));
       at += 9 + length;
     }
     this.#left = bytes.subarray(at);

@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { ownOriginOf } from "../../../adapters/deno/exchange.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import { socketPath } from "../../support/spawned/listening.ts";
-import { http2Ask, http2Client } from "../../support/http2-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { FrameClient, http2Ask, http2Client, requestBlock } from "../../support/http2-client.ts";
 import { start } from "./start.ts";
 
 describe("a request of HTTP/2", () => {
@@ -79,6 +80,22 @@ describe("a request of HTTP/2 on a Unix socket", () => {
     const session = await http2Client("http://shop.example", { createConnection: () => connect(path) });
     const { body } = await http2Ask(session, { ":path": "/no/where", ":authority": "shop.example" });
     expect(JSON.parse(body)).toEqual({ method: "GET", target: "/no/where", host: "shop.example" });
+  });
+});
+
+describe("a stop", () => {
+  it("tells an HTTP/2 client by GOAWAY, and answers what it asked before", async () => {
+    const server = await start();
+    const client = await FrameClient.to(server.port);
+    client.write("headers", 5, 1, requestBlock("/held"));
+    await server.tells("held: asked");
+    server.child.kill("SIGTERM");
+    await eventually(() => expect(client.goaways).toContain(0));
+    expect(client.endsStream).toBe(false);
+    await server.open();
+    await client.closed;
+    expect([client.bytes, client.endsStream, client.resets]).toEqual(["held".length, true, []]);
+    expect(await server.ended).toBe(0);
   });
 });
 
