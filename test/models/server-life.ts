@@ -115,6 +115,8 @@ export class Life {
   readonly all: Held[] = [];
   phase: "running" | "stopping" | "stopped" = "running";
   isReady = true;
+  /** One signal stops it, also where it stops already: only the next one has its default effect. */
+  hasSignal = false;
   /** What `stop()` answers, once it does. */
   cut: number | undefined = undefined;
 
@@ -164,6 +166,11 @@ export class Life {
     // What a handler does for a client that has gone is to be done all the same.
     if (!["held", "polite", "deaf"].includes(held.kind) && !held.isOpening) held.isUnderWay = false;
     this.#settle();
+  }
+
+  signal(): void {
+    this.hasSignal = true;
+    this.stop();
   }
 
   stop(): void {

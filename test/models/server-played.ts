@@ -126,7 +126,7 @@ export class Played {
         break;
       case "signal":
         process.emit("SIGTERM");
-        life.stop();
+        life.signal();
         break;
       case "drain":
         server.app.drain();
@@ -213,7 +213,7 @@ export class Played {
     }
     if (this.#cut !== life.cut) return `stopped is ${this.#cut}, and should be ${life.cut}`;
     const signals = process.listenerCount("SIGTERM") - this.#signals;
-    if (signals !== (life.phase === "running" ? 1 : 0)) return `${signals} listeners for SIGTERM`;
+    if (signals !== (life.phase === "stopped" || life.hasSignal ? 0 : 1)) return `${signals} listeners for SIGTERM`;
     return undefined;
   }
 
