@@ -54,7 +54,7 @@ function readResult(
   sent: WireResponse,
   options: ResultOptions,
 ): string | Promise<string> {
-  const type = headerOf(sent, "content-type") ?? "";
+  const type = typeOf(sent);
   if (isStream(sent.body) && isEventStream(sent)) return eventsResult(sent.body, options);
   const { hasMiddleware } = options;
   return andThen(readBody(sent.body, options), (read) => resultOf(tool, { target, sent, type, hasMiddleware }, read));
@@ -78,9 +78,16 @@ function resultOf(tool: CompiledTool, { target, sent, type, hasMiddleware }: Ans
   return `"content":[${contentOf(read, type, target)}]`;
 }
 
-export function headerOf({ head }: WireResponse, name: string): string | undefined {
+function headerOf({ head }: WireResponse, name: string): string | undefined {
   for (let i = 0; i < head.length; i += 2) if (head[i] === name) return head[i + 1];
   return undefined;
+}
+
+/** The type of an answer as it is read. With a content coding it is bytes: no coding is removed here. */
+export function typeOf(sent: WireResponse): string {
+  const coding = headerOf(sent, "content-encoding") ?? "identity";
+  if (coding.toLowerCase() !== "identity") return "application/octet-stream";
+  return headerOf(sent, "content-type") ?? "";
 }
 
 /** A result with one text. */

@@ -286,7 +286,13 @@ describe("bytes", () => {
       () => new Response("abc", { headers: { "content-type": type } }) as never,
     ),
   );
-  const app = Test.app([...all, ...Mcp.routes(all, { ...about, maxAnswer: 100 })]);
+  const zipped = get(
+    Path.of("zipped"),
+    { meta: Meta.tool({ name: "zipped" }), returns: Returns.response },
+    () => new Response("abc", { headers: { "content-type": "text/csv", "content-encoding": "gzip" } }) as never,
+  );
+  const resources = [Mcp.resource(zipped)];
+  const app = Test.app([...all, zipped, ...Mcp.routes([...all, zipped], { ...about, maxAnswer: 100, resources })]);
   it.each([
     ["image.png", { type: "image", data: "YWJj", mimeType: "image/png" }],
     ["audio.wav", { type: "audio", data: "YWJj", mimeType: "audio/wav" }],
@@ -295,8 +301,18 @@ describe("bytes", () => {
       { type: "resource", resource: { uri: "app:///b2", mimeType: "application/pdf", blob: "YWJj" } },
     ],
     ["text.csv", { type: "text", text: "abc" }],
+    [
+      "zipped",
+      { type: "resource", resource: { uri: "app:///zipped", mimeType: "application/octet-stream", blob: "YWJj" } },
+    ],
   ])("%s", async (name, block) => {
     expect((await callTool(app, name)).content).toEqual([block]);
+  });
+
+  it("a resource with a content coding", async () => {
+    const uri = "app:///zipped";
+    const contents = [{ uri, mimeType: "application/octet-stream", blob: "YWJj" }];
+    expect(await resultOf(app, "resources/read", { uri })).toEqual({ contents });
   });
 });
 
