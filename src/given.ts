@@ -10,7 +10,7 @@ export function needsObject(at: string, value: unknown): void {
 }
 
 /** Whether a value can be options or inputs by name. A promise of them, from a call without `await`, has no members. */
-export function isRecord(value: unknown): boolean {
+export function isRecord(value: unknown): value is { readonly [member: string]: unknown } {
   return isObject(value) && !Array.isArray(value) && !(value instanceof Promise);
 }
 

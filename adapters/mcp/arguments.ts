@@ -1,10 +1,10 @@
 /** The arguments of a tool as the request of its route. */
+import { isRecord } from "../../src/given.ts";
 import { encodeSegment } from "../../src/http/target.ts";
 import type { ToolMember, ToolSchemas } from "../../src/openapi/tool-schemas.ts";
 import type { Route } from "../../src/routing/route.ts";
 import type { ToolRequest } from "./inner.ts";
 import { itemTexts, memberText, memberTexts } from "./json-text.ts";
-import { isRecord } from "./protocol.ts";
 import type { McpMessage, MessageParams } from "./protocol.ts";
 
 /** An argument that the request cannot be made of; a route's own problems come from the route. */
@@ -18,8 +18,8 @@ export interface ArgumentProblem {
 const unknownMember = "This is not a member this object has.";
 const notBase64 = "This must be bytes in base64, padded to a multiple of four.";
 
-/** The most names of arguments that the tool does not have, in one answer: a client may send any number of them. */
-const maxUnknown = 10;
+/** The most problems of one kind in one answer: a client may send any number of arguments. */
+export const maxListed = 10;
 
 /** The arguments of a call: what they are, and their JSON as the client wrote it. */
 export class GivenArguments {
@@ -82,7 +82,7 @@ export class RequestMaker {
   make(given: GivenArguments): ToolRequest | readonly ArgumentProblem[] {
     const problems = new ArgumentProblems();
     const unknown = Object.keys(given.values).filter((name) => !this.#byName.has(name));
-    for (const name of unknown.slice(0, maxUnknown)) problems.add(name, "unknown_member", unknownMember);
+    for (const name of unknown.slice(0, maxListed)) problems.add(name, "unknown_member", unknownMember);
     if (problems.all !== undefined) return problems.all;
     const target = this.#target(given, problems);
     const headers = this.#headers.length === 0 ? noHeaders : this.#headersOf(given, problems);

@@ -1,12 +1,13 @@
 /** Prompts: texts that a person chooses, for a model to work with. */
-import { isObject, needs, needsFunction, needsObject, needsSchema, needsText } from "../../src/given.ts";
+import { isObject, isRecord, needs, needsFunction, needsObject, needsSchema, needsText } from "../../src/given.ts";
 import type { Awaitable } from "../../src/inputs/dep.ts";
 import { describeShape } from "../../src/openapi/tool-schemas.ts";
 import type { Problem } from "../../src/refusals.ts";
 import { compileReader } from "../../src/schema/read.ts";
 import type { OutputOf, StandardSchema, AnyStandard } from "../../src/schema/standard.ts";
 import type { AnyShape, ValueOf } from "../../src/schema/valibot.ts";
-import { ProtocolError, errorCodes, isRecord } from "./protocol.ts";
+import { maxListed } from "./arguments.ts";
+import { ProtocolError, errorCodes } from "./protocol.ts";
 import type { MessageParams } from "./protocol.ts";
 
 /** A message of a prompt: a text, or a block of content as the protocol has it (an image, a resource). */
@@ -132,9 +133,6 @@ const within = "arguments";
 function problemOf({ at, code, message }: Problem): object {
   return { at: at.startsWith(`${within}.`) ? at.slice(within.length + 1) : at, code, message };
 }
-
-/** The most problems of one kind: a client may send any number of arguments. */
-const maxListed = 10;
 
 /** Why some arguments are not texts by their names. */
 function notTexts(values: unknown): readonly object[] {

@@ -1,4 +1,5 @@
 /** JSON-RPC messages of the Model Context Protocol: one message of a client, read with care, and what is answered to it. */
+import { isRecord } from "../../src/given.ts";
 import { decodeBase64url } from "../../src/http/bytes.ts";
 
 /** The version that a request names by itself: it needs no session and no handshake. */
@@ -102,10 +103,6 @@ function invalid(message: string, id?: Id): ProtocolError {
 
 function ofMessage({ code, message, status, data }: ProtocolError, id: Id | undefined): ProtocolError {
   return new ProtocolError(code, message, { status, id, ...(data === undefined ? {} : { data }) });
-}
-
-export function isRecord(value: unknown): value is MessageParams {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isId(id: unknown): id is Id {

@@ -7,13 +7,13 @@ import { EventReader } from "../../src/events/event-reader.ts";
 import type { ReadEvent } from "../../src/events/event-reader.ts";
 import { readParts } from "../../src/events/stream.ts";
 import type { StreamBody } from "../../src/events/stream.ts";
+import { isRecord } from "../../src/given.ts";
 import { encodeBase64 } from "../../src/http/bytes.ts";
 import { stripped } from "../../src/http/fields.ts";
 import { inBackground } from "../../src/logging/raised.ts";
 import { resultMember } from "../../src/openapi/tool-schemas.ts";
 import { sentences } from "../../src/refusals.ts";
 import type { CompiledTool } from "./tool.ts";
-import { isRecord } from "./protocol.ts";
 
 /** How much of an answer is read. */
 export interface BodyReadOptions {

@@ -3,6 +3,7 @@ import type { WireResponse } from "../../src/app/exchange.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import { andThen } from "../../src/async.ts";
 import type { ReadEvent } from "../../src/events/event-reader.ts";
+import { isRecord } from "../../src/given.ts";
 import type { AnyDep } from "../../src/inputs/dep.ts";
 import { GivenArguments, argumentsOf } from "./arguments.ts";
 import { callRoute } from "./inner.ts";
@@ -10,15 +11,7 @@ import { List } from "./list.ts";
 import type { CompiledPrompt } from "./prompts.ts";
 import { resourceContents } from "./resources.ts";
 import type { CompiledResource } from "./resources.ts";
-import {
-  ProtocolError,
-  errorCodes,
-  isRecord,
-  legacyVersionFor,
-  notificationText,
-  serverMember,
-  versions,
-} from "./protocol.ts";
+import { ProtocolError, errorCodes, legacyVersionFor, notificationText, serverMember, versions } from "./protocol.ts";
 import type { McpMessage, MessageParams } from "./protocol.ts";
 import { BrokenStream, eventOf, failure, toolResult } from "./result.ts";
 import type { CompiledTool } from "./tool.ts";

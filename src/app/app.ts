@@ -305,7 +305,7 @@ function checked(routes: unknown, options: AppOptions): AppOptions {
     throw new DeclarationError([`the options are ${kindOf(options)}, and not an object`]);
   }
   const problems = Array.from(routes).flatMap(wrongMembers);
-  const given = options as { readonly [name: string]: unknown };
+  const given: { readonly [name: string]: unknown } = options;
   for (const [names, holds, what] of optionKinds) {
     for (const name of names) {
       const value = given[name];
