@@ -1,8 +1,8 @@
 /** The machine: what it is, and whether it is quiet enough to publish what it measures. */
 import { cpus, loadavg, release, totalmem, type } from "node:os";
 import { cases } from "../apps/cases.mjs";
+import { maxSpread, spreadOf } from "../harness/quiet.mjs";
 import { Process } from "../server/processes.mjs";
-import { maxSpread, spreadOf } from "./records.mjs";
 
 const rounds = 7;
 const requests = 8000;

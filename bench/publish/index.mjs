@@ -3,13 +3,14 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { maxSpread, spreadOf } from "../harness/quiet.mjs";
 import { versions } from "../harness/versions.mjs";
 import { parts as allParts } from "../parts.mjs";
 import { recordPicture } from "../picture/record.mjs";
 import { listed } from "./bars.mjs";
 import { host, load, probe, quietProbe } from "./host.mjs";
 import { outcomesOf } from "./outcomes.mjs";
-import { doubtsOf, durationOf, leftOf, maxSpread, mergedWith, spreadOf, store } from "./records.mjs";
+import { doubtsOf, durationOf, leftOf, mergedWith, store } from "./records.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const ownResults = join(root, "bench/results");

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { digits } from "../harness/figures.mjs";
+import { maxSpread, spreadOf } from "../harness/quiet.mjs";
 
 /**
  * @typedef {object} Part
@@ -19,14 +20,6 @@ import { digits } from "../harness/figures.mjs";
  *
  * @typedef {{ readonly parts: Readonly<Record<string, Part>> }} Published
  */
-
-/** How far the rounds of the hand-written server may differ. */
-export const maxSpread = 1.25;
-
-/** @param {readonly number[]} rounds */
-export function spreadOf(rounds) {
-  return Math.max(...rounds) / Math.min(...rounds);
-}
 
 /** @param {readonly number[]} rounds */
 function isNoisy(rounds) {

@@ -1,8 +1,9 @@
 import { createRequire } from "node:module";
+import { quietRounds, roundsText } from "../harness/quiet.mjs";
 import { section } from "../harness/series.mjs";
 import { costSeries, costs, memory } from "../server/tables.mjs";
 import { Process } from "../server/processes.mjs";
-import { measured, playRound } from "../server/round.mjs";
+import { byHand, measured, playRound } from "../server/round.mjs";
 import { runtimes } from "./candidates.mjs";
 import { binaries } from "./binaries.mjs";
 
@@ -19,12 +20,10 @@ export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
     const launch = (who, stderr) => {
       return new Process("../runtimes/serve.mjs", [runtime, who], { stderr, execPath: path, execArgv: args });
     };
-    const rounds = [];
-    for (let round = 0; round < roundCount; round++) {
-      rounds.push(await playRound({ ...size, round, candidates, launch }));
-    }
+    const quiet = await quietRounds(roundCount, (round) => playRound({ ...size, round, candidates, launch }), byHand);
+    const { rounds } = quiet;
     sections.push(
-      `### ${names[runtime]} ${require(`${runtime}/package.json`).version}`,
+      `### ${names[runtime]} ${require(`${runtime}/package.json`).version}, ${roundsText(quiet)}`,
       ...Object.entries(measured).map(([which, { name }]) => costs(which, name, candidates, rounds)),
       memory(candidates, rounds),
     );
@@ -33,7 +32,7 @@ export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
   return section(
     [
       "## Servers on Bun and Deno",
-      `As on Node: ${size.count.toLocaleString("en")} requests a round over 64 kept connections, rounds: ${roundCount}.`,
+      `As on Node: ${size.count.toLocaleString("en")} requests a round over 64 kept connections.`,
       ...sections,
     ],
     series,

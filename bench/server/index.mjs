@@ -1,8 +1,9 @@
 import { rotated, spread, table } from "../harness/figures.mjs";
 import { fresh } from "../harness/fresh.mjs";
+import { quietRounds, roundsText } from "../harness/quiet.mjs";
 import { bars, byName, section } from "../harness/series.mjs";
 import { candidates } from "./candidates.mjs";
-import { measured, playRound } from "./round.mjs";
+import { byHand, measured, playRound } from "./round.mjs";
 import { costSeries, costs, memory } from "./tables.mjs";
 
 const targets = {
@@ -13,17 +14,15 @@ const targets = {
 /** The CPU of a request with the Node listener. @param {{ quick: boolean, rounds?: number }} options */
 export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
   const size = quick ? { count: 12_000, slices: 4, warmUp: 6000 } : { count: 40_000, slices: 10, warmUp: 10_000 };
-  const played = [];
+  const quiet = await quietRounds(roundCount, (round) => playRound({ ...size, round }), byHand);
+  const played = quiet.rounds;
   const inMemory = [];
-  for (let round = 0; round < roundCount; round++) {
-    played.push(await playRound({ ...size, round }));
-    inMemory.push(await playInMemory(round, quick ? 250 : 500));
-  }
+  for (let round = 0; round < roundCount; round++) inMemory.push(await playInMemory(round, quick ? 250 : 500));
   return section(
     [
       "## Server on Node",
       `${size.count.toLocaleString("en")} requests a round over 64 kept connections, no pipelining, the load in ` +
-        `another process. Rounds: ${played.length}; medians, with the least and the most. A ratio is taken within a round, in which the ` +
+        `another process; ${roundsText(quiet)}. Medians, with the least and the most. A ratio is taken within a round, in which the ` +
         "servers are loaded in turns, each after a full collection.",
       ...Object.entries(measured).map(([which, { name }]) => costs(which, name, candidates, played, targets)),
       memory(candidates, played),

@@ -69,6 +69,11 @@ export async function playRound({ count, slices, warmUp, round, candidates = onN
   return results;
 }
 
+/** CPU of the server by hand in each case of a round. @param {Awaited<ReturnType<typeof playRound>>} round */
+export function byHand(round) {
+  return Object.values(round.get("raw").used).map(({ cpu }) => cpu);
+}
+
 function launchOnNode(who, stderr) {
   return new Process("serve.mjs", [who], { stderr, execArgv: ["--expose-gc"] });
 }
