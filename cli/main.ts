@@ -24,10 +24,12 @@ process.on("warning", (warning) => {
   for (const show of shown) show.call(process, warning);
 });
 
+// A command may give `process.stdout.write` to what is printed besides its own output.
+const write = process.stdout.write.bind(process.stdout);
 const code = await run(process.argv.slice(2), {
-  out: (text) => process.stdout.write(text),
+  out: (text) => write(text),
   error: (text) => process.stderr.write(text),
   columns: process.stdout.columns,
 });
 // Exit once all is written, even if the module left a pool or timer running.
-process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+write("", () => process.stderr.write("", () => process.exit(code)));

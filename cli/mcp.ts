@@ -39,6 +39,7 @@ export const mcp: Command = {
     const { module, headers, path } = parsed(args);
     // Standard output has messages alone: what a route prints goes to standard error.
     Object.assign(console, new Console(process.stderr));
+    process.stdout.write = process.stderr.write.bind(process.stderr);
     setup({
       out: (line) => terminal.error(line.endsWith("\n") ? line : `${line}\n`),
       levels: { "framework.http": "warn" },

@@ -55,7 +55,7 @@ function readResult(
   options: ResultOptions,
 ): string | Promise<string> {
   const type = typeOf(sent);
-  if (isStream(sent.body) && isEventStream(sent)) return eventsResult(sent.body, options);
+  if (isStream(sent.body) && isEventStream(sent) && !isCoded(sent)) return eventsResult(sent.body, options);
   const { hasMiddleware } = options;
   return andThen(readBody(sent.body, options), (read) => resultOf(tool, { target, sent, type, hasMiddleware }, read));
 }
@@ -70,7 +70,7 @@ interface AnswerHead {
 
 function resultOf(tool: CompiledTool, { target, sent, type, hasMiddleware }: AnswerHead, read: Read): string {
   if (read === undefined) return failure("too_large", "The answer is longer than a tool may give.");
-  if (sent.status >= 400) return refusalResult(tool, read, type);
+  if (sent.status >= 400) return refusalResult(tool, read, type, target);
   if (read.length === 0) return textResult(emptyText(sent));
   if (tool.schemas.output !== undefined && jsonTypes.test(type)) {
     return structuredResult(tool, textOf(read), hasMiddleware);
@@ -85,9 +85,11 @@ function headerOf({ head }: WireResponse, name: string): string | undefined {
 
 /** The type of an answer as it is read. With a content coding it is bytes: no coding is removed here. */
 export function typeOf(sent: WireResponse): string {
-  const coding = headerOf(sent, "content-encoding") ?? "identity";
-  if (coding.toLowerCase() !== "identity") return "application/octet-stream";
-  return headerOf(sent, "content-type") ?? "";
+  return isCoded(sent) ? "application/octet-stream" : (headerOf(sent, "content-type") ?? "");
+}
+
+function isCoded(sent: WireResponse): boolean {
+  return (headerOf(sent, "content-encoding") ?? "identity").toLowerCase() !== "identity";
 }
 
 /** A result with one text. */
@@ -126,9 +128,9 @@ function isStructured(json: string, isWrapped: boolean): boolean {
 }
 
 /** A refusal, whose problems name the tool's members. In a format of the app's own it stays as it is. */
-function refusalResult({ maker }: CompiledTool, read: string | Uint8Array, type: string): string {
+function refusalResult({ maker }: CompiledTool, read: string | Uint8Array, type: string, target: string): string {
+  if (!type.startsWith("application/json")) return `"content":[${contentOf(read, type, target)}],"isError":true`;
   const text = textOf(read);
-  if (!type.startsWith("application/json")) return textResult(text, true);
   let refusal: unknown;
   try {
     refusal = JSON.parse(text);

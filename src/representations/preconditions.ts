@@ -110,12 +110,17 @@ function isSameWeak(one: EntityTag, other: EntityTag): boolean {
 function isListed(field: string, current: Version | undefined, isSame: (one: EntityTag, other: EntityTag) => boolean) {
   // What a browser sends is the tag that it got, and nothing else.
   const one = current?.etag;
-  if (one !== undefined && !one.weak && field === `"${one.tag}"`) return true;
+  if (one !== undefined && !one.weak && isQuoted(field, one.tag)) return true;
   const tags = entityTags.parse(field);
   if (current === undefined || !tags.ok) return false;
   if (tags.value === "*") return true;
   const { etag } = current;
   return etag !== undefined && tags.value.some((tag) => isSame(tag, etag));
+}
+
+/** Without a text that is made for the comparison, which takes six times as long. */
+function isQuoted(field: string, tag: string): boolean {
+  return field.length === tag.length + 2 && field.startsWith('"') && field.startsWith(tag, 1) && field.endsWith('"');
 }
 
 function fieldOf(request: RevisedRequest, name: string): string | undefined {

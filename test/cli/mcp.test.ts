@@ -43,6 +43,7 @@ export const routes = [
   get(Path.of("prints"), { meta: Meta.tool({ name: "prints" }), returns: Returns.text }, () => {
     for (const name of ["log", "info", "debug", "dir"]) console[name]("printed");
     console.table([{ a: "printed" }]);
+    process.stdout.write("printed\\n");
     return "done";
   }),
   get(Path.of("forgets"), { meta: Meta.tool({ name: "forgets" }), returns: Returns.text }, () => new Promise(() => {})),
@@ -185,7 +186,7 @@ it.each(["node-oldest", "node-newest", "bun", "deno"] as const)(
     const [out, errors] = [text(child.stdout), text(child.stderr)];
     child.stdin.end(`${JSON.stringify({ ...ping, method: "tools/call", params: { name: "prints" } })}\n`);
     expect(JSON.parse(await out)).toEqual({ ...pong, result: { content: [{ type: "text", text: "done" }] } });
-    expect((await errors).match(/printed/g)?.length).toBe(5);
+    expect((await errors).match(/printed/g)?.length).toBe(6);
   },
 );
 

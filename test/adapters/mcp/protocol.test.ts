@@ -291,8 +291,14 @@ describe("bytes", () => {
     { meta: Meta.tool({ name: "zipped" }), returns: Returns.response },
     () => new Response("abc", { headers: { "content-type": "text/csv", "content-encoding": "gzip" } }) as never,
   );
+  const coded = (name: string, status: number, contentType: string) =>
+    get(Path.of(name), { meta: Meta.tool({ name }), returns: Returns.response }, () => {
+      const headers = { "content-type": contentType, "content-encoding": "gzip" };
+      return new Response(ReadableStream.from([new TextEncoder().encode("abc")]) as never, { status, headers }) as never;
+    });
+  const others = [zipped, coded("events", 200, "text/event-stream"), coded("refused", 409, "application/json")];
   const resources = [Mcp.resource(zipped)];
-  const app = Test.app([...all, zipped, ...Mcp.routes([...all, zipped], { ...about, maxAnswer: 100, resources })]);
+  const app = Test.app([...all, ...others, ...Mcp.routes([...all, ...others], { ...about, maxAnswer: 100, resources })]);
   it.each([
     ["image.png", { type: "image", data: "YWJj", mimeType: "image/png" }],
     ["audio.wav", { type: "audio", data: "YWJj", mimeType: "audio/wav" }],
@@ -307,6 +313,15 @@ describe("bytes", () => {
     ],
   ])("%s", async (name, block) => {
     expect((await callTool(app, name)).content).toEqual([block]);
+  });
+
+  it.each([
+    ["events", undefined],
+    ["refused", true],
+  ])("%s with a content coding", async (name, isError) => {
+    const resource = { uri: `app:///${name}`, mimeType: "application/octet-stream", blob: "YWJj" };
+    const result = await callTool(app, name);
+    expect([result.content, result.isError]).toEqual([[{ type: "resource", resource }], isError]);
   });
 
   it("a resource with a content coding", async () => {
