@@ -97,8 +97,21 @@ function page({ date, commit, command, bars = [], parts }) {
 
 \`${command}\` at commit \`${commit}\`. [How it is measured](../README.md#how-it-is-measured); the same as data: [${date}.json](${date}.json).
 
-${[...barsOf(bars), ...sections].join("\n\n")}
+${[...barsOf(bars), ...sections, ...versionsOf(all)].join("\n\n")}
 `;
+}
+
+/** A table for each list of versions: parts that were measured together have the same one. @param {readonly Part[]} parts */
+function versionsOf(parts) {
+  /** @type {Map<string, Part[]>} */
+  const lists = new Map();
+  for (const part of parts) {
+    const rows = Object.entries(part.versions).map((pair) => `| ${pair.join(" | ")} |`);
+    const table = ["| | version |", "| --- | --- |", ...rows].join("\n");
+    lists.set(table, [...(lists.get(table) ?? []), part]);
+  }
+  const tables = [...lists].flatMap(([table, parts]) => [`Of ${parts.map(({ part }) => part).join(", ")}:`, table]);
+  return ["## Versions", ...(lists.size === 1 ? [...lists.keys()] : tables)];
 }
 
 /** @param {readonly Outcome[]} bars */
@@ -120,13 +133,11 @@ function figure(value = Number.NaN) {
 }
 
 /** @param {Part} part */
-function measuredOf({ date, commit, host, versions, seconds, probes }) {
+function measuredOf({ date, commit, host, seconds, probes }) {
   const { cores, model, memoryGb, os, loadBefore, loadAfter } = host;
-  const list = Object.entries(versions).map((pair) => pair.join(" "));
   const percent = probes.map((rounds) => Math.round((Math.max(...rounds) / Math.min(...rounds) - 1) * 100));
   return [
     `Measured on ${date} at \`${commit}\` in ${Math.round(seconds)} s: ${cores} cores of ${model}, ${memoryGb} GB, ${os}.`,
     `Load before ${loadBefore}, after ${loadAfter}; the rounds of the hand-written server differed by ${percent.join(" % and ")} %.`,
-    `${list.join(", ")}.`,
   ].join(" ");
 }

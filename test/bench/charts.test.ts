@@ -57,6 +57,7 @@ describe("the figures of a run", () => {
     expect(page).toContain("Measured on 2026-10-01 at `abc` in 61 s: 2 cores of A processor, 8 GB, Linux 6.");
     expect(page).toContain("Load before 0.1, after 1.2; the rounds of the hand-written server differed by 10 %.");
     expect(page).toContain("## Server\n\nMeasured");
+    expect(page).toContain("## Versions\n\n| | version |\n| --- | --- |\n| Usher | 1 |\n| Node | 24 |\n");
     expect(page).toContain("![CPU](2026-11-25/server-1.svg)\n\n![Growth](2026-11-25/server-2.svg)\n\nAs measured.");
   });
 
