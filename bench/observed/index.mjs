@@ -1,13 +1,14 @@
 import { createServer } from "node:http";
+import { quietRounds, roundsText } from "../harness/quiet.mjs";
 import { section } from "../harness/series.mjs";
 import { Process } from "../server/processes.mjs";
-import { measured, playRound } from "../server/round.mjs";
+import { byHand, measured, playRound } from "../server/round.mjs";
 import { costSeries, costs } from "../server/tables.mjs";
 import { candidates as all } from "./candidates.mjs";
 
 const sizes = {
   quick: { count: 6000, slices: 2, warmUp: 3000 },
-  whole: { count: 100_000, slices: 20, warmUp: 20_000 },
+  whole: { count: 40_000, slices: 10, warmUp: 10_000 },
 };
 
 /**
@@ -23,13 +24,13 @@ export async function run({
 }) {
   const collector = await startCollector();
   const launch = (who, stderr) => new Process("../observed/serve.mjs", [who], { stderr, execArgv: ["--expose-gc"] });
-  const rounds = [];
-  for (let round = 0; round < roundCount; round++) rounds.push(await playRound({ ...size, round, candidates, launch }));
+  const quiet = await quietRounds(roundCount, (round) => playRound({ ...size, round, candidates, launch }), byHand);
+  const { rounds } = quiet;
   await collector.stop();
   return section(
     [
       "## Everything observed",
-      `${size.count.toLocaleString("en")} requests a round over 64 kept connections; rounds: ${rounds.length}. Every server but the ` +
+      `${size.count.toLocaleString("en")} requests a round over 64 kept connections; ${roundsText(quiet)}. Every server but the ` +
         "one by hand sends a request id, joins or begins a trace, writes a line to a file, and measures the duration. The part of " +
         "the traces that is named goes to a collector, as OTLP over HTTP with JSON, by OpenTelemetry's batch processor. The " +
         `collector is in another process, and took ${collector.posts().toLocaleString("en")} posts.`,
