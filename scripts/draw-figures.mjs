@@ -57,6 +57,21 @@ for (const date of dates) {
   }
 }
 
+const index = new Map([[join(results, "README.md"), indexOf(dates)]]);
+if (isCheck) check(index);
+else for (const [file, text] of index) writeFileSync(file, text);
+
+/** Where the pages are, the newest first. @param {readonly string[]} dates */
+function indexOf(dates) {
+  const pages = dates.toSorted().toReversed();
+  return `# Published figures
+
+The newest page has every part: those that were not measured that day have the figures of the last time, with its date.
+
+${pages.map((date) => `- [${date}](${date}.md)`).join("\n")}
+`;
+}
+
 /** @param {ReadonlyMap<string, string>} files */
 function check(files) {
   for (const [file, text] of files) {

@@ -29,7 +29,7 @@ export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
     [
       "## Events to many subscribers, on Node",
       `${size.subscribers.toLocaleString("en")} subscribers in another process, ${size.events} events of ${bytes} bytes, each published ` +
-        `when the one before had reached everybody. Rounds: ${rounds.length}. Memory is for each subscriber that waits: what is held of it after a collection, and the process' growth, young generation and all.`,
+        `when the one before had reached each of them. Rounds: ${rounds.length}. Memory is for each subscriber that waits: what is held of it after a collection, and the process' growth, young generation and all.`,
       table(
         ["", "CPU µs a delivery", "ms to the last subscriber", "KiB held a subscriber", "KiB grown a subscriber"],
         rows,

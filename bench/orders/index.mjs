@@ -28,8 +28,8 @@ export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
   return section(
     [
       "## The orders example end to end",
-      `${kinds.join(" and ")} a round over 64 kept connections, the load in another process, eight connections to the same ` +
-        `PostgreSQL server, each candidate in a database of its own. An order is placed in a transaction that takes it from the ` +
+      `${kinds.join(" and ")} a round over 64 kept connections, the load in another process. Each candidate has eight connections to the same ` +
+        `PostgreSQL server, and a database of its own. An order is placed in a transaction that takes it from the ` +
         `stock and notes the change, and keeps the answer to its idempotency key. Both servers tell a request's id, and an order's version as its entity tag; neither has a ` +
         "deadline for a request, security headers or log lines, which the example's own program adds. CPU is that of the server's process alone. " +
         `Rounds: ${rounds.length}; ` +

@@ -61,6 +61,10 @@ describe("the figures of a run", () => {
     expect(page).toContain("![CPU](2026-11-25/server-1.svg)\n\n![Growth](2026-11-25/server-2.svg)\n\nAs measured.");
   });
 
+  it("are on a page that an index names", () => {
+    expect(readFileSync(join(folder, "README.md"), "utf8")).toMatch(/\n\n- \[2026-11-25\]\(2026-11-25\.md\)\n$/);
+  });
+
   it("are bars as long as the ratios of the same round, with their range", () => {
     const svg = chart("server-1.svg");
     const widths = [...svg.matchAll(/class="(?:own|other)" [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));

@@ -294,11 +294,18 @@ describe("bytes", () => {
   const coded = (name: string, status: number, contentType: string) =>
     get(Path.of(name), { meta: Meta.tool({ name }), returns: Returns.response }, () => {
       const headers = { "content-type": contentType, "content-encoding": "gzip" };
-      return new Response(ReadableStream.from([new TextEncoder().encode("abc")]) as never, { status, headers }) as never;
+      return new Response(ReadableStream.from([new TextEncoder().encode("abc")]) as never, {
+        status,
+        headers,
+      }) as never;
     });
   const others = [zipped, coded("events", 200, "text/event-stream"), coded("refused", 409, "application/json")];
   const resources = [Mcp.resource(zipped)];
-  const app = Test.app([...all, ...others, ...Mcp.routes([...all, ...others], { ...about, maxAnswer: 100, resources })]);
+  const app = Test.app([
+    ...all,
+    ...others,
+    ...Mcp.routes([...all, ...others], { ...about, maxAnswer: 100, resources }),
+  ]);
   it.each([
     ["image.png", { type: "image", data: "YWJj", mimeType: "image/png" }],
     ["audio.wav", { type: "audio", data: "YWJj", mimeType: "audio/wav" }],
