@@ -294,10 +294,8 @@ describe("bytes", () => {
   const coded = (name: string, status: number, contentType: string) =>
     get(Path.of(name), { meta: Meta.tool({ name }), returns: Returns.response }, () => {
       const headers = { "content-type": contentType, "content-encoding": "gzip" };
-      return new Response(ReadableStream.from([new TextEncoder().encode("abc")]) as never, {
-        status,
-        headers,
-      }) as never;
+      const parts = ReadableStream.from([new TextEncoder().encode("abc")]);
+      return new Response(parts as never, { status, headers });
     });
   const others = [zipped, coded("events", 200, "text/event-stream"), coded("refused", 409, "application/json")];
   const resources = [Mcp.resource(zipped)];
