@@ -86,7 +86,7 @@ function header(
     const first = lines[0];
     if (first === undefined) return absent();
     if (lines.length > 1 && codec.list !== true) return twice;
-    return readText(codec, stripped(lines.length > 1 ? lines.join(", ") : first), at);
+    return readText(codec, stripped(lines.length > 1 ? lines.join(",") : first), at);
   };
   const need: TextNeed = { in: "header", name, codec, required: false, repeated: false, ...what };
   return { node: { from: [], need, compile: () => read } };
