@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { AnyCodec, TextShape } from "../src/codecs/codec.ts";
+import type { AnyCodec } from "../src/codecs/codec.ts";
 import type { TextNeed } from "../src/inputs/dep.ts";
 import { Components } from "../src/openapi/components.ts";
 import { readsOf } from "../src/openapi/inputs.ts";
@@ -11,90 +11,9 @@ import type { Route } from "../src/routing/route.ts";
 import type { AnyStandard } from "../src/schema/standard.ts";
 import { CommandFailure, moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
+import { comment, docOf, memberName, typeOf, unionOf } from "./json-types.ts";
 import { loadRoutes, packageFile } from "./load-routes.ts";
 import { writeOrCheck, textDiff } from "./write-or-check.ts";
-
-/** A JSON Schema of the document as a TypeScript type. `nameOf` returns the type name of a component. */
-function typeOf(schema: Schema, nameOf: (component: string) => string): string {
-  const type = (schema: unknown): string => typeOf(schema as Schema, nameOf);
-  if (typeof schema["$ref"] === "string") return nameOf(schema["$ref"].slice(schema["$ref"].lastIndexOf("/") + 1));
-  if ("const" in schema) return JSON.stringify(schema["const"]);
-  const { enum: words, not } = schema;
-  if (Array.isArray(words)) return unionOf(words.map((word) => JSON.stringify(word)));
-  if (typeof not === "object" && Object.keys(not as object).length === 0) return "never";
-  const choice = schema["anyOf"] ?? schema["oneOf"];
-  if (Array.isArray(choice)) return unionOf(choice.map(type));
-  if (Array.isArray(schema["allOf"])) return schema["allOf"].map((part) => `(${type(part)})`).join(" & ");
-  if (Array.isArray(schema["type"])) return unionOf(schema["type"].map((one) => type({ ...schema, type: one })));
-  switch (schema["type"]) {
-    case "integer":
-    case "number":
-      return "number";
-    case "string":
-    case "boolean":
-    case "null":
-      return schema["type"];
-    case "array":
-      return listOf(schema, type);
-    case "object":
-      return objectOf(schema, type);
-    default:
-      return "unknown";
-  }
-}
-
-function unionOf(types: readonly string[]): string {
-  const each = [...new Set(types)];
-  return each.length === 0 ? "never" : each.join(" | ");
-}
-
-function listOf({ prefixItems, items, minItems = 0, maxItems }: Schema, type: (schema: unknown) => string): string {
-  if (!Array.isArray(prefixItems)) return `${inList(type(items ?? {}))}[]`;
-  const places = prefixItems.map((item, index) => inTuple(type(item), index < Number(minItems)));
-  const isClosed = items === undefined && maxItems !== undefined;
-  return `[${[...places, ...(isClosed ? [] : [`...${inList(type(items ?? {}))}[]`])].join(", ")}]`;
-}
-
-function inList(type: string): string {
-  return /[ |&]/.test(type) ? `(${type})` : type;
-}
-
-function inTuple(type: string, isThere: boolean): string {
-  return isThere ? type : `${inList(type)}?`;
-}
-
-function objectOf(schema: Schema, type: (schema: unknown) => string): string {
-  const { properties = {}, additionalProperties: others } = schema;
-  const required = new Set((schema["required"] ?? []) as readonly string[]);
-  const members = Object.entries(properties as { readonly [name: string]: Schema }).map(
-    ([name, member]) => `${docOf(member)}${memberName(name)}${required.has(name) ? "" : "?"}: ${type(member)};`,
-  );
-  if (members.length === 0 && others === false) return "{ [name: string]: never }";
-  const open = others === undefined || others === false ? [] : [`[name: string]: ${openTo(others, members, type)};`];
-  const all = [...members, ...open];
-  if (all.length === 0) return "{}";
-  const inLine = `{ ${all.join(" ").replace(/;$/, "")} }`;
-  return inLine.length > 80 || inLine.includes("\n") ? `{\n${all.join("\n")}\n}` : inLine;
-}
-
-// TypeScript's index signature must fit the named members too, so it is `unknown` next to them.
-function openTo(others: unknown, members: readonly string[], type: (schema: unknown) => string): string {
-  return members.length > 0 || others === true ? "unknown" : type(others);
-}
-
-function memberName(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
-}
-
-/** The description as a comment. */
-function docOf({ description }: { readonly description?: unknown }): string {
-  return typeof description === "string" ? `${comment(description)}\n` : "";
-}
-
-function comment(text: string): string {
-  const lines = text.replaceAll("*/", "*\\/").split(/\r\n|\r|\n/);
-  return lines.length === 1 ? `/** ${lines[0]} */` : `/**\n${lines.map((line) => ` * ${line}`).join("\n")}\n */`;
-}
 
 /** Indents lines by their open braces. */
 function indented(text: string): string {
@@ -213,13 +132,16 @@ function valueTypeOf({ codec, repeated }: TextNeed, typeOf: TypeOf): string {
 }
 
 function itemTypeOf(codec: AnyCodec, typeOf: TypeOf): string {
-  return codec.schema === undefined ? textTypeOf(codec.text) : typeOf(codec.schema.shape as AnyStandard, "input");
+  return codec.schema === undefined ? textTypeOf(codec) : typeOf(codec.schema.shape as AnyStandard, "input");
 }
 
 /** The type that a caller gives for a codec: the value's type if `String(value)` is the codec's text. */
-function textTypeOf(text: TextShape | undefined): string {
+function textTypeOf({ text, parse }: AnyCodec): string {
   if (text?.enum !== undefined) return unionOf(text.enum.map((word) => JSON.stringify(word)));
-  if (text?.type === "integer") return text.format === "int64" ? "number | bigint" : "number";
+  if (text?.type === "integer") {
+    const zero = parse("0");
+    return zero.ok && typeof zero.value === "bigint" ? "number | bigint" : "number";
+  }
   if (text?.type === "number" || text?.type === "boolean") return text.type;
   return text?.format === "date-time" ? "Date | string" : "string";
 }
