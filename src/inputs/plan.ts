@@ -289,13 +289,14 @@ export class InputReading implements Reading {
     return inputs;
   }
 
-  /** The steps of the second stage: those that wait for the body, then the plan's. */
+  /** The steps of the second stage, left to right: the plan's, and those that wait for the body. */
   startSecond(): readonly PlanStep[] {
     this.#bodyRead = true;
     const late = this.#waiting;
     if (late === undefined) return this.plan.second;
     for (const { slot } of late) this.values[slot] = unread;
-    return [...late, ...this.plan.second];
+    // A slot has a smaller number than what is listed behind it, and than what is made of it.
+    return [...late, ...this.plan.second].toSorted((one, other) => one.slot - other.slot);
   }
 
   async late(asker: object, next: () => AnyDep): Promise<unknown> {

@@ -20,16 +20,16 @@ export class FieldNames {
   readonly #indexes = new Map<string, number>();
   readonly #lists: boolean[] = [];
   #longest = 0;
-
-  get size(): number {
-    return this.#lists.length;
-  }
+  /** How often what is read has changed: by a name, or by a name that is a list from now on. */
+  changes = 0;
 
   /** The index of a field's values: the first one, or all where the field is a list. */
   add(name: string, isList: boolean): number {
-    const index = this.#indexes.get(keyOf(name)) ?? this.#lists.push(false) - 1;
+    const index = this.#indexes.get(keyOf(name)) ?? this.#lists.length;
+    const before = this.#lists[index];
     this.#indexes.set(keyOf(name), index);
-    if (isList) this.#lists[index] = true;
+    this.#lists[index] = isList || before === true;
+    if (this.#lists[index] !== before) this.changes++;
     this.#longest = Math.max(this.#longest, name.length);
     return index;
   }
@@ -55,14 +55,14 @@ export class FieldNames {
 export class FieldValues {
   readonly #text: string;
   readonly #names: FieldNames;
-  readonly #size: number;
+  readonly #changes: number;
   /** By field index: the first value, or the list of all. */
   readonly #values: (GivenText | GivenText[] | undefined)[] = [];
 
   constructor(text: string, names: FieldNames) {
     this.#text = text;
     this.#names = names;
-    this.#size = names.size;
+    this.#changes = names.changes;
     for (let start = 0; start < text.length; start++) {
       if (text.charCodeAt(start) !== ampersand) start = this.#readPair(start);
     }
@@ -70,7 +70,7 @@ export class FieldValues {
 
   /** Whether it was read for these fields: a bind may add to them during the request. */
   isOf(names: FieldNames): boolean {
-    return this.#names === names && this.#size === names.size;
+    return this.#names === names && this.#changes === names.changes;
   }
 
   /** The first value of a field; undefined where it is absent. */

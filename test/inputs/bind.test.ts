@@ -54,6 +54,28 @@ describe("what it asks for is an input like any other: problems", () => {
     expect(await asked({ chosen }, { search: "?a=1&b=2" })).toEqual([200, "1"]);
   });
 
+  it.each([
+    ["the query", Query, { search: "?b=2&b=3" }],
+    ["a form that nothing else reads", Form, { sent: "b=2&b=3" }],
+  ])("is one value and a list of %s at once", async (_what, place, given) => {
+    const { required, list } = place as typeof Query;
+    const both = Dep.bind(kind, () => Dep.all({ first: required("b", Codec.int), all: list("b", Codec.int) }));
+    const told = Dep.map(both, ({ first, all }) => `${first} [${all.join(",")}]`);
+    const type = "application/x-www-form-urlencoded";
+    expect(await asked({ told }, { type, ...given })).toEqual([200, "2 [2,3]"]);
+  });
+
+  it("has its problem where the route lists it, also in the body", async () => {
+    const chosen = Dep.bind(kind, () => Form.required("b", Codec.int));
+    const inputs = { a: Form.required("a", Codec.int), chosen, c: Form.required("c", Codec.int) };
+    const type = "application/x-www-form-urlencoded";
+    const whole = "This is not a whole number.";
+    expect(await asked(inputs, { type, sent: "a=x&b=x&c=x" })).toEqual([
+      400,
+      invalid(["form.a", "malformed", whole], ["form.b", "malformed", whole], ["form.c", "malformed", whole]),
+    ]);
+  });
+
   const part = (name: string, value: string) =>
     `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
