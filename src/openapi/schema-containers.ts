@@ -1,4 +1,5 @@
 import { tagsOf } from "../schema/read-choice.ts";
+import { mayEndBefore } from "../schema/read-container.ts";
 import { compileRead } from "../schema/read.ts";
 import type { Choice, Kind, ListKind, ObjectKind, RecordKind, TupleKind, Variant, Wrapper } from "../schema/valibot.ts";
 import { isJson, orNull } from "./schema-rules.ts";
@@ -192,7 +193,8 @@ export function list(shape: ListKind, at: string, describer: Describer): Schema 
 
 export function tuple(shape: TupleKind, at: string, describer: Describer): Schema {
   const { items, rest, type } = shape;
-  const least = items.findLastIndex((one) => !mayBeAbsent(one, describer)) + 1;
+  const mayEnd = describer.direction === "input" ? mayEndBefore : mayBeUnwritten;
+  const least = items.findLastIndex((one) => !mayEnd(one)) + 1;
   return {
     type: "array",
     ...(items.length === 0 ? {} : { prefixItems: items.map((one, index) => item(one, `${at}[${index}]`, describer)) }),

@@ -227,7 +227,7 @@ export function tupleReader(shape: TupleKind, compile: Compile<Kind>): Reader {
   const items = shape.items.map((item) => compile(item).read);
   const rest =
     shape.rest !== undefined ? compile(shape.rest).read : shape.type === "loose_tuple" ? anyReader.read : undefined;
-  const min = shape.items.findLastIndex((item) => !mayBeAbsent(item)) + 1;
+  const min = shape.items.findLastIndex((item) => !mayEndBefore(item)) + 1;
   return {
     sorts: () => list,
     expected: () => list,
@@ -260,11 +260,13 @@ function addCountProblem(shape: TupleKind, value: readonly unknown[], min: numbe
   reading.wrong(few ? "too_few" : "too_many", authorMessage(shape, value, sentence));
 }
 
-function mayBeAbsent(item: Kind): boolean {
+/** Whether a list may end before an item of this shape. */
+export function mayEndBefore({ type, fallback }: Kind): boolean {
   return (
-    item.type === "optional" ||
-    item.type === "exact_optional" ||
-    item.type === "nullish" ||
-    item.type === "undefinedable"
+    fallback !== undefined ||
+    type === "optional" ||
+    type === "exact_optional" ||
+    type === "nullish" ||
+    type === "undefinedable"
   );
 }

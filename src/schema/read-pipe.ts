@@ -29,7 +29,10 @@ export function optionalReader(shape: Wrapper, compile: Compile<Kind>): Reader {
     case "undefinedable":
       return {
         ...wrapped,
-        read: (value, reading) => wrapped.read(value === undefined ? defaultOf(shape, value) : value, reading),
+        read: (value, reading) => {
+          const given = value === undefined ? defaultOf(shape, undefined) : value;
+          return given === undefined ? undefined : wrapped.read(given, reading);
+        },
       };
     default:
       return requiredReader(shape, wrapped);

@@ -313,6 +313,7 @@ describe("shapes read and written differently: members", () => {
       minItems: 2,
     });
     expect(both(v.array(v.optional(text))).written).toEqual({ type: "array", items: nullable({ type: "string" }) });
+    expect(both(v.tuple([text, v.fallback(whole, 1), v.undefinedable(text)])).read).toMatchObject({ minItems: 1 });
   });
 });
 

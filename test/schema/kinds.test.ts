@@ -123,6 +123,9 @@ describe("lists", () => {
     expect(valueOf(pair, '["a"]')).toEqual(["a", undefined]);
     expect(problemsOf(pair, "[]")).toEqual([["body", "too_few", "This must have at least 1 item."]]);
     expect(problemsOf(pair, '["a",1,2]')).toEqual([["body", "too_many", "This must have at most 2 items."]]);
+    expect(valueOf(v.tuple([text, v.fallback(v.number(), 7)]), '["a"]')).toEqual(["a", 7]);
+    expect(valueOf(v.tuple([text, v.undefinedable(v.number())]), '["a"]')).toEqual(["a", undefined]);
+    expect(valueOf(v.tuple([text, v.undefinedable(v.number(), 7)]), '["a"]')).toEqual(["a", 7]);
     expect(valueOf(v.looseTuple([text]), '["a",{"b":1}]')).toEqual(["a", { b: 1 }]);
     expect(problemsOf(v.tupleWithRest([text], v.number()), '["a",1,"2"]')).toEqual([
       ["body[2]", "unexpected_type", "This must be a number, not text."],
