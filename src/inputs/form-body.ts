@@ -135,10 +135,13 @@ const form: Dep<FormBody> = {
 };
 
 /** An input read from the form. */
-export function fromForm(need: TextNeed | FileNeed, read: (form: FormBody) => unknown): Dep<never, never, never> {
+export function fromForm(
+  need: TextNeed | FileNeed,
+  read: (form: FormBody, request: InputRequest) => unknown,
+): Dep<never, never, never> {
   const compile = ({ form }: Place, [slot = 0]: readonly number[]) => {
     form.add(need.name, need.repeated);
-    return (_request: unknown, values: readonly unknown[]) => read(values[slot] as FormBody);
+    return (request: InputRequest, values: readonly unknown[]) => read(values[slot] as FormBody, request);
   };
   return { node: { from: [form], need, compile } };
 }

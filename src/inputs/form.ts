@@ -56,7 +56,7 @@ export function list<const Name extends string, A, S = unknown>(
   const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
   const need: TextNeed = { in: "form", name, codec, required: isNeeded(about), repeated: true, about };
-  return fromForm(need, (form) => read(form.fields(name)));
+  return fromForm(need, (form, { maxProblems }) => read(form.fields(name), maxProblems));
 }
 
 /** Whether a field was sent, with any value: a checkbox. A client sends `true` or nothing. */

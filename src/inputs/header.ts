@@ -60,7 +60,7 @@ export function list<const Name extends string, A, J = never>(
   const codec = codecFor(kind, at);
   const items = listReader(codec, at, about);
   const lower = at.slice("header.".length).toLowerCase();
-  const read = (request: InputRequest): unknown => items(itemsOf(request.lines(lower)));
+  const read = (request: InputRequest): unknown => items(itemsOf(request.lines(lower)), request.maxProblems);
   const need: TextNeed = { in: "header", name, codec, required: isNeeded(about), repeated: true, about };
   return { node: { from: [], need, compile: () => read } };
 }

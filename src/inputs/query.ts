@@ -63,7 +63,7 @@ export function list<const Name extends string, A, S = unknown>(
   const read = listReader(codec, at, about);
   const compile = ({ query }: Place) => {
     const index = query.add(name, true);
-    return (request: InputRequest): unknown => read(request.query(query).all(index));
+    return (request: InputRequest): unknown => read(request.query(query).all(index), request.maxProblems);
   };
   const need: TextNeed = { in: "query", name, codec, required: isNeeded(about), repeated: true, about };
   return { node: { from: [], need, compile } };

@@ -1,7 +1,8 @@
 import type { AnyCodec, ListBounds } from "../codecs/codec.ts";
-import { Problem, maxListedProblems } from "../refusals.ts";
+import { Problem } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import { counted } from "../schema/messages.ts";
+import { maxReportLength } from "../schema/reading.ts";
 import { WrongText, notText, together } from "./text.ts";
 import type { GivenText } from "./text.ts";
 
@@ -20,14 +21,14 @@ export function lengthProblem(at: string, count: number, bounds: ListBounds): Pr
 }
 
 /** Reads the items of a list: the values, or its problems. */
-type ReadList = (given: Iterable<GivenText>) => unknown;
+type ReadList = (given: Iterable<GivenText>, maxProblems: number) => unknown;
 
 /**
  * Compiles the reader of a list. A codec's first unreadable item is one problem at the list's place. A schema's items each
  * have their problems, at `query.tag[2]`, as the items of a body's list have.
  */
 export function listReader(codec: AnyCodec, at: string, bounds: ListBounds): ReadList {
-  return (given) => {
+  return (given, maxProblems) => {
     const values: unknown[] = [];
     let problems: ListProblems | undefined;
     let count = 0;
@@ -36,7 +37,7 @@ export function listReader(codec: AnyCodec, at: string, bounds: ListBounds): Rea
       if (problems?.isEnough === true) continue;
       const read = text === null ? new WrongText([notText(codec, at)]) : codec.parse(text);
       if (read.ok) values.push(read.value);
-      else (problems ??= new ListProblems(codec, at)).add(read, index);
+      else (problems ??= new ListProblems(codec, at, maxProblems)).add(read, index);
     }
     const wrong = lengthProblem(at, count, bounds);
     if (problems === undefined) return wrong ?? values;
@@ -49,14 +50,17 @@ export function listReader(codec: AnyCodec, at: string, bounds: ListBounds): Rea
 class ListProblems {
   readonly #codec: AnyCodec;
   readonly #at: string;
+  readonly #max: number;
   readonly #problems: Problem[] = [];
+  #length = 0;
   #more = 0;
   /** Whether further items need not be read: a codec has one problem in a list. */
   isEnough = false;
 
-  constructor(codec: AnyCodec, at: string) {
+  constructor(codec: AnyCodec, at: string, max: number) {
     this.#codec = codec;
     this.#at = at;
+    this.#max = max;
   }
 
   add(read: { readonly error: string }, index: number): void {
@@ -71,8 +75,12 @@ class ListProblems {
   }
 
   list(problem: Problem): void {
-    if (this.#problems.length >= maxListedProblems) this.#more++;
-    else this.#problems.push(problem);
+    if (this.#problems.length >= this.#max || this.#length >= maxReportLength) {
+      this.#more++;
+      return;
+    }
+    this.#length += problem.at.length + problem.message.length;
+    this.#problems.push(problem);
   }
 
   together(): Problem | Refusal {

@@ -47,7 +47,7 @@ export interface ReadOutcome {
 
 // A body of 1 MiB can have an invalid value in every second byte, each at a place as long as the body's longest name. Beyond
 // a number of problems, or of characters in their places and sentences, problems are only counted.
-const maxReportLength = 1024 * 1024;
+export const maxReportLength: number = 1024 * 1024;
 
 /** One body that is being read: the current place, and the problems so far. */
 export class JsonReading {

@@ -130,6 +130,25 @@ describe("a list that is hostile", () => {
     expect([problems.length, more]).toEqual([1000, 500]);
   });
 
+  it("lists as many as maxProblems says, of a query and of a form", async () => {
+    const [query, form] = [{ x: Query.list("x", limit) }, { x: Form.list("x", limit) }];
+    const routes = [
+      get(Path.root, { inputs: query, returns: Returns.text }, () => ""),
+      post(Path.root, { inputs: form, returns: Returns.text }, () => ""),
+    ];
+    const app = Test.app(routes, { maxProblems: 1400 });
+    const sent = "x=0&".repeat(1500);
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const answers = [
+      await Test.call(app, "GET", `/?${sent}`),
+      await Test.call(app, "POST", "/", { headers, body: sent }),
+    ];
+    for (const answer of answers) {
+      const { problems, more } = answer.json() as { problems: readonly unknown[]; more: number };
+      expect([problems.length, more]).toEqual([1400, 100]);
+    }
+  });
+
   it("skips empty items of a header, as RFC 9110 has it", async () => {
     const { body } = await Test.call(app({ x: Header.list("x", limit) }), "GET", "/", {
       headers: [
