@@ -109,7 +109,7 @@ function fullYear(year: number): number {
  * A date of HTTP (RFC 9110 §5.6.7), to the second: `Sun, 06 Nov 1994 08:49:37 GMT`. The two old forms are read, too, and the
  * name of the day is not compared with the date. A `Date` outside the years 0000 to 9999 prints as nothing.
  */
-export const httpDate: Codec<Date, Date> = {
+export const httpDate: Codec<Date> = {
   parse: parseHttpDate,
   print: (value) => {
     const year = value.getUTCFullYear();

@@ -96,6 +96,11 @@ Path.url(Path.of("reports", year), { year: 20 });
 // @ts-expect-error of another type
 Path.url(Path.of("reports", year), { year: "20" });
 
+// The platform writes a `Date` as an instant, so a client gives the text of any other form.
+const modified = Query.required("since", Codec.httpDate, { example: "Sun, 06 Nov 1994 08:49:37 GMT" });
+const since: Dep<Date, never, { query: { since: string } }> = modified;
+void since;
+
 // @ts-expect-error an object is not one text
 Query.required("x", v.object({ a: v.string() }));
 // @ts-expect-error a list is not one text
