@@ -14,6 +14,8 @@ import type { Need } from "../inputs/request.ts";
 import { inBackground } from "../logging/raised.ts";
 import type { Code } from "../refusals.ts";
 import { compileReader } from "../schema/read.ts";
+import { isCompiled } from "../schema/standard.ts";
+import type { AnyStandard } from "../schema/standard.ts";
 import type { DocumentContext, Schema } from "./schema-rules.ts";
 import { binary, fieldSchema, keyed } from "./texts.ts";
 import type { ReadNeed } from "./texts.ts";
@@ -188,10 +190,21 @@ export function requestBodyOf({ body, fields }: Reads, context: DocumentContext)
   return isNeeded(body, fields) ? { content, required: true } : { content };
 }
 
-/** Whether a request without a body is refused: it is no JSON, no part of a form, of no type that is read. */
+/** Whether a request without a body is refused: `{}` does not fit, no part of a form, of no type that is read. */
 function isNeeded(body: BodyNeed, fields: Reads["fields"]): boolean {
   if (body.as === "form") return fields.some(({ required }) => required);
-  return body.as === "json" || body.as === "multipart" || body.contentTypes !== undefined;
+  if (body.as === "json") return !readsNothing(body.shape);
+  return body.as === "multipart" || body.contentTypes !== undefined;
+}
+
+/** Whether a shape reads an empty body, which is `{}`. A schema of another library may ask a database: it is not called for this. */
+function readsNothing(shape: AnyStandard): boolean {
+  try {
+    return isCompiled(shape) && compileReader(shape).readText("").ok;
+  } catch {
+    // A check of the application's own may throw, and `App.make` says which shape has no JSON.
+    return false;
+  }
 }
 
 function contentOf(body: BodyNeed, fields: Reads["fields"], context: DocumentContext): Content {

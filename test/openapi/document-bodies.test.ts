@@ -150,8 +150,16 @@ describe("bodies: other types", () => {
     expect(operation(upload).requestBody).toEqual({ content, ...required });
   });
 
+  const thrown = v.pipe(
+    v.object({}),
+    v.check(() => {
+      throw new Error("never");
+    }),
+  );
   it.each([
     ["JSON", { dep: json(Item) }, 400],
+    ["JSON whose members may all be missing", { dep: json(v.object({ a: v.optional(v.string(), "x") })) }, 200],
+    ["JSON whose check throws", { dep: json(thrown) }, 500],
     ["a form with a field that must be sent", { dep: Form.required("a", Codec.string) }, 400],
     ["a form whose fields may be missing", { dep: Form.optional("a", Codec.string) }, 200],
     ["a raw body", { dep: body }, 200],
