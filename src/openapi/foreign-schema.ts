@@ -103,17 +103,30 @@ export function withoutDefinitions(root: Schema): Schema {
 
 // Their values are JSON and no schemas.
 const values: ReadonlySet<string> = new Set(["const", "default", "enum", "examples"]);
+/** Their values are schemas by name: a member named `default` is no keyword. */
+const namedSchemas: ReadonlySet<string> = new Set([
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "patternProperties",
+  "properties",
+]);
 
 /** The same schema with another text for each `$ref` within it. */
 export function withReferences(schema: unknown, textOf: (pointer: string | undefined) => string | undefined): unknown {
   if (typeof schema !== "object" || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map((item) => withReferences(item, textOf));
-  return Object.fromEntries(
-    Object.entries(schema).map(([keyword, value]: [string, unknown]) => {
-      if (keyword === "$ref" && typeof value === "string") return [keyword, textOf(pointerOf(value)) ?? value];
-      return [keyword, values.has(keyword) ? value : withReferences(value, textOf)];
-    }),
-  );
+  return mapped(schema, (keyword, value) => {
+    if (keyword === "$ref" && typeof value === "string") return textOf(pointerOf(value)) ?? value;
+    if (values.has(keyword)) return value;
+    const isByName = namedSchemas.has(keyword) && typeof value === "object" && value !== null;
+    return isByName ? mapped(value, (_name, one) => withReferences(one, textOf)) : withReferences(value, textOf);
+  });
+}
+
+function mapped(object: object, change: (name: string, value: unknown) => unknown): object {
+  const members: readonly [string, unknown][] = Object.entries(object);
+  return Object.fromEntries(members.map(([name, value]) => [name, change(name, value)]));
 }
 
 /** The pointers of a schema's references; undefined for one to another document. */

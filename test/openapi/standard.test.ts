@@ -164,6 +164,36 @@ describe("a schema whose library makes no JSON Schema", () => {
   });
 });
 
+describe("a member that is named as a keyword", () => {
+  it("refers to components, as any other member does", () => {
+    const form = {
+      type: "object",
+      properties: { default: { $ref: "#" }, enum: { $ref: "#/$defs/Word" }, properties: { type: "string" } },
+      default: { $ref: "#" },
+      $defs: { Word: { type: "string" } },
+    };
+    const schema = {
+      "~standard": {
+        version: 1,
+        vendor: "odd",
+        validate: () => ({ value: 1 }),
+        jsonSchema: { input: () => form, output: () => form },
+      },
+    } as unknown as Standard;
+    const { components } = described([reading(schema)]);
+    expect(components.schemas["Word"]).toEqual({ type: "string" });
+    expect(components.schemas["Schema1"]).toEqual({
+      type: "object",
+      properties: {
+        default: { $ref: "#/components/schemas/Schema1" },
+        enum: { $ref: "#/components/schemas/Word" },
+        properties: { type: "string" },
+      },
+      default: { $ref: "#" },
+    });
+  });
+});
+
 describe("names", () => {
   const Kim = z.object({ name: z.string() }).meta({ id: "Person" });
   const Other = z.object({ age: z.number() }).meta({ id: "Other" });
