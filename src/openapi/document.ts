@@ -39,7 +39,7 @@ function mergeOperations(one: DescribedRoute, other: DescribedRoute): DescribedR
   if (one.route.pattern !== other.route.pattern) {
     return "differ only by a parameter's type, so they are one operation: give the parameter one name";
   }
-  if (!declines(one)) return `are both the operation ${one.id}`;
+  if (!declines(one) && !declines(other)) return `are both the operation ${one.id}`;
   if (!same(one.answers, other.answers)) {
     return "differ only by a parameter's type, so they are one operation: they must have the same answers";
   }
@@ -348,7 +348,8 @@ function place(one: DescribedRoute, described: DescribedRoute[], problems: strin
         problems.push(`${other.name} and ${one.name} have the same path: give its parameter one name`);
         return;
       }
-    } else if (other.id === one.id) {
+    }
+    if (other.id === one.id) {
       problems.push(`${other.name} and ${one.name} are both the operation ${one.id}`);
       return;
     }

@@ -225,6 +225,20 @@ describe("routes that clash: operations", () => {
     });
   });
 
+  it("OA-52 so they are in the other order, which is the same for a request", () => {
+    const { paths } = described([textOn(byText), textOn(byNumber)]);
+    expect(paths).toMatchObject({
+      "/items/{id}": {
+        get: {
+          operationId: "get_items_id",
+          parameters: [
+            { name: "id", in: "path", required: true, schema: { anyOf: [{ type: "string" }, { type: "integer" }] } },
+          ],
+        },
+      },
+    });
+  });
+
   it.each([
     [
       "another name",

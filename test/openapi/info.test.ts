@@ -61,6 +61,10 @@ describe("a route's metadata", () => {
     expect(() => described([withMeta(meta), other])).toThrow(
       "Openapi: GET /orders and POST /others are both the operation orders",
     );
+    const samePath = post(Path.of("orders"), { ...inText, meta }, () => "");
+    expect(() => described([withMeta(meta), samePath])).toThrow(
+      "Openapi: GET /orders and POST /orders are both the operation orders",
+    );
   });
 
   it("says that it is deprecated, and where more is said", () => {
