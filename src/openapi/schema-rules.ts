@@ -129,18 +129,67 @@ function addRule(action: Action, base: Kind, schema: Schema, at: string, describ
     case "multiple_of":
       return addMultiple(requirement, schema, at, describer);
     case "value":
-      return add({ const: requirement }, schema);
-    case "not_value":
-      return add({ not: { const: requirement } }, schema);
     case "values":
-      return add({ enum: requirement }, schema);
+    case "not_value":
     case "not_values":
-      return add({ not: { enum: requirement } }, schema);
+      return addValues(type, [requirement].flat(), schema, at, describer);
+    case "includes":
+    case "excludes":
+      // Of a text it is a pattern.
+      if (isList(base, schema)) return addContent(type, requirement, schema, at, describer);
   }
+  if (unwritten.has(type)) describer.imprecise(at, "has a rule that JSON Schema cannot write");
   if (addLength(type, requirement as number, base, schema)) return;
   const rule = textRule(action);
   if (rule === "imprecise") describer.imprecise(at, "has a pattern that JSON Schema cannot write");
   else if (rule !== undefined) add(rule, schema);
+}
+
+/** Rules that no keyword has, or that say more than their keyword. */
+const unwritten: ReadonlySet<string> = new Set([
+  "bytes",
+  "credit_card",
+  "graphemes",
+  "imei",
+  "isbn",
+  "max_bytes",
+  "max_graphemes",
+  "max_words",
+  "min_bytes",
+  "min_graphemes",
+  "min_words",
+  "not_bytes",
+  "not_code_points",
+  "not_entries",
+  "not_graphemes",
+  "not_length",
+  "not_words",
+  "words",
+]);
+
+function addValues(type: string, values: readonly unknown[], schema: Schema, at: string, describer: Describer): void {
+  const words = values.map(wordOf);
+  if (words.includes(undefined)) return describer.imprecise(at, "has a value that JSON Schema cannot write");
+  const [word] = words;
+  const rule = type.endsWith("s") ? { enum: words } : { const: word };
+  add(type.startsWith("not_") ? { not: rule } : rule, schema);
+}
+
+/** A value as JSON; undefined where it has none, or where parsers would round it. */
+function wordOf(value: unknown): unknown {
+  const word = typeof value === "bigint" ? exact(value, {}) : value;
+  return isJson(word) ? word : undefined;
+}
+
+function isList({ type }: Kind, schema: Schema): boolean {
+  return schema["type"] === "array" || (schema["type"] === undefined && /^array$|tuple/.test(type));
+}
+
+function addContent(type: string, item: unknown, schema: Schema, at: string, describer: Describer): void {
+  const word = wordOf(item);
+  if (word === undefined) return describer.imprecise(at, "has a value that JSON Schema cannot write");
+  const rule = { contains: { const: word } };
+  add(type === "includes" ? rule : { not: rule }, schema);
 }
 
 type Tightest = (...values: readonly number[]) => number;

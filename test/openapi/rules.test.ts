@@ -21,6 +21,12 @@ describe("a rule is a keyword, read and written alike", () => {
     ["another value", v.pipe(text, v.notValue("a")), { type: "string", not: { const: "a" } }],
     ["values", v.pipe(text, v.values(["a", "b"])), { type: "string", enum: ["a", "b"] }],
     ["other values", v.pipe(text, v.notValues(["a"])), { type: "string", not: { enum: ["a"] } }],
+    ["an item", v.pipe(texts, v.includes("a")), { type: "array", items: { type: "string" }, contains: { const: "a" } }],
+    [
+      "no such item",
+      v.pipe(texts, v.excludes("a")),
+      { type: "array", items: { type: "string" }, not: { contains: { const: "a" } } },
+    ],
     ["code points", v.pipe(text, v.codePoints(2)), { type: "string", minLength: 2, maxLength: 2 }],
     ["none", v.pipe(texts, v.empty()), { type: "array", items: { type: "string" }, maxItems: 0 }],
     [
@@ -46,6 +52,17 @@ describe("a rule is a keyword, read and written alike", () => {
   ])("%s", (_what, shape, schema) => {
     const { requestBody, responses } = onlyOperation(described([routeOf(shape)]));
     expect([jsonSchema(requestBody), jsonSchema(responses["200"])]).toEqual([schema, schema]);
+  });
+
+  it("a 64-bit value is a number, as it is written", () => {
+    const shape = v.pipe(Shape.int64, v.notValue(0n), v.values([1n, 2n]));
+    const { responses } = onlyOperation(described([routeOf(shape)]));
+    expect(jsonSchema(responses["200"])).toEqual({
+      type: "integer",
+      format: "int64",
+      not: { const: 0 },
+      enum: [1, 2],
+    });
   });
 
   it("a member that is never null may still be absent", () => {
@@ -78,6 +95,20 @@ describe("what JSON Schema cannot write is reported", () => {
       "has a bound that JSON Schema cannot write",
     ],
     ["a pattern without the flag u", v.pipe(text, v.regex(/]/)), "has a pattern that JSON Schema cannot write"],
+    ["a value past 2^53", v.pipe(Shape.int64, v.notValue(2n ** 60n)), "has a value that JSON Schema cannot write"],
+    [
+      "an instant among others",
+      v.pipe(Shape.instant, v.values([new Date(0)])),
+      "has a value that JSON Schema cannot write",
+    ],
+    [
+      "an item that is no JSON",
+      v.pipe(v.array(Shape.int64), v.includes(2n ** 60n)),
+      "has a value that JSON Schema cannot write",
+    ],
+    ["bytes", v.pipe(text, v.minBytes(3)), "has a rule that JSON Schema cannot write"],
+    ["words", v.pipe(text, v.maxWords("en", 3)), "has a rule that JSON Schema cannot write"],
+    ["a sum of digits", v.pipe(text, v.creditCard()), "has a rule that JSON Schema cannot write"],
     // TypeScript refuses them as literals.
     ...["^\\p{L}+$", "^a\\P{Lu}$", "^\\u{61}$"].map((source): [string, v.GenericSchema, string] => [
       `${source}, which means something else with the flag u`,
