@@ -6,6 +6,8 @@ import { routes as mcpRoutes } from "../adapters/mcp/mcp.ts";
 import type { MessageParams } from "../adapters/mcp/protocol.ts";
 import { make } from "../src/app/app.ts";
 import type { App } from "../src/app/app.ts";
+import type { Exchange } from "../src/app/exchange.ts";
+import { fetchFrom } from "../src/app/web.ts";
 import { inTime } from "../src/async.ts";
 import { EventReader } from "../src/events/event-reader.ts";
 import { isRecord } from "../src/given.ts";
@@ -190,7 +192,9 @@ class Bridge {
     if (id !== undefined) this.#pending.set(id, cancel);
     const headers = this.#headersOf(message);
     const request = new Request(this.#url, { method: "POST", headers, body, signal: cancel.signal });
-    const response = await this.#app.fetch(request, { peer: "127.0.0.1" });
+    // One client has the input and the output: its calls are those of a session without one.
+    const answer = (exchange: Exchange) => this.#app.answer(Object.assign(exchange, { hasNoSession: true }));
+    const response = await fetchFrom(answer, request, "127.0.0.1", undefined);
     try {
       for await (const text of messagesOf(response, id)) if (!cancel.signal.aborted) this.#terminal.out(`${text}\n`);
     } catch {

@@ -58,7 +58,7 @@ export function answerTo(
   const message = readMessage(text, (name) => request.lines(name));
   if (message instanceof ProtocolError) return errorAnswer(message.id, message);
   if (message === "nothing") return accepted;
-  if (served.sessions === undefined || message.isModern) {
+  if (served.sessions === undefined || message.isModern || request.exchange.hasNoSession === true) {
     return message.id === undefined ? accepted : answerRequest(served, received, message as McpRequest);
   }
   return answerWithSession(served, served.sessions.of(request), received, message);

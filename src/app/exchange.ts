@@ -57,6 +57,8 @@ export interface Exchange extends TakeoverRequest, CertificateHolder {
   undeclared?(deed: string): void;
   /** Whether it is made by another request of the app, which has a place of `maxInFlight`. */
   readonly isInner?: boolean;
+  /** Whether its client has no session: it is the only one, by `usher mcp` or in a test. */
+  readonly hasNoSession?: boolean;
   /** Whether it is a call of a test: its lines at `info` are written only where the test asks for them. */
   readonly isTest?: boolean;
   /** Where the state of clients is, on a runtime whose requests share no memory. */

@@ -226,11 +226,22 @@ export async function call(
   target: string,
   options: TestCallOptions = {},
 ): Promise<TestAnswer> {
+  return callBy(CallExchange, tested, method, target, options);
+}
+
+/** `call` by an exchange of another class. */
+export async function callBy(
+  Made: typeof CallExchange,
+  tested: TestApp,
+  method: string,
+  target: string,
+  options: TestCallOptions,
+): Promise<TestAnswer> {
   checkCall("Test.call", tested, target, options);
   needsText("Test.call: its method", method);
   const { app } = tested;
   const body = await encodeBody(options.body);
-  const exchange = new CallExchange(method, target, options, body);
+  const exchange = new Made(method, target, options, body);
   const sent = await app.answer(exchange);
   failOnUndeclared(sent.undeclared);
   const answered = await answeredBy(sent);
