@@ -8,7 +8,7 @@ import type { ReadEvent } from "../../src/events/event-reader.ts";
 import { readParts } from "../../src/events/stream.ts";
 import type { StreamBody } from "../../src/events/stream.ts";
 import { isRecord } from "../../src/given.ts";
-import { encodeBase64 } from "../../src/http/bytes.ts";
+import { byteLength, encodeBase64 } from "../../src/http/bytes.ts";
 import { stripped } from "../../src/http/fields.ts";
 import { inBackground } from "../../src/logging/raised.ts";
 import { resultMember } from "../../src/openapi/tool-schemas.ts";
@@ -69,12 +69,12 @@ interface AnswerHead {
 }
 
 function resultOf(tool: CompiledTool, { target, sent, type, hasMiddleware }: AnswerHead, read: Read): string {
-  if (read === undefined) return failure("too_large", "The answer is longer than a tool may give.");
+  if (read === undefined) return tooLong();
   if (sent.status >= 400) return refusalResult(tool, read, type, target);
-  if (read.length === 0) return textResult(emptyText(sent));
-  if (tool.schemas.output !== undefined && jsonTypes.test(type)) {
-    return structuredResult(tool, textOf(read), hasMiddleware);
-  }
+  const isStructured = tool.schemas.output !== undefined && jsonTypes.test(type);
+  // No line is a list of none.
+  if (read.length === 0 && !(isStructured && tool.isLines)) return textResult(emptyText(sent));
+  if (isStructured) return structuredResult(tool, textOf(read), hasMiddleware);
   return `"content":[${contentOf(read, type, target)}]`;
 }
 
@@ -102,6 +102,10 @@ export function failure(error: string, message: string, problems: readonly objec
   return textResult(JSON.stringify({ error, message, ...(problems.length === 0 ? {} : { problems }) }), true);
 }
 
+function tooLong(): string {
+  return failure("too_large", "The answer is longer than a tool may give.");
+}
+
 /** The text of JSON is taken as it is: parsed and written again, a whole number past 2^53 would lose digits. */
 function structuredResult({ schemas, isLines }: CompiledTool, text: string, hasMiddleware: boolean): string {
   const json = isLines
@@ -111,14 +115,14 @@ function structuredResult({ schemas, isLines }: CompiledTool, text: string, hasM
         .join(",")}]`
     : text;
   // The route's own JSON is not parsed: 60 µs for an answer of 7 kB.
-  if (hasMiddleware && !isStructured(json, schemas.isWrapped)) return textResult(text);
+  if (hasMiddleware && !fits(json, schemas.isWrapped)) return textResult(text);
   // Standard input and output end a message at a line feed. In JSON one stands only between values, as a space may.
   const line = hasMiddleware ? json.replaceAll(/[\r\n]/g, " ") : json;
   const structured = schemas.isWrapped ? `{"${resultMember}":${line}}` : line;
   return `${textResult(json)},"structuredContent":${structured}`;
 }
 
-function isStructured(json: string, isWrapped: boolean): boolean {
+function fits(json: string, isWrapped: boolean): boolean {
   try {
     const value: unknown = JSON.parse(json);
     return isWrapped || isRecord(value);
@@ -193,7 +197,13 @@ type Read = string | Uint8Array | undefined;
 /** Reads a body to its end; undefined where it is longer, or the call is cancelled: the client then ignores the answer. */
 export function readBody(body: WireResponse["body"], options: BodyReadOptions): Read | Promise<Read> {
   if (isStream(body)) return readWhole(body, options);
-  return body !== undefined && body.length > options.maxAnswer ? undefined : (body ?? "");
+  return body !== undefined && isLonger(body, options.maxAnswer) ? undefined : (body ?? "");
+}
+
+/** Whether it has more bytes. A unit of a text is three at most. */
+function isLonger(body: string | Uint8Array, most: number): boolean {
+  if (body.length > most || body.length * 3 <= most) return body.length > most;
+  return typeof body === "string" && byteLength(body) > most;
 }
 
 async function readWhole(body: StreamBody, { maxAnswer, gone }: BodyReadOptions): Promise<Uint8Array | undefined> {
@@ -265,18 +275,30 @@ async function readStream(
 async function eventsResult(body: StreamBody, { maxAnswer, gone, onEvent }: ResultOptions): Promise<string> {
   const reader = new EventReader(maxAnswer);
   const events: object[] = [];
-  let [count, length] = [0, 0];
+  let [count, length, isTooLong] = [0, 0, false];
   const isWhole = await readStream(body, gone(), async (part) => {
     length += part.byteLength;
-    for (const event of reader.feed(part)) {
+    const read = eventsIn(reader, part);
+    isTooLong = read === undefined;
+    for (const event of read ?? []) {
       count++;
       if (onEvent === undefined) events.push(eventOf(event));
       else await onEvent(event, count);
     }
-    return onEvent !== undefined || length <= maxAnswer;
+    return !isTooLong && (onEvent !== undefined || length <= maxAnswer);
   });
+  if (onEvent !== undefined && isTooLong) return tooLong();
   if (onEvent !== undefined) return textResult(JSON.stringify({ events: count }));
   return textResult(JSON.stringify({ events, ...(isWhole ? {} : { isCut: true }) }));
+}
+
+/** The events that a part completes; undefined where one is longer than the reader takes. */
+function eventsIn(reader: EventReader, part: Uint8Array): readonly ReadEvent[] | undefined {
+  try {
+    return reader.feed(part);
+  } catch {
+    return undefined;
+  }
 }
 
 /** An event whose data is JSON has it as such. */

@@ -1,0 +1,68 @@
+/** Answers of tools at their limits: none, as long as may be, and longer. */
+import { Event, Meta, Path, Returns, Test, get } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { messages } from "../../support/logs.ts";
+import { ask, callTool } from "./asking.ts";
+
+const about = { name: "answers", version: "1" };
+
+it("JSON lines without a line are an empty list", async () => {
+  const meta = Meta.tool({ name: "it" });
+  const lines = get(
+    Path.of("it"),
+    { meta, returns: Returns.jsonLines(v.object({ id: v.number() })) },
+    async function* () {
+      yield* [] as { id: number }[];
+    },
+  );
+  expect(await callTool(Test.app([lines, ...Mcp.routes([lines], about)]), "it")).toEqual({
+    content: [{ type: "text", text: "[]" }],
+    structuredContent: { result: [] },
+  });
+});
+
+describe("maxAnswer", () => {
+  it.each([
+    ["é", 50, undefined],
+    ["é", 51, "too_large"],
+    ["€", 33, undefined],
+    ["€", 34, "too_large"],
+    ["😀", 25, undefined],
+    ["😀", 26, "too_large"],
+  ])("an answer of %s is as long as its bytes: %i", async (character, count, error) => {
+    const long = get(Path.of("long"), { meta: Meta.tool({ name: "long" }), returns: Returns.text }, () =>
+      character.repeat(count),
+    );
+    const app = Test.app([long, ...Mcp.routes([long], { ...about, maxAnswer: 100 })]);
+    const { content, isError } = await callTool(app, "long");
+    expect(isError === true ? JSON.parse(content[0]?.text ?? "") : {}).toMatchObject(
+      error === undefined ? {} : { error },
+    );
+    expect(isError).toBe(error === undefined ? undefined : true);
+  });
+
+  it.each([
+    ["content", '{"events":[{"event":"note","data":"a"}],"isCut":true}', undefined],
+    ["progress", '{"error":"too_large","message":"The answer is longer than a tool may give."}', true],
+  ] as const)(
+    "an event that is too long ends a stream of %s, which is no failure of its route",
+    async (events, text, isError) => {
+      const Note = Event.text("note");
+      const notes = get(
+        Path.of("notes"),
+        { meta: Meta.tool({ name: "notes", events }), returns: Returns.events([Note]) },
+        () => async (send) => {
+          for (const text of ["a", "b".repeat(101), "c"]) await send(Event.make(Note, text));
+        },
+      );
+      const app = Test.app([notes, ...Mcp.routes([notes], { ...about, maxAnswer: 100 })]);
+      const answered = await ask(app, "tools/call", { name: "notes", _meta: { progressToken: 1 } });
+      const last = answered.body.slice(answered.body.lastIndexOf('{"jsonrpc"'));
+      const { result } = JSON.parse(last) as { readonly result: object };
+      expect(result).toEqual({ content: [{ type: "text", text }], ...(isError && { isError }) });
+      expect(messages("error")).toEqual([]);
+    },
+  );
+});
