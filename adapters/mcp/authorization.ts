@@ -74,9 +74,10 @@ export function challenging(inputs: Inputs, challenge: string): Inputs {
         return await reading.late(input, () => input);
       } catch (thrown) {
         if (!(thrown instanceof Refusal) || thrown.code.status !== 401) throw thrown;
-        const { code, message, headers, problems, more } = thrown;
+        const { code, message, headers, problems, more, challenge: own, detail } = thrown;
         const all = [...headers, ["www-authenticate", challenge] as const];
-        return new Refusal(code, message, { headers: all, problems, more });
+        const given = { headers: all, problems, more, challenge: own };
+        return new Refusal(code, message, detail === undefined ? given : { ...given, detail });
       }
     };
     // `late` reads the input itself, which so is only looked at here.

@@ -2,6 +2,7 @@ import { Codec, Dep, Header, Meta, Path, Query, Refusal, Returns, Test, get, par
 import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
+import { messages } from "../../support/logs.ts";
 import { ask, callTool, resultOf } from "./asking.ts";
 
 const about = { name: "shop", version: "1" };
@@ -214,6 +215,20 @@ describe("a client that has to sign in", () => {
     const answered = await ask(closed, "initialize");
     expect([answered.status, answered.headers.get("www-authenticate")]).toEqual([401, `Bearer, ${challenge}`]);
     expect((await ask(closed, "initialize", {}, { headers: { authorization: "Bearer x" } })).status).toBe(200);
+  });
+
+  it("by what the refusal of an input says, in the answer and in the log", async () => {
+    const expired = Dep.join(
+      { given: Dep.credential("bearer", Header.optional("authorization", Codec.credentials)) },
+      ({ given }) =>
+        Codec.bearerToken(given) ??
+        new Refusal(denied, "Sign in.", { challenge: 'Bearer error="invalid_token"', detail: "the token has expired" }),
+      { refuses: [denied] },
+    );
+    const app = Test.app(Mcp.routes([], { ...about, authorization, inputs: { expired } }));
+    const answered = await ask(app, "ping");
+    expect(answered.headers.get("www-authenticate")).toBe(`Bearer error="invalid_token", ${challenge}`);
+    expect(messages("warn")).toContain("POST /mcp: denied: the token has expired");
   });
 
   it.each([
