@@ -92,12 +92,12 @@ export class RequestMaker {
 
   /** Where a problem of the route is in the arguments: `body.item` is `item`. */
   placeOf(at: string): string {
-    const [, place = "", name = "", rest = ""] = /^(path|query|header|form|body)\.([^.[]+)(.*)$/.exec(at) ?? [];
+    const [, place = "", named = ""] = /^(path|query|header|form|body)\.(.+)$/.exec(at) ?? [];
+    // A name may have a dot or a bracket itself.
+    const name = this.#byName.has(named) ? named : (/^[^.[]*/.exec(named)?.[0] ?? "");
     const member = this.#byName.get(name);
     const within = place === "body" ? "json" : place;
-    return member !== undefined && (member.in === within || (member.in === "file" && place === "form"))
-      ? `${name}${rest}`
-      : at;
+    return member !== undefined && (member.in === within || (member.in === "file" && place === "form")) ? named : at;
   }
 
   #target(given: GivenArguments, problems: ArgumentProblems): string {

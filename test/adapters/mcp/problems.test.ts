@@ -52,3 +52,16 @@ it.each<readonly [name: string, given: object, problems: readonly object[]]>([
     expect(refusal.problems).toEqual(problems);
   },
 );
+
+it("a problem of an argument whose name has a dot or a bracket is at that name", async () => {
+  const names = ["page[size]", "filter.from"];
+  const [size, from] = names.map((name) => Query.required(name, Codec.int));
+  const route = get(
+    Path.of("pages"),
+    { meta: Meta.tool({ name: "pages" }), inputs: { size, from } as never, returns: Returns.text },
+    () => "",
+  );
+  const app = Test.app([route, ...Mcp.routes([route], { name: "pages", version: "1" })]);
+  const problems = names.map((at) => ({ at, code: "malformed" }));
+  expect(await refusalOf(app, "pages", { "page[size]": "x", "filter.from": "y" })).toMatchObject({ problems });
+});
