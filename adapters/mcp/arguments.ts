@@ -258,7 +258,7 @@ function formBody(
 
 /** A form with files (RFC 7578). The platform's `FormData` could only be written asynchronously. */
 function multipart(fields: readonly (readonly [ToolMember, string | Uint8Array])[]): ToolRequest["body"] {
-  const boundary = `----usher${crypto.randomUUID()}`;
+  const boundary = boundaryOf(fields);
   const parts: Uint8Array[] = [];
   for (const [{ name }, value] of fields) {
     const quoted = name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
@@ -268,6 +268,16 @@ function multipart(fields: readonly (readonly [ToolMember, string | Uint8Array])
   }
   parts.push(encoder.encode(`--${boundary}--\r\n`));
   return { content: joined(parts), contentType: `multipart/form-data; boundary=${boundary}` };
+}
+
+const usualBoundary = "----usher-form";
+const decoder = new TextDecoder();
+
+/** The same for the same arguments, so that a call with an idempotency key can be repeated. What has that in it gets another one. */
+function boundaryOf(fields: readonly (readonly [ToolMember, string | Uint8Array])[]): string {
+  const textIn = (value: string | Uint8Array): string => (typeof value === "string" ? value : decoder.decode(value));
+  const hasIt = fields.some(([, value]) => textIn(value).includes(usualBoundary));
+  return hasIt ? `----usher${crypto.randomUUID()}` : usualBoundary;
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {

@@ -5,7 +5,7 @@ import type { CompiledRoute } from "../../src/app/compile.ts";
 import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import { respond } from "../../src/app/respond.ts";
-import { bodyTooLarge, noRoom } from "../../src/inputs/body-source.ts";
+import { bodyTooLarge } from "../../src/inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import type { Match } from "../../src/routing/router.ts";
 import type { Route } from "../../src/routing/route.ts";
@@ -157,8 +157,8 @@ class ArgumentBody implements BodySource {
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
-    if (this.length > limit) receiver.done(bodyTooLarge);
-    else receiver.done(receiver.take(this.length) ? this.#bytes : noRoom);
+    // Not taken from the budget: the message has its bytes, which are.
+    receiver.done(this.length > limit ? bodyTooLarge : this.#bytes);
   }
 }
 

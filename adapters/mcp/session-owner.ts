@@ -32,7 +32,9 @@ interface Carrier {
 function carried(request: RequestState, { in: place, name }: Carrier): readonly string[] {
   if (place === "header") return request.lines(name);
   if (place === "query") return new URLSearchParams(request.search).getAll(name);
-  return request.lines("cookie").flatMap((line) => cookiesOf(line, name));
+  // As a route reads it, wherever it is among others.
+  const cookie = request.cookie(name);
+  return cookie === undefined ? [] : [cookie];
 }
 
 /** `Authorization`, and whatever the credentials of the routes are read from. */
@@ -50,8 +52,4 @@ function carriersOf(inputs: readonly AnyDep[]): readonly Carrier[] {
   };
   for (const { node } of inputs) visit(node, false);
   return [...found.values()];
-}
-
-function cookiesOf(line: string, name: string): readonly string[] {
-  return line.split(";").filter((pair) => pair.replace(/^[ \t]+/, "").startsWith(`${name}=`));
 }

@@ -316,7 +316,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     if (body === undefined) return undefined;
     const { maxBody, budget } = this.app;
     if (body.length !== undefined && body.length > maxBody) return bodyRefusal(bodyTooLarge);
-    this.isOverBudget = body.length !== undefined && !budget.hasRoom(this, body.length);
+    const isCounted = body.length !== undefined && this.exchange.isInner !== true;
+    this.isOverBudget = isCounted && !budget.hasRoom(this, body.length);
     if (this.isOverBudget) return bodyRefusal(noRoom);
     const whole = new WholeBody(this);
     body.whole(maxBody, whole);

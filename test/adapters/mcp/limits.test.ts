@@ -2,8 +2,11 @@
 import {
   App,
   Codec,
+  Cookie,
   Dep,
+  Form,
   Header,
+  Idempotency,
   Meta,
   Path,
   Query,
@@ -12,7 +15,9 @@ import {
   Returns,
   Test,
   get,
+  json,
   peerCertificate,
+  post,
   refuse,
 } from "usher-http";
 import type { PeerCertificate } from "usher-http";
@@ -65,6 +70,49 @@ it("a call takes one place of maxInFlight", async () => {
   expect((await ask(app, "ping")).status).toBe(200);
 });
 
+it("a body counts once in the budget of bodies", async () => {
+  const route = post(
+    Path.of("notes"),
+    { ...tool("note"), inputs: { text: json(v.object({ text: v.string() })) } },
+    ({ text }) => String(text.text.length),
+  );
+  const app = Test.app([route, ...Mcp.routes([route], about)], { maxBody: 1000, bodyBudget: 1000 });
+  for (let i = 0; i < 2; i++) {
+    const { content, isError } = await callTool(app, "note", { text: "a".repeat(800) });
+    expect([content, isError]).toEqual([[{ type: "text", text: "800" }], undefined]);
+  }
+});
+
+describe("a call that is repeated with its idempotency key", () => {
+  const once = Idempotency.by(Idempotency.memory(), { caller: Dep.return("everybody"), bare: true });
+  let runs = 0;
+  const upload = post(
+    Path.of("files"),
+    {
+      ...tool("upload"),
+      inputs: { once, file: Form.File.required("file"), note: Form.optional("note", Codec.string) },
+    },
+    ({ file, note }) => `${++runs} ${new TextDecoder().decode(file.content)} ${note}`,
+  );
+  const app = Test.app([upload, ...Mcp.routes([upload], about)]);
+  const call = async (key: string, file: string, note: string) =>
+    (await callTool(app, "upload", { "idempotency-key": key, file: btoa(file), note })).content[0]?.text;
+
+  it("is done once, also with a file", async () => {
+    const first = await call("a", "hello", "x");
+    expect([first, await call("a", "hello", "x")]).toEqual(["1 hello x", "1 hello x"]);
+    expect(await call("a", "hello", "y")).toContain("idempotency_key_reused");
+  });
+
+  it.each([
+    ["----usher-form\r\n", "x"],
+    ["a\r\n------usher-form--\r\n", "x"],
+    ["a", "b\r\n------usher-form\r\n\r\nc"],
+  ])("brings %j and %j, which have a boundary in them", async (file, note) => {
+    expect(await call(`k${runs}`, file, note)).toBe(`${runs} ${file} ${note}`);
+  });
+});
+
 const certificate = (commonName: string): PeerCertificate => ({
   authorized: true,
   commonName,
@@ -104,6 +152,23 @@ it("a session is bound to a credential of the query too", async () => {
   const headers = { "mcp-session-id": (await send("a", "initialize")).headers.get("mcp-session-id") ?? "" };
   const statuses = [await send("b", "ping", headers), await send("%61", "ping", headers)].map(({ status }) => status);
   expect(statuses).toEqual([404, 200]);
+});
+
+it("a session is bound to a cookie, wherever that is among others", async () => {
+  const sid = Dep.credential("sid", Cookie.optional(Cookie.named("sid", Codec.string)));
+  const app = Test.app(Mcp.routes([], { ...about, sessions: {}, inputs: { sid } }));
+  const send = (cookie: string, method: string, headers: { readonly [name: string]: string } = {}) =>
+    ask(app, method, {}, { headers: { ...headers, cookie } });
+  const headers = { "mcp-session-id": (await send("sid=a", "initialize")).headers.get("mcp-session-id") ?? "" };
+  for (const [cookie, status] of [
+    ["theme=dark; sid=a", 200],
+    ["theme=dark;sid = a ;x=y", 200],
+    ["sid=b", 404],
+    ["theme=dark; sid=b", 404],
+    ["xsid=a", 404],
+  ] as const) {
+    expect([cookie, (await send(cookie, "ping", headers)).status]).toEqual([cookie, status]);
+  }
 });
 
 describe("what clients name is named once", () => {
