@@ -121,6 +121,9 @@ async function answerInSession(
   const call = hasStream ? new AbortController() : abortingWith(request.gone);
   if (!session.begin(message.id, call)) return errorAnswer(message.id, usedId);
   let isRunning = false;
+  // Before there is a stream nothing brings it back.
+  if (hasStream) request.gone.addEventListener("abort", () => isRunning || call.abort());
+  const finish = (): void => session.finish(message.id, nowOf(request));
   try {
     const given = { received, message, gone: () => call.signal };
     const begun = hasStream ? await server.begin(given) : await server.answer(given);
@@ -130,17 +133,22 @@ async function answerInSession(
       try {
         return textOf(message, await begun.read(notify));
       } finally {
-        session.finish(message.id);
+        finish();
       }
     };
     const drop = (): void => {
-      session.finish(message.id);
+      finish();
       begun.drop();
     };
     return resumable(session, call, request, { run, drop });
   } finally {
-    if (!isRunning) session.finish(message.id);
+    if (!isRunning) finish();
   }
+}
+
+/** The time now: that of a request is when it arrived. */
+function nowOf({ exchange, app }: RequestState): number {
+  return (exchange.now ?? app.now?.() ?? new Date()).getTime();
 }
 
 /** Answers a `GET`, by which a client of before 2026 resumes a stream of its session. */
@@ -308,16 +316,20 @@ function resumable(
   // It waits for its first reader as for one that comes back.
   stream.leave();
   const fill = async (): Promise<void> => {
-    await stream.add(await run((text) => stream.add(text)));
-    stream.end();
+    try {
+      await stream.add(await run((text) => stream.add(text)), true);
+    } finally {
+      stream.end();
+    }
   };
   inBackground(fill());
   return events(
     async (send) => {
       // Clients of before 2025-11-25 read an empty text as a message.
       if (session.version !== "2025-06-18") {
-        await send(Event.retry({ ms: reconnectMs }));
-        await send(stream.first());
+        const beginning = [Event.retry({ ms: reconnectMs }), stream.first()];
+        // A client that has gone is no reader: the stream waits for one that comes back.
+        for (const event of beginning) if (!(await send(event)).ok) return;
       }
       await stream.read(0, send, request.gone);
     },

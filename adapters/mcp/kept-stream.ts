@@ -13,9 +13,27 @@ interface WhenLeft {
   readonly call: AbortController;
 }
 
+/** The room that the streams of one session share. */
+export interface Room {
+  /** How many messages they had so far. */
+  messages: number;
+  /** Drops messages where there are too many. */
+  readonly make: () => void;
+}
+
 interface KeptMessage {
   readonly number: number;
   readonly text: string;
+  /** Its number among the messages of all streams. */
+  readonly order: number;
+  /** Whether it is the result of the call. */
+  readonly isLast: boolean;
+}
+
+/** Whether a message is dropped before another one: the older one, and a result after all progress. A client waits for it. */
+export function isBefore(one: KeptMessage | undefined, other: KeptMessage | undefined): boolean {
+  if (one === undefined || other === undefined) return one !== undefined;
+  return one.isLast === other.isLast ? one.order < other.order : other.isLast;
 }
 
 const MessageEvent = Event.text("message");
@@ -25,7 +43,7 @@ const lookMs = 500;
 /** The messages of one call. A client that reads them slows the call down; without one they are kept, as far as there is room. */
 export class KeptStream {
   readonly id: number;
-  readonly #makeRoom: () => void;
+  readonly #room: Room;
   readonly #left: WhenLeft;
   readonly #messages: KeptMessage[] = [];
   #kept = 0;
@@ -38,9 +56,9 @@ export class KeptStream {
   #changed: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(id: number, makeRoom: () => void, left: WhenLeft) {
+  constructor(id: number, room: Room, left: WhenLeft) {
     this.id = id;
-    this.#makeRoom = makeRoom;
+    this.#room = room;
     this.#left = left;
     this.#change();
     left.call.signal.addEventListener("abort", () => this.#change());
@@ -56,14 +74,14 @@ export class KeptStream {
   }
 
   /** Adds a message; resolves once the reader has it, or there is no reader, or the call is cancelled. */
-  async add(text: string): Promise<void> {
+  async add(text: string, isLast: boolean = false): Promise<void> {
     const { signal } = this.#left.call;
     const number = ++this.#last;
-    this.#messages.push({ number, text });
+    this.#messages.push({ number, text, order: ++this.#room.messages, isLast });
     this.#kept += text.length;
     this.#change();
     while (this.#reader !== undefined && this.#read < number && !signal.aborted) await this.#changed;
-    this.#makeRoom();
+    this.#room.make();
   }
 
   /** The last message is added. */
@@ -73,21 +91,24 @@ export class KeptStream {
     this.#change();
   }
 
-  /** Drops the oldest messages until so much is free. Answers how much is. */
-  drop(least: number): number {
-    const before = this.#kept;
+  /** The oldest message that may be dropped. */
+  get oldest(): KeptMessage | undefined {
+    const [first] = this.#messages;
     // What a reader has not yet read stays: the call waits for it.
-    while (before - this.#kept < least) {
-      const [first] = this.#messages;
-      if (first === undefined || (this.#reader !== undefined && first.number > this.#read)) break;
-      this.#messages.shift();
-      this.#kept -= first.text.length;
-    }
-    return before - this.#kept;
+    return first === undefined || (this.#reader !== undefined && first.number > this.#read) ? undefined : first;
+  }
+
+  /** Drops the oldest message. Answers how much is free by that. */
+  drop(): number {
+    const length = this.#messages.shift()?.text.length ?? 0;
+    this.#kept -= length;
+    return length;
   }
 
   /** Sends what comes after a message, to its end, or until the client has gone. A later reader takes the place of an earlier one. */
   async read(after: number, send: SendEvent, gone: AbortSignal): Promise<void> {
+    // The signal would never say that this reader has left.
+    if (gone.aborted) return;
     const reader = {};
     gone.addEventListener("abort", () => {
       if (this.#reader === reader) this.leave();
@@ -120,7 +141,7 @@ export class KeptStream {
   leave(): void {
     this.#reader = undefined;
     this.#change();
-    this.#makeRoom();
+    this.#room.make();
     if (!this.#isDone) this.#look(this.#left.afterMs);
   }
 

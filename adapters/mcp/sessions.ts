@@ -1,7 +1,8 @@
 /** Sessions of clients of before 2026-07-28, and those in the memory of this process. */
 import { needs, needsCount, needsObject } from "../../src/given.ts";
 import type { RequestState } from "../../src/app/request.ts";
-import { KeptStream } from "./kept-stream.ts";
+import { KeptStream, isBefore } from "./kept-stream.ts";
+import type { Room } from "./kept-stream.ts";
 import type { Owners } from "./session-owner.ts";
 
 /** The option `sessions` of `Mcp.routes`. */
@@ -11,11 +12,11 @@ export interface McpSessions {
    * that was used the longest ago, of those without a running call. Not on Workers.
    */
   readonly max?: number;
-  /** How long a session without a message is kept, in milliseconds: 30 minutes unless given. */
+  /** How long a session without a message and without a running call is kept, in milliseconds: 30 minutes unless given. */
   readonly idleMs?: number;
   /** How long a call runs on whose client has left its stream, in milliseconds: 30 seconds unless given. */
   readonly resumeMs?: number;
-  /** The most characters of messages that are kept for the streams of one session: 65,536 unless given. The oldest are dropped first. */
+  /** The most characters of messages that are kept for the streams of one session: 65,536 unless given. Progress is dropped first, and the oldest of it. */
   readonly maxKept?: number;
 }
 
@@ -52,6 +53,7 @@ export class McpSession {
   readonly #options: Required<McpSessions>;
   readonly #calls = new Map<unknown, AbortController>();
   readonly #streams = new Map<number, KeptStream>();
+  readonly #room: Room = { messages: 0, make: () => this.#makeRoom() };
   #usedAt: number;
   #lastStream: number;
 
@@ -71,7 +73,7 @@ export class McpSession {
   }
 
   use(now: number): void {
-    this.#usedAt = now;
+    this.#usedAt = Math.max(this.#usedAt, now);
   }
 
   /** Until when it is kept if no further message comes. */
@@ -90,8 +92,10 @@ export class McpSession {
     return true;
   }
 
-  finish(id: unknown): void {
+  /** A call has ended: from now on the session may be idle. */
+  finish(id: unknown, now: number): void {
     this.#calls.delete(id);
+    this.use(now);
   }
 
   cancel(id: unknown): void {
@@ -111,7 +115,7 @@ export class McpSession {
     }
     const { resumeMs } = this.#options;
     const left = { afterMs: resumeMs, isStopping: () => request.app.isStopping, call };
-    const stream = new KeptStream(++this.#lastStream, () => this.#makeRoom(), left);
+    const stream = new KeptStream(++this.#lastStream, this.#room, left);
     this.#streams.set(stream.id, stream);
     return stream;
   }
@@ -120,12 +124,15 @@ export class McpSession {
     return this.#streams.get(id);
   }
 
+  /** Drops messages, the oldest first, until there is room. */
   #makeRoom(): void {
     let kept = 0;
     for (const stream of this.#streams.values()) kept += stream.kept;
-    for (const stream of this.#streams.values()) {
-      if (kept <= this.#options.maxKept) return;
-      kept -= stream.drop(kept - this.#options.maxKept);
+    while (kept > this.#options.maxKept) {
+      let from: KeptStream | undefined;
+      for (const stream of this.#streams.values()) if (isBefore(stream.oldest, from?.oldest)) from = stream;
+      if (from === undefined) return;
+      kept -= from.drop();
     }
   }
 }
@@ -171,7 +178,7 @@ export class SessionTable implements SessionHome {
   #endOne(network: string | undefined): void {
     const counts = new Map([[network, 1]]);
     for (const { network } of this.#sessions.values()) counts.set(network, (counts.get(network) ?? 0) + 1);
-    const most = Math.max(...counts.values());
+    const most = [...counts.values()].reduce((one, other) => Math.max(one, other));
     const all = [...this.#sessions.values()].filter(({ network }) => counts.get(network) === most);
     const last = all.find(({ isRunning }) => !isRunning) ?? all[0];
     if (last !== undefined) this.end(last);

@@ -160,3 +160,22 @@ describe("sessions are bounded", () => {
     expect(() => withSessions(sessions as never)).toThrow("Mcp.routes:");
   });
 });
+
+it("a session is idle once its last call has ended", async () => {
+  let now = 1_795_000_000_000;
+  const app = Test.app(withSessions({ idleMs: 1000 }), { now: () => new Date(now) });
+  const session = await opened(app);
+  const headers = { "mcp-session-id": session };
+  const params = { name: "waits", _meta: { progressToken: "t" } };
+  for (const name of ["waits", "follow"]) {
+    const called = ask(app, "tools/call", { ...params, name }, { headers, id: "w" });
+    await eventually(() => expect(following()).toBe(1));
+    now += 5000;
+    publish(-1);
+    expect((await called).body).toContain('"result"');
+    now += 900;
+    expect(await ping(app, session)).toBe(200);
+  }
+  now += 1100;
+  expect(await ping(app, session)).toBe(404);
+});

@@ -90,6 +90,17 @@ describe("a stream of a session", () => {
     await eventually(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true]));
   });
 
+  it("is cancelled at once where its client leaves before it begins: nothing could bring it back", async () => {
+    const { call } = await client({ resumeMs: 3_600_000 });
+    const leaving = new AbortController();
+    const sent = call(1, true, leaving.signal).catch(() => "left");
+    await arrives.passed;
+    leaving.abort();
+    expect(await sent).toBe("left");
+    await eventually(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true]));
+    begins.open();
+  });
+
   it("is one of eight: a ninth cannot be resumed, unless one of them has ended", async () => {
     const { call, resume } = await client({ resumeMs: 60_000 });
     const answers: Response[] = [];
@@ -160,7 +171,7 @@ describe("a stop", () => {
 });
 
 /** A client of `App.fetch`. */
-async function fetching(sessions: McpSessions | undefined) {
+async function fetching(sessions: McpSessions | undefined, protocolVersion = "2025-06-18") {
   const options = { name: "ticks", version: "1", ...(sessions === undefined ? {} : { sessions }) };
   const app = App.make([follow, ...Mcp.routes([follow], options)]);
   let session = "";
@@ -177,7 +188,7 @@ async function fetching(sessions: McpSessions | undefined) {
         signal,
       }),
     );
-  session = (await send(0, "initialize", { protocolVersion: "2025-06-18" })).headers.get("mcp-session-id") ?? "";
+  session = (await send(0, "initialize", { protocolVersion })).headers.get("mcp-session-id") ?? "";
   const params = { name: "follow", _meta: { progressToken: "t" } };
   /** The reader of a call's stream. */
   const call = async (id: number, signal?: AbortSignal) => {
@@ -247,6 +258,15 @@ describe("a client of App.fetch that lets its stream go", () => {
     await Promise.all(readers.map((one) => one.cancel()));
   });
 
+  it("cancels the call where it has gone after the first event, although none follows", async () => {
+    const { call } = await fetching({ resumeMs: 1 }, "2025-11-25");
+    const reader = await call(1);
+    await reader.read();
+    await eventually(() => expect(following()).toBe(1));
+    await reader.cancel();
+    await eventually(() => expect(areAborted()).toEqual([true]));
+  });
+
   it("cancels the call where it had gone before there was a stream", async () => {
     const { late } = await fetching({ resumeMs: 1 });
     const leaving = new AbortController();
@@ -305,6 +325,48 @@ describe("a stream of App.fetch whose reader has left", () => {
     await eventually(() => expect(following()).toBe(1));
     expect(await numbersOf(slow)).toEqual([2, 3, 4, 5]);
   });
+});
+
+it("the messages that a session drops are the oldest of its streams, and results are the last of them", async () => {
+  const followed = ["a", "b"].map((name) =>
+    get(
+      Path.of(name),
+      { meta: Meta.tool({ name, events: "progress" }), inputs: { clientGone }, returns: Returns.events([Tick]) },
+      ({ clientGone }) => ticksUntil(clientGone, name),
+    ),
+  );
+  const sessions = { resumeMs: 3_600_000, maxKept: 600 };
+  const app = App.make([...followed, ...Mcp.routes(followed, { name: "ticks", version: "1", sessions })]);
+  let headers: Record<string, string> = { "content-type": "application/json", accept: "text/event-stream" };
+  const send = (id: number, method: string, params: object) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+    return app.fetch(new Request("http://localhost/mcp", { method: "POST", headers, body }));
+  };
+  const opened = await send(0, "initialize", { protocolVersion: "2025-06-18" });
+  headers = { ...headers, "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+  const leave = async (id: number, name: string) => {
+    await left(await send(id, "tools/call", { name, _meta: { progressToken: "t" } }));
+    await eventually(() => expect(following(name)).toBe(1));
+  };
+  const resume = async (last: string) => {
+    const resumed = await app.fetch(
+      new Request("http://localhost/mcp", { headers: { ...headers, "last-event-id": last } }),
+    );
+    return resumed.text();
+  };
+  await leave(1, "a");
+  await leave(2, "b");
+  for (let n = 1; n <= 3; n++) publish(n, "b");
+  publish(4, "a");
+  publish(-1, "a");
+  await eventually(() => expect(following("a")).toBe(0));
+  for (let n = 5; n <= 8; n++) publish(n, "b");
+  publish(-1, "b");
+  await eventually(() => expect(following("b")).toBe(0));
+  expect(await resume("1.0")).toContain('\\"events\\":1');
+  const rest = await resume("2.0");
+  expect([...rest.matchAll(/\\"n\\":(\d+)/g)].map(([, n]) => Number(n)).at(-1)).toBe(8);
+  expect(rest).toContain('\\"events\\":7');
 });
 
 describe("the source of a tool's stream", () => {
