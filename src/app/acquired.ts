@@ -9,6 +9,8 @@ export class Acquired {
   hasFailed = false;
   /** Whether the request's deadline has passed. */
   hasTimedOut = false;
+  /** Whether what they did was undone at the deadline, as by a rollback: whatever is answered later, it is not done. */
+  isUndone = false;
   /** Settles once all have got the handler's answer; undefined where none waits for it. Never rejects. */
   keeping: Promise<unknown> | undefined = undefined;
   /** Set once the handler has answered, or is too late. */

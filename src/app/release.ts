@@ -49,7 +49,8 @@ function keeps({ beforeAnswer }: Held): boolean {
 export function giveUp(request: RequestState, acquired: Acquired, answer: Answer): void {
   acquired.hasTimedOut = true;
   const { held } = acquired;
-  const keeping = acquired.keeping ?? (held.some(keeps) ? keepAll(request, acquired, answer) : undefined);
+  acquired.isUndone = acquired.keeping === undefined && held.some(keeps);
+  const keeping = acquired.isUndone ? keepAll(request, acquired, answer) : acquired.keeping;
   acquired.releaseBy((end) => {
     if (keeping === undefined) releaseSoon(request, held, end);
     else releaseKept(request, held, keeping, end);
@@ -68,6 +69,8 @@ async function keepAll(request: RequestState, acquired: Acquired, made: Answer):
     if (beforeAnswer === undefined) continue;
     const fails = acquired.hasFailed || acquired.hasTimedOut;
     try {
+      // The handler's answer says that it is done, and it is undone: that answer is kept for no key.
+      if (acquired.hasTimedOut && answer.refused === undefined) request.isOutcomeUnknown = true;
       await beforeAnswer(answer.refused, fails);
       hasKept ||= answer.refused === undefined && !fails;
     } catch (thrown) {

@@ -68,7 +68,8 @@ function answerOf({ keeping, hasCommitted }: RequestDeadline<RequestState>): Ans
 /** Drops what the handler answered after its deadline. */
 export function dropLate(request: RequestState, answer: Answer): Promise<never> {
   const { body, status, refused } = answer;
-  request.guard?.late(endHandler(request, answer));
+  const isUndone = request.acquired?.isUndone === true && refused === undefined;
+  request.guard?.late(isUndone ? undefined : endHandler(request, answer));
   cancelBody(body);
   if (refused?.code.name !== timedOut.name) logLate(request, status);
   return new Promise(() => {});

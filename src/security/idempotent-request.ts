@@ -102,6 +102,8 @@ export class IdempotentRequest implements HandlerGuard {
 
   async leave(answer: Answer, end: GuardedEnd): Promise<Answer> {
     if (!this.#isClaimed) return answer;
+    // Once: its answer may still come too late, as by slow middleware.
+    this.#isClaimed = false;
     clearInterval(this.#extending);
     // It may be done: the next request with the key learns that it is not known.
     if (end === "outcome unknown") return answer;

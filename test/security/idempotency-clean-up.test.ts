@@ -1,8 +1,11 @@
 /** What a store of idempotency keys and a request with one leave behind: room for others, and no timer. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Answer, App, Dep, Idempotency, Meta, Path, Returns, Test, post } from "usher-http";
-import type { IdempotencyStore } from "usher-http";
+import type { AppOptions, IdempotencyStore, Middleware, Route } from "usher-http";
+import { RefusingError, busy, refuse } from "../../src/refusals.ts";
 import { settle } from "../support/clock.ts";
+import { gate } from "../support/gate.ts";
+import type { Gate } from "../support/gate.ts";
 import { messages } from "../support/logs.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
@@ -91,6 +94,15 @@ describe("a memory of few keys", () => {
     await expect(claim(store, "other", 60_000)).rejects.toThrow("every key is claimed");
   });
 });
+
+/** It is not known whether the work is done. */
+class Lost extends RefusingError {
+  readonly refusal = refuse(busy);
+
+  override get isOutcomeUnknown(): boolean {
+    return true;
+  }
+}
 
 /** A store that notes its calls. */
 function noting(faults: Partial<IdempotencyStore> = {}) {
@@ -199,6 +211,93 @@ describe("a request with a key whose inputs end their work before the answer", (
     const headers = { "idempotency-key": '"key"' };
     expect((await Test.call(Test.app([route]), "POST", "/", { headers })).status).toBe(500);
     expect(calls).toEqual(expected);
+  });
+});
+
+const withKey = { method: "POST", headers: { "idempotency-key": '"key"' } };
+const inASecond = Meta.empty.add(Meta.deadline, 1000);
+const ending = (beforeAnswer: (value: number, refused: unknown, hasFailed: boolean) => unknown) =>
+  Dep.scoped(
+    {},
+    () => 1,
+    () => {},
+    { beforeAnswer },
+  );
+/** Lets the deadline pass once `begun` is, and then what is held. */
+async function afterDeadline(route: Route, begun: Promise<void>, held: Gate, options: AppOptions = {}) {
+  const answer = App.make([route], options).fetch(new Request("http://h/", withKey));
+  await begun;
+  vi.advanceTimersByTime(1500);
+  expect((await answer).status).toBe(503);
+  held.open();
+  await settle();
+}
+
+describe("a request with a key whose deadline passes", () => {
+  it("is kept once where middleware is late with its answer", async () => {
+    const { store, calls } = noting();
+    const [begun, held] = [gate(), gate()];
+    const once = Idempotency.by(store, { caller: Dep.return("everybody") });
+    const slow: Middleware = async (_request, next) => {
+      const answer = await next();
+      begun.open();
+      await held.passed;
+      return answer;
+    };
+    const route = post(Path.root, { inputs: { once }, returns: Returns.text, meta: inASecond }, () => "done");
+    await afterDeadline(route, begun.passed, held, { middleware: [slow] });
+    expect(calls).toEqual(["claim", "keep"]);
+    expect(messages("error")).toEqual([]);
+  });
+
+  it("is not free where its commit was lost meanwhile", async () => {
+    const { store, calls } = noting();
+    const [begun, held] = [gate(), gate()];
+    const commit = ending(async () => {
+      begun.open();
+      await held.passed;
+      throw new Lost("the connection was lost in a commit");
+    });
+    const once = Idempotency.by(store, { caller: Dep.return("everybody") });
+    await afterDeadline(
+      post(Path.root, { inputs: { commit, once }, returns: Returns.text, meta: inASecond }, () => "done"),
+      begun.passed,
+      held,
+    );
+    expect(calls).toEqual(["claim"]);
+  });
+
+  it("has no answer kept whose work was rolled back at the deadline", async () => {
+    const { store, calls } = noting();
+    const [begun, held] = [gate(), gate()];
+    const ends: boolean[] = [];
+    const commit = ending((_value, _refused, hasFailed) => ends.push(hasFailed));
+    const once = Idempotency.by(store, { caller: Dep.return("everybody") });
+    const route = post(Path.root, { inputs: { commit, once }, returns: Returns.text, meta: inASecond }, async () => {
+      begun.open();
+      await held.passed;
+      return "done";
+    });
+    await afterDeadline(route, begun.passed, held);
+    expect([ends, calls]).toEqual([[true], ["claim"]]);
+  });
+
+  it("has none kept where it passes between two commits", async () => {
+    const { store, calls } = noting();
+    const [begun, held] = [gate(), gate()];
+    const ends: boolean[] = [];
+    const outer = ending((_value, _refused, hasFailed) => ends.push(hasFailed));
+    const inner = ending(async () => {
+      begun.open();
+      await held.passed;
+    });
+    const once = Idempotency.by(store, { caller: Dep.return("everybody") });
+    await afterDeadline(
+      post(Path.root, { inputs: { outer, inner, once }, returns: Returns.text, meta: inASecond }, () => "done"),
+      begun.passed,
+      held,
+    );
+    expect([ends, calls]).toEqual([[true], ["claim"]]);
   });
 });
 
