@@ -33,7 +33,7 @@ export function compressBytes(bytes: Uint8Array, coding: Coding, level: number):
 
 /** A stream by gzip, each part of which can be read when it arrives. */
 export function compressStream(body: StreamBody, level: number): StreamBody {
-  const { parts, begin, typeWithTextKinds } = body;
+  const { parts, begin, stop, typeWithTextKinds } = body;
   return {
     kind: "stream",
     source: body,
@@ -44,6 +44,7 @@ export function compressStream(body: StreamBody, level: number): StreamBody {
       },
     },
     ...(begin === undefined ? {} : { begin }),
+    ...(stop === undefined ? {} : { stop }),
     ...(typeWithTextKinds === undefined ? {} : { typeWithTextKinds }),
   };
 }

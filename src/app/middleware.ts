@@ -46,7 +46,7 @@ export async function answerThrough(
   const isRouteRunning = made === undefined && begun.length === chain.length;
   if (running > 0 || isRouteRunning) request.exchange.keepAlive?.(Promise.all(begun));
   if (made !== undefined && made.body !== answer.body) cancelBody(made.body);
-  request.close();
+  request.close(made === undefined);
   return answer;
 }
 

@@ -4,7 +4,7 @@ import type { SetCookie } from "../codecs/cookie.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { networkOf } from "../http/addresses.ts";
 import { authorityOf, originForm } from "../http/target.ts";
-import { bodyRefusal, bodyTooLarge, noRoom } from "../inputs/body-source.ts";
+import { answeredBefore, bodyRefusal, bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyHolder, BodySource } from "../inputs/body-source.ts";
 import { encodingRefusal, encodingsOf } from "../inputs/encoded-body.ts";
 import type { DecodedSource } from "../inputs/encoded-body.ts";
@@ -169,10 +169,10 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #cookies: SetCookie[] | undefined = undefined;
   #change: ((answer: Answer) => Answer) | undefined = undefined;
   /** The reader of the body, if the handler reads it as it arrives; `"whole"` if it is read whole. */
-  #reader: { close(): void } | "whole" | undefined = undefined;
+  #reader: { close(isCut: boolean): void } | "whole" | undefined = undefined;
   /** The body without its coding, where it has one. */
   #decoded: DecodedSource | undefined = undefined;
-  #answered = false;
+  isAnswered = false;
 
   constructor(app: CompiledApp, exchange: Exchange) {
     figures.requests++;
@@ -313,7 +313,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   readWhole(): MaybePromise<Refusal | undefined> {
     const { body } = this;
     this.#reader = "whole";
-    if (body === undefined) return undefined;
+    if (body === undefined || this.isAnswered) return body && bodyRefusal(answeredBefore);
     const { maxBody, budget } = this.app;
     if (body.length !== undefined && body.length > maxBody) return bodyRefusal(bodyTooLarge);
     const isCounted = body.length !== undefined && this.exchange.isInner !== true;
@@ -324,18 +324,19 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return whole;
   }
 
-  openBody<Reader extends { close(): void }>(
+  openBody<Reader extends { close(isCut: boolean): void }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
   ): Reader {
     if (this.#reader !== undefined) throw bodyReadTwice(this.route);
     const reader = make(this.body, this);
     this.#reader = reader;
+    if (this.isAnswered) reader.close(true);
     return reader;
   }
 
   take(bytes: number): boolean {
     // What arrives after the answer would be held for ever.
-    if (this.#answered) return false;
+    if (this.isAnswered) return false;
     this.isOverBudget = !this.app.budget.take(this, bytes);
     return !this.isOverBudget;
   }
@@ -394,7 +395,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   endHandler(answer: Answer): Answer {
     const headers = this.#headers ?? nothing;
     const cookies = this.#cookies ?? nothing;
-    this.close();
+    this.close(this.deadline?.hasExpired === true);
     if (answer.refused !== undefined || this.guard?.isReplay === true) return answer;
     const isAsMade = headers.length === 0 && cookies.length === 0;
     const ended = isAsMade
@@ -403,11 +404,11 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return this.#change === undefined ? ended : this.#change(ended);
   }
 
-  /** From now on the handler can set and read nothing, and no byte of the body is held. */
-  close(): void {
-    if (this.#answered) return;
-    this.#answered = true;
-    if (typeof this.#reader === "object") this.#reader.close();
+  /** From now on the handler, which still runs if `isCut`, can set and read nothing, and no byte of the body is held. */
+  close(isCut: boolean): void {
+    if (this.isAnswered) return;
+    this.isAnswered = true;
+    if (typeof this.#reader === "object") this.#reader.close(isCut);
     this.#decoded?.close();
     if (this.held > 0) this.app.budget.give(this, this.held);
   }
@@ -425,8 +426,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   #late(): boolean {
-    if (this.#answered) this.#warn("set a cookie or a header after its answer had gone, which changed nothing");
-    return this.#answered;
+    if (this.isAnswered) this.#warn("set a cookie or a header after its answer had gone, which changed nothing");
+    return this.isAnswered;
   }
 
   #warn(did: string): void {

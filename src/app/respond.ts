@@ -233,7 +233,7 @@ function handleWithBody(request: RequestState, route: CompiledRoute, reading: In
   const unread = reading.body === "whole" ? request.readWhole() : undefined;
   const hadPlace = request.holdsPlace && isPending(unread) && givePlace(request);
   return chain(unread, (refusal) => {
-    if (refusal !== undefined) return refusalAnswer(refusal);
+    if (refusal !== undefined) return refusalAnswer(request.timedOut ?? refusal);
     if (hadPlace && !takePlaceAgain(request)) return refusalAnswer(overloaded);
     const inputs = readBodyInputs(reading);
     return isPending(inputs) ? handleLater(request, route, inputs) : handle(request, route, inputs);

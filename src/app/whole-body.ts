@@ -1,5 +1,5 @@
 import { Deferred } from "../deferred.ts";
-import { bodyRefusal, isFailure } from "../inputs/body-source.ts";
+import { answeredBefore, bodyRefusal, isFailure } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver } from "../inputs/body-source.ts";
 import { within } from "../logging/context.ts";
 import type { Carrying } from "../logging/context.ts";
@@ -10,6 +10,8 @@ import { internalRefusal } from "./failures.ts";
 /** A request whose body is read whole. */
 interface BodyRequest extends Carrying {
   bytes: Uint8Array;
+  /** Whether it was answered, as by middleware that does not wait for its route. */
+  readonly isAnswered: boolean;
   take(bytes: number): boolean;
 }
 
@@ -29,6 +31,7 @@ export class WholeBody extends Deferred<Refusal | undefined> implements BodyRece
   done(read: Uint8Array | BodyFailure): void {
     let refusal: Refusal | undefined;
     if (isFailure(read)) refusal = bodyRefusal(read);
+    else if (this.#request.isAnswered) refusal = bodyRefusal(answeredBefore);
     else this.#request.bytes = read;
     // A listener calls this where the bytes arrived, outside of this request's context.
     within(this.#request, () => this.resolve(refusal));

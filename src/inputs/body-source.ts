@@ -56,6 +56,11 @@ export interface BodyReceiver {
 
 /** Each runtime has another error for a broken body, and none helps a client. */
 export const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
+/** What a listener has of such a body may be a part of it: it drops the rest with the answer. */
+export const answeredBefore: BodyFailure = {
+  kind: "unreadable",
+  detail: "the request was answered before its body was read",
+};
 const notBytes: BodyFailure = { kind: "unreadable", detail: "the body has a part that is no bytes" };
 export const bodyTooLarge: BodyFailure = { kind: "too_large", detail: "the body is longer than the limit" };
 export const noRoom: BodyFailure = {
@@ -145,8 +150,8 @@ function isFailed(failure: unknown): boolean {
 /** A body as a stream. Iteration throws the refusal of a failure, which answers the request if not caught. */
 export interface Body extends AsyncIterable<Uint8Array> {
   /**
-   * The next bytes, at most 65,536, or undefined at the end. After a failure every later read returns it again; after the
-   * response the body is at its end.
+   * The next bytes, at most 65,536, or undefined at the end. After a failure every later read returns it again. Once the handler
+   * has answered, the body is at its end. If the request is answered while the handler runs, as at its deadline, a read fails.
    */
   read(): Promise<Result<Uint8Array | undefined, BodyFailure>>;
 }
@@ -216,8 +221,13 @@ export class BodyReader implements Body {
     return this.#state === "answered";
   }
 
-  /** The request is answered, which gives back what the reader holds: reading ends. */
-  close(): void {
+  /**
+   * The request is answered, which gives back what the reader holds: reading ends.
+   *
+   * @param isCut Whether its handler still runs, which would take the part that it has read for all of it.
+   */
+  close(isCut: boolean): void {
+    if (isCut && this.#state === "open" && this.#source !== undefined) this.#failure ??= answeredBefore;
     this.#state = "answered";
     this.#left = undefined;
     this.#stopWaiting?.();
@@ -245,7 +255,7 @@ export class BodyReader implements Body {
 
   #arrived(part: Uint8Array | BodyFailure | undefined): Result<Uint8Array | undefined, BodyFailure> {
     this.#stopWaiting = undefined;
-    if (this.#state === "answered") return end;
+    if (this.#state === "answered") return this.#failure === undefined ? end : error(this.#failure);
     if (isFailure(part)) return this.#fail(part);
     if (part === undefined) {
       this.#state = "ended";

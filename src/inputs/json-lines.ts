@@ -137,8 +137,8 @@ class LinesReader implements JsonLines<unknown> {
   }
 
   /** The request is answered, which gives back what the reader holds. */
-  close(): void {
-    this.#body.close();
+  close(isCut: boolean): void {
+    this.#body.close(isCut);
     this.#part = noBytes;
     this.#at = 0;
     this.#begun.drop();

@@ -33,7 +33,7 @@ export interface InputRequest {
   cookie(name: string): string | undefined;
   readonly body: BodySource | undefined;
   /** Makes a reader for the body stream and closes it with the response. Throws where the body is also read in another way. */
-  openBody<Reader extends { close(): void }>(
+  openBody<Reader extends { close(isCut: boolean): void }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
   ): Reader;
   /** The largest number of problems in a response. */

@@ -1,7 +1,22 @@
 /** What becomes of the work of a request whose deadline passes: what it acquired, what it commits, its middleware, its stream. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { App, Dep, Event, Refusal, Returns, Test, after, deadline, get, post, refuse } from "usher-http";
-import type { Answer, Meta, Middleware, Route } from "usher-http";
+import {
+  Answer,
+  App,
+  Dep,
+  Event,
+  Refusal,
+  Returns,
+  Test,
+  after,
+  bodyStream,
+  deadline,
+  get,
+  post,
+  refuse,
+} from "usher-http";
+import type { Meta, Middleware, Route } from "usher-http";
+import { Compress } from "usher-http/compress";
 import { asked, at, holdClock, never, own, settle, statusOf, text } from "../support/clock.ts";
 import { gate } from "../support/gate.ts";
 import { lines, messages } from "../support/logs.ts";
@@ -265,6 +280,40 @@ describe("a request on a runtime whose timers belong to requests, as Workers", (
   });
 });
 
+describe("a body that the handler reads as it arrives", () => {
+  const upload = bodyStream({ max: 10 });
+  const arriving = (): RequestInit => {
+    const body = new ReadableStream<Uint8Array>({ start: (to) => to.enqueue(new Uint8Array(3)) });
+    return { method: "POST", body, duplex: "half" };
+  };
+  const cut = { ok: false, error: { kind: "unreadable", detail: "the request was answered before its body was read" } };
+  const reading = (told: unknown[]): Route =>
+    post(at, { inputs: { upload }, returns: Returns.text }, async ({ upload }) => {
+      for (let i = 0; i < 3; i++) told.push(await upload.read());
+      return "read";
+    });
+  const first = { ok: true, value: new Uint8Array(3) };
+
+  it("is not at its end where the deadline passes: its read fails", async () => {
+    const told: unknown[] = [];
+    expect(statusOf(await asked(reading(told), { deadlineMs: 50 }, 70, arriving()))).toBe(503);
+    await settle();
+    expect(told).toEqual([first, cut, cut]);
+  });
+
+  it("nor where middleware answers", async () => {
+    const told: unknown[] = [];
+    const early: Middleware = async (_request, next) => {
+      void next();
+      await settle();
+      return Answer.make("early");
+    };
+    expect(statusOf(await asked(reading(told), { middleware: [early] }, 0, arriving()))).toBe(200);
+    await settle();
+    expect(told).toEqual([first, cut, cut]);
+  });
+});
+
 describe("an event stream", () => {
   const tick = Event.text("tick");
   const stream = (meta?: Meta): Route =>
@@ -312,6 +361,17 @@ describe("an event stream", () => {
     expect(told).toContain("timed out");
     vi.advanceTimersByTime(20);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("ends at that of its route where it is compressed, too", async () => {
+    const app = App.make([stream(own(500))], { middleware: [Compress.make()] });
+    const { body, headers } = await app.fetch(new Request("http://h/x", { headers: { "accept-encoding": "gzip" } }));
+    expect(headers.get("content-encoding")).toBe("gzip");
+    const plain = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(new DecompressionStream("gzip"));
+    const whole = new Response(plain).text();
+    await settle();
+    vi.advanceTimersByTime(520);
+    expect(await whole).toBe("event: tick\ndata: one\n\n");
   });
 
   it("that ends before leaves no timer", async () => {

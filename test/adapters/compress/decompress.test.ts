@@ -5,7 +5,8 @@ import zlib from "node:zlib";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
 import * as v from "valibot";
-import { App, Openapi, Path, Returns, Test, body, bodyStream, json, post } from "usher-http";
+import { Answer, App, Openapi, Path, Returns, Test, body, bodyStream, json, post } from "usher-http";
+import type { Middleware } from "usher-http";
 import { Decompress } from "usher-http/compress";
 import type { DecompressOptions } from "usher-http/compress";
 import { logWith, messages } from "../../support/logs.ts";
@@ -199,6 +200,30 @@ describe("a decoder", () => {
     made.mockRestore();
     syncBuiltinESMExports();
   });
+});
+
+it("a body whose request is answered before it has arrived is not whole", async () => {
+  const handled = vi.fn(() => "handled");
+  const early = gate<Answer>();
+  let late: Promise<Answer> | undefined;
+  const racing: Middleware = (_request, next) => {
+    late = next();
+    return early.passed;
+  };
+  const app = App.make([post(Path.of("size"), { inputs: { body }, returns }, handled)], {
+    decompress,
+    middleware: [racing],
+  });
+  let wire: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const arriving = new ReadableStream<Uint8Array>({ start: (to) => void (wire = to) });
+  const answered = send(app, "size", arriving);
+  wire?.enqueue(gzipSync(noise).subarray(0, 100_000));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  early.open(Answer.make("early"));
+  expect((await answered).text).toBe("early");
+  wire?.close();
+  expect((await late)?.status).toBe(400);
+  expect(handled).not.toHaveBeenCalled();
 });
 
 describe("Test.call", () => {

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { Body } from "usher-http";
+import type { Body, Middleware } from "usher-http";
 import { Answer, Dep, Path, Returns, Socket, body, bodyStream, clientGone, get, post } from "usher-http";
 import { came, eventually } from "../../support/eventually.ts";
 import { gate } from "../../support/gate.ts";
@@ -31,6 +31,28 @@ function waits() {
   });
   return { told, route };
 }
+
+it("http2: a body whose request is answered before it has arrived is not whole", async () => {
+  const handled = vi.fn(() => "handled");
+  const early = gate<Answer>();
+  let late: Promise<Answer> | undefined;
+  const racing: Middleware = ({ path }, next) => {
+    if (path !== "/whole") return next();
+    late = next();
+    return early.passed;
+  };
+  const whole = post(Path.of("whole"), { inputs: { body }, ...inText }, handled);
+  const { url } = await start([whole, ok], { http2: true, middleware: [racing] });
+  const session = await http2Client(url);
+  const stream = session.request({ ":method": "POST", ":path": "/whole" });
+  stream.on("error", () => {}).write("abc");
+  for (let i = 0; i < 3; i++) await http2Ask(session, { ":path": "/ok" });
+  early.open(Answer.make("early"));
+  await once(stream.resume(), "response");
+  expect((await late)?.status).toBe(400);
+  expect(handled).not.toHaveBeenCalled();
+  expect((await http2Ask(session, { ":path": "/ok" })).body).toBe("ok");
+});
 
 describe("http2: a connection", () => {
   it.each([
