@@ -1,7 +1,6 @@
 import { isStream } from "../../src/answers/answer.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { lengthAt, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
-import { readParts } from "../../src/events/stream.ts";
 import type { StreamBody, StreamEnd } from "../../src/events/stream.ts";
 import type { ValueReceiver } from "../../src/deferred.ts";
 import { guarded, inBackground } from "../../src/logging/raised.ts";
@@ -231,8 +230,7 @@ export class Pending implements Cuttable, ValueReceiver<WireResponse> {
     try {
       this.#state.pending.remove(this.#entry);
       if (!this.#isCut) this.#resolve(respond(this.#exchange, sent, this.#state));
-      // The stream is not read.
-      else if (isStream(sent.body)) inBackground(readParts(sent.body).cancel());
+      else sent.unsent?.();
     } catch (thrown) {
       this.#resolve(unmade(thrown));
     }

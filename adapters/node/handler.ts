@@ -84,7 +84,8 @@ export class RequestHandler implements ServerState {
     whenAnswered(sent, request.socket, (sent) => {
       this.inFlight--;
       try {
-        if (response.destroyed) sent?.unsent?.();
+        // Node does not destroy a response that waits behind another one when their connection closes.
+        if (response.destroyed || request.socket.destroyed) sent?.unsent?.();
         else if (sent !== undefined) write(exchange, sent, this);
         connection.made();
       } catch (thrown) {

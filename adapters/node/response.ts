@@ -48,7 +48,10 @@ const phrases: { readonly [status: number]: string } = {
 /** Writes a response: usually with one `writeHead` and one `end`. */
 export function write(exchange: NodeExchange, sent: WireResponse, server: ServerState): void {
   // A WebSocket answer without an upgrade event: the parser did not recognize the upgrade.
-  if (sent.socket !== undefined) return hangUpWhenIdle(exchange);
+  if (sent.socket !== undefined) {
+    sent.unsent?.();
+    return hangUpWhenIdle(exchange);
+  }
   const left = exchange.request.complete ? undefined : exchange.incoming;
   if (left === undefined) send(exchange, sent, server, closesAfter(exchange, sent, server));
   else writeUnread(exchange, left, sent, server);
@@ -80,7 +83,7 @@ function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireR
   const { request, response } = exchange;
   connectionOf(request.socket).sends(response);
   const done = (): void => {
-    if (response.destroyed) return sent.unsent?.();
+    if (response.destroyed || request.socket.destroyed) return sent.unsent?.();
     if (request.complete) send(exchange, sent, server, closesAfter(exchange, sent, server));
     else sendLast(exchange, body, sent, server);
   };

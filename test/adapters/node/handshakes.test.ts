@@ -4,7 +4,8 @@
  */
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { Codec, Path, Returns, Socket, get } from "usher-http";
+import { Codec, Dep, Path, Returns, Socket, get } from "usher-http";
+import { eventually } from "../../support/eventually.ts";
 import { messages } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
@@ -87,6 +88,20 @@ async function asks(client: RawClient, path: string, lines: readonly string[]): 
 }
 
 describe("a handshake", () => {
+  it("whose upgrade Node's parser does not see leaves nothing of its request behind", async () => {
+    const told: string[] = [];
+    const held = Dep.scoped(
+      {},
+      () => 1,
+      (_, { how }) => void told.push(how),
+    );
+    const route = get(Path.of("held"), { inputs: { held }, returns: Returns.websocket(Socket.protocol(frames)) }, echo);
+    const client = await RawClient.to((await start([route])).port);
+    client.ask("GET /held", without(connection, "connection: upgrade\t"));
+    await client.closed();
+    await eventually(() => expect(told).toHaveLength(1));
+  });
+
   it.each(rows)("with %s, at /%s", async (_what, path, lines, status) => {
     const client = await RawClient.to((await start(routes)).port);
     expect(await asks(client, path, lines)).toBe(status);

@@ -1,6 +1,6 @@
 /** Streams on the wire (facts 4.4; rows AN-18, AN-21 to AN-25). */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Answer, Event, Path, Returns, Socket, get, post } from "usher-http";
+import { Answer, Dep, Event, Path, Returns, Socket, clientGone, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { clientOf, gate } from "../../support/node-server.ts";
 import { header } from "../../support/raw-client.ts";
@@ -146,6 +146,31 @@ function saidByNode(): readonly Error[] {
   onTestFinished(() => void process.off("warning", onWarning));
   return warnings;
 }
+
+it("a quiet stream ends whose client left before its turn, and its values are released", async () => {
+  const told: string[] = [];
+  const asked = gate();
+  const left = gate();
+  const held = Dep.scoped(
+    {},
+    () => 1,
+    (_, { how }) => void told.push(`released: ${how}`),
+  );
+  const first = get(Path.of("first"), { returns: Returns.text }, () => left.passed.then(() => "first"));
+  const quiet = get(Path.of("quiet"), { inputs: { held, clientGone }, returns: Returns.response }, async (given) => {
+    asked.open();
+    await new Promise((resolve) => given.clientGone.addEventListener("abort", resolve));
+    left.open();
+    await new Promise(setImmediate);
+    const source = { pull: () => new Promise<void>(() => {}), cancel: () => void told.push("cancelled") };
+    return Answer.stream(new ReadableStream<Uint8Array>(source, { highWaterMark: 0 }));
+  });
+  const client = await clientOf([first, quiet]);
+  client.ask("GET /first").ask("GET /quiet");
+  await asked.passed;
+  client.leave();
+  await eventually(() => expect(told).toEqual(["cancelled", "released: client gone"]));
+});
 
 it("many sends that wait at once wait for one thing: Node has no warning to say", async () => {
   const warnings = saidByNode();

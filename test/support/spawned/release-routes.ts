@@ -33,6 +33,12 @@ export function releaseRoutes(tell: (what: string) => void, opened: Promise<void
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
+  // Nothing else keeps a stopped server's process.
+  const keptOpen = async (): Promise<void> => {
+    const keeps = setInterval(() => {}, 1000);
+    await opened;
+    clearInterval(keeps);
+  };
   const stream = (): Answer => Answer.stream(parts(), { contentType: "text/plain" });
   const echo = async (socket: Socket<string, string>): Promise<void> => {
     for await (const said of socket) await socket.send(said);
@@ -47,7 +53,7 @@ export function releaseRoutes(tell: (what: string) => void, opened: Promise<void
       Answer.stream(ticks(), { contentType: "text/plain" }),
     ),
     get(Path.of("released", "late"), { inputs: { a: held("late") }, returns: Returns.response }, async () => {
-      await opened;
+      await keptOpen();
       return stream();
     }),
     get(Path.of("released", "late-text"), { inputs: { a: held("late-text") }, returns: Returns.text }, async () => {
@@ -63,7 +69,7 @@ export function releaseRoutes(tell: (what: string) => void, opened: Promise<void
       Path.of("released", "late-socket"),
       { inputs: { a: held("late-socket") }, returns: Returns.websocket(texts) },
       async () => {
-        await opened;
+        await keptOpen();
         return echo;
       },
     ),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { eventually } from "../eventually.ts";
 import type { Start } from "./server.ts";
 
 /** Longer than any test runs: what ends before it did not wait for it. */
@@ -97,6 +98,19 @@ export function describeReleases(start: Start): void {
   });
 
   describe("a server that stops: its releases", () => {
+    it.each(["late", "late-socket"])("where it stopped before the answer: %s", async (name) => {
+      const server = await start({ drainMs: 50 });
+      const client = await server.client();
+      client.ask(`GET /released/${name}`, name === "late-socket" ? opening : []);
+      await server.tells(`${name}: acquired`);
+      await server.asks("POST /stop");
+      await server.tells("ended: 1");
+      await server.open();
+      await eventually(() => {
+        expect(server.told.filter((line) => line.startsWith(`${name}: released`))).toHaveLength(1);
+      });
+    });
+
     it("before a server has stopped", async () => {
       const server = await start({ drainMs });
       expect(await server.asks("GET /released/slow")).toBe("slow");
