@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { WireResponse } from "../../../src/app/exchange.ts";
 import { logListener } from "../../../src/app/failures.ts";
 import type { StreamBody, StreamEnd } from "../../../src/events/stream.ts";
+import { stripped } from "../../../src/http/fields.ts";
 import { guarded } from "../../../src/logging/raised.ts";
 import type { Deadline, DeadlineListener } from "../../../src/server/deadlines.ts";
 import { lingerMs } from "../connection.ts";
@@ -32,9 +33,13 @@ export function respond(
   stream.respond(takesLists ? headList(sent) : headObject(sent), options);
 }
 
-/** Whether HTTP/2 lacks a field (RFC 9113 §8.2.2): a route of WebSockets names both in its refusal. */
-function isOfConnection(name: string): boolean {
-  return name === "connection" || name === "upgrade";
+/** Fields that HTTP/2 lacks (RFC 9113 §8.2.2): Node throws for them. A route of WebSockets names the first two in its refusal. */
+const ofConnection: ReadonlySet<string> = new Set(["connection", "upgrade", "proxy-connection", "http2-settings"]);
+
+/** A value without the blanks at its ends, with which its message would be malformed (RFC 9113 §8.2.1). */
+function valueOf(text: string): string {
+  const hasBlanks = text.charCodeAt(0) <= 0x20 || text.charCodeAt(text.length - 1) <= 0x20;
+  return hasBlanks ? stripped(text) : text;
 }
 
 // Of an object Node makes another one: `respond` takes a quarter less with a list (Node 24 and 26), a third less on 22.
@@ -42,7 +47,7 @@ function headList({ status, head }: Pick<WireResponse, "status" | "head">): read
   const list = [":status", String(status)];
   for (let i = 0; i < head.length; i += 2) {
     const name = head[i] as string;
-    if (!isOfConnection(name)) list.push(name, head[i + 1] as string);
+    if (!ofConnection.has(name)) list.push(name, valueOf(head[i + 1] as string));
   }
   return list;
 }
@@ -51,8 +56,8 @@ function headObject({ status, head }: Pick<WireResponse, "status" | "head">): Ou
   const headers: OutgoingHttpHeaders = { ":status": status };
   for (let i = 0; i < head.length; i += 2) {
     const name = head[i] as string;
-    if (isOfConnection(name)) continue;
-    const value = head[i + 1] as string;
+    if (ofConnection.has(name)) continue;
+    const value = valueOf(head[i + 1] as string);
     const before = headers[name];
     if (before === undefined) headers[name] = value;
     else if (Array.isArray(before)) before.push(value);

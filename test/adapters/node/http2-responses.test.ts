@@ -1,7 +1,7 @@
 /** Responses of HTTP/2 whose client is slow, or whose server stops meanwhile. */
 import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Event, Path, Returns, get } from "usher-http";
+import { Answer, Event, Path, Returns, get } from "usher-http";
 import type { Server } from "usher-http/node";
 import { eventually } from "../../support/eventually.ts";
 import { gate } from "../../support/gate.ts";
@@ -34,6 +34,22 @@ describe("http2: a response to a slow client", () => {
     }
     await eventually(() => expect(client.endsStream).toBe(true));
     expect(messages("info").join()).not.toContain("stopped reading");
+  });
+});
+
+describe("http2: a header of the application's", () => {
+  it.each([
+    ["x-blanks", " \tb c\t ", "b c"],
+    ["x-none", " ", ""],
+    ["proxy-connection", "keep-alive", undefined],
+    ["http2-settings", "AAMAAABk", undefined],
+  ])("that HTTP/2 has in another form, or not at all, breaks no response: %s", async (name, value, expected) => {
+    const answered = get(Path.of("x"), { returns: Returns.response }, () =>
+      Answer.make("x", { headers: [[name, value]] }),
+    );
+    const session = await http2Client((await start([answered], { http2: true })).url);
+    const { status, headers, body } = await http2Ask(session, { ":path": "/x" });
+    expect([status, headers[name], body]).toEqual([200, expected, "x"]);
   });
 });
 
