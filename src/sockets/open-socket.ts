@@ -110,7 +110,10 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     }
     this.#closing = { code: this.#sendableCode(code), reason: this.#sendableReason(reason) };
     // The time-out starts once the Close frame is sent: a slow client first reads what was sent before, under the send time-out.
-    await this.#transport.close(this.#closing.code, this.#closing.reason);
+    const sent = this.#transport.close(this.#closing.code, this.#closing.reason);
+    // The answer to it comes behind messages that no handler takes any more.
+    this.#transport.resume?.();
+    await sent;
     if (this.#end !== undefined) return;
     const late = guarded(this.#transport, () => this.#closeTimedOut());
     const timer = setTimeout(late, closingMs);

@@ -163,6 +163,21 @@ describe("a socket: a slow client", () => {
 });
 
 describe("a socket: the end", () => {
+  it("waits for nothing but the client's answer, also where its handler left messages unread", async () => {
+    const once = speaking(async (socket) => {
+      await socket.receive();
+    });
+    const { client } = await framed([once], "/s");
+    // What limits the wait for the answer never comes.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    client.send(Buffer.concat(["one", "two", "three"].map((text) => frame(0x81, text))));
+    const close = Buffer.from([0x03, 0xe8]);
+    expect(await client.bytes(4)).toEqual(Buffer.concat([Buffer.from([0x88, 2]), close]));
+    client.send(frame(0x88, close));
+    await client.closed();
+    await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: closed"));
+  });
+
   it("closes with 1001 when the server stops", async () => {
     const { server, closed, opened } = await open([echo], "/echo", { drainMs: 600_000 });
     await opened;
