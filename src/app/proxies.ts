@@ -1,6 +1,6 @@
 import type { ForwardedElement } from "../codecs/forwarded.ts";
 import { forwarded } from "../codecs/index.ts";
-import { addressBytes, isWithin, readRange, withoutPort } from "../http/addresses.ts";
+import { addressBytes, isWithin, readRange, withoutPort, withoutZone } from "../http/addresses.ts";
 import type { AddressRange } from "../http/addresses.ts";
 import { stripped } from "../http/fields.ts";
 
@@ -53,7 +53,7 @@ export class TrustedProxies {
   /** Whether an address, or `unix:<path>`, is one of them. */
   trusts(peer: string): boolean {
     if (this.#sockets.has(peer)) return true;
-    const address = addressBytes(peer);
+    const address = addressBytes(withoutZone(peer));
     return address !== undefined && this.#ranges.some((range) => isWithin(address, range));
   }
 

@@ -71,7 +71,7 @@ export function withoutPort(text: string): string {
 }
 
 // RFC 4007 §11: the zone names the local link.
-function withoutZone(text: string): string {
+export function withoutZone(text: string): string {
   const percent = text.indexOf("%");
   return percent === -1 ? text : text.slice(0, percent);
 }

@@ -65,6 +65,14 @@ describe("the client", () => {
     expect((await ask(four, "::ffff:10.0.0.1", xff("1.2.3.4"))).client).toBe("1.2.3.4");
   });
 
+  it("of a proxy with a link-local address is told whatever its zone", async () => {
+    for (const trusted of ["fe80::1", "fe80::/10"]) {
+      const options = { trustedProxies: [trusted] };
+      expect((await ask(options, "fe80::1%eth0", xff("1.2.3.4"))).client).toBe("1.2.3.4");
+      expect((await ask(options, "fec0::1%eth0", xff("1.2.3.4"))).client).toBe("fec0::1%eth0");
+    }
+  });
+
   it("of a proxy on a Unix socket", async () => {
     const options = { trustedProxies: ["unix:/run/proxy.sock"] };
     expect((await ask(options, "unix:/run/proxy.sock", xff("1.2.3.4"))).client).toBe("1.2.3.4");
