@@ -1,6 +1,6 @@
 import type { App } from "../app/app.ts";
 import { logListener, logRunning, logStopped, logUnsettled } from "../app/failures.ts";
-import { guarded, inBackground } from "../logging/raised.ts";
+import { guarded, inBackground, logRaised } from "../logging/raised.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isTaken, takenError } from "./options.ts";
 import type { Limits, Server } from "./options.ts";
@@ -107,12 +107,21 @@ export abstract class Listener implements Server {
     const cut = await this.drain(drainMs);
     this.deadlines.stop();
     await this.#settle(Math.max(leastSettleMs, end - performance.now()));
-    await this.app.flush?.();
+    await this.#flush();
     // Until now a signal is the first one: a pre-stop hook may have called `stop`, and the process gets SIGTERM meanwhile.
     this.#signals.forget(this.#onSignal);
     logStopped(cut, drainMs);
     this.afterStop();
     return cut;
+  }
+
+  /** An exporter of the application's own may fail, which does not keep the server from stopping. */
+  async #flush(): Promise<void> {
+    try {
+      await this.app.flush?.();
+    } catch (thrown) {
+      logRaised("the flush of the exporter raised", thrown);
+    }
   }
 
   /** Waits for what no request waits for. */

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { Path, Returns, Test, Trace, get } from "usher-http";
 import { Collector as SpanCollector, batchArguments } from "../../src/telemetry/exporter.ts";
-import { lines, logWith } from "../support/logs.ts";
+import { lines, logWith, messages } from "../support/logs.ts";
 import { active, keepsNothing } from "../support/memory.ts";
 import { gate, start } from "../support/node-server.ts";
 import { Collector } from "./collector.ts";
@@ -345,6 +345,20 @@ it("a server that stops sends what waits", async () => {
   expect(collector.spans).toEqual([]);
   await server.stop();
   expect(collector.spans).toHaveLength(3);
+});
+
+it.each(["rejects", "throws"])("a server stops although the flush of its exporter %s", async (how) => {
+  const failing = (): Promise<void> => {
+    if (how === "throws") throw new Error("s3cret");
+    return Promise.reject(new Error("s3cret"));
+  };
+  const trace = { tracer: { open: () => undefined }, flush: failing, shutdown: failing };
+  const before = process.listenerCount("SIGTERM");
+  const server = await start(routes, { trace, signals: true });
+  expect(await server.stop()).toBe(0);
+  expect(process.listenerCount("SIGTERM")).toBe(before);
+  expect(messages("error")).toEqual(["the flush of the exporter raised"]);
+  expect(messages("info").at(-1)).toBe("stopped");
 });
 
 it("a server that has stopped waits no longer for a flush that is over: its process may end", async () => {
