@@ -53,7 +53,10 @@ end
 return {}
 `);
 const extend = script(`${clock}
-if ${isOwn} then redis.call('HSET', KEYS[1], 'until', string.format('%.0f', now + ARGV[2])) end
+if ${isOwn} then
+  redis.call('HSET', KEYS[1], 'until', string.format('%.0f', now + ARGV[2]))
+  if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+end
 return {}
 `);
 const free = script(`if ${isOwn} then redis.call('DEL', KEYS[1]) end

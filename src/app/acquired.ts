@@ -9,7 +9,7 @@ export class Acquired {
   hasFailed = false;
   /** Whether the request's deadline has passed. */
   hasTimedOut = false;
-  /** Whether what they did was undone at the deadline, as by a rollback: whatever is answered later, it is not done. */
+  /** Whether a value was told so before the answer: what the handler wrote with it is not kept. */
   isUndone = false;
   /** Settles once all have got the handler's answer; undefined where none waits for it. Never rejects. */
   keeping: Promise<unknown> | undefined = undefined;

@@ -49,8 +49,7 @@ function keeps({ beforeAnswer }: Held): boolean {
 export function giveUp(request: RequestState, acquired: Acquired, answer: Answer): void {
   acquired.hasTimedOut = true;
   const { held } = acquired;
-  acquired.isUndone = acquired.keeping === undefined && held.some(keeps);
-  const keeping = acquired.isUndone ? keepAll(request, acquired, answer) : acquired.keeping;
+  const keeping = acquired.keeping ?? (held.some(keeps) ? keepAll(request, acquired, answer) : undefined);
   acquired.releaseBy((end) => {
     if (keeping === undefined) releaseSoon(request, held, end);
     else releaseKept(request, held, keeping, end);
@@ -63,14 +62,13 @@ async function keepAll(request: RequestState, acquired: Acquired, made: Answer):
   const read = guard === undefined ? made : await orFailure(request, guard.read(made));
   // In the transaction of the handler: where the answer cannot be kept, nothing of it is.
   const isFirst = guard?.isTransaction === true;
-  let answer = isFirst ? await orFailure(request, guard.leave(read, endOf(request))) : read;
+  let answer = isFirst ? await orFailure(request, guard.leave(read, endOf(request, read))) : read;
   let hasKept = false;
   for (const { beforeAnswer } of acquired.held.toReversed()) {
     if (beforeAnswer === undefined) continue;
     const fails = acquired.hasFailed || acquired.hasTimedOut;
+    if (acquired.hasTimedOut) acquired.isUndone = true;
     try {
-      // The handler's answer says that it is done, and it is undone: that answer is kept for no key.
-      if (acquired.hasTimedOut && answer.refused === undefined) request.isOutcomeUnknown = true;
       await beforeAnswer(answer.refused, fails);
       hasKept ||= answer.refused === undefined && !fails;
     } catch (thrown) {
@@ -97,15 +95,17 @@ async function orFailure(request: RequestState, answering: Promise<object>): Pro
 /** After all else is done: the client gets the answer, also where it cannot be kept. */
 async function leaveLast(request: RequestState, guard: HandlerGuard, answer: Answer): Promise<Answer> {
   try {
-    return (await guard.leave(answer, endOf(request))) as Answer;
+    return (await guard.leave(answer, endOf(request, answer))) as Answer;
   } catch (thrown) {
     logFault(request, "the store of an idempotency key", thrown);
     return answer;
   }
 }
 
-function endOf({ isOutcomeUnknown, hasFailed }: RequestState): GuardedEnd {
-  if (isOutcomeUnknown) return "outcome unknown";
+function endOf({ isOutcomeUnknown, hasFailed, acquired }: RequestState, { refused }: Answer): GuardedEnd {
+  // A transaction was rolled back at the deadline, and the handler answered that its work is done.
+  const isUndone = acquired?.isUndone === true && refused === undefined;
+  if (isOutcomeUnknown || isUndone) return "outcome unknown";
   return hasFailed ? "failed" : "answered";
 }
 

@@ -23,7 +23,7 @@ import { givePlace, overloaded, takePlace, takePlaceAgain } from "./overload.ts"
 import { failureAnswer } from "./refused.ts";
 import { keep } from "./release.ts";
 import { RequestState } from "./request.ts";
-import { dropLate, dropThrown, timeOut } from "./time-out.ts";
+import { dropHandled, dropLate, dropThrown, timeOut } from "./time-out.ts";
 
 /*
  * The life of a request, from arrival to the response that a listener writes. The numbers are sections of the contract.
@@ -150,7 +150,7 @@ function hand<A>(
   handOver: (request: RequestState, answer: Answer) => MaybePromise<A>,
 ): MaybePromise<A> {
   const { deadline, acquired } = request;
-  if (deadline?.hasExpired === true) return dropLate(request, answer);
+  if (deadline?.hasExpired === true) return dropHandled(request, answer);
   const ended = endHandler(request, answer);
   if (acquired === undefined) return handOver(request, ended);
   if (deadline !== undefined) deadline.keeping = ended;

@@ -66,10 +66,13 @@ function answerOf({ keeping, hasCommitted }: RequestDeadline<RequestState>): Ans
 }
 
 /** Drops what the handler answered after its deadline. */
-export function dropLate(request: RequestState, answer: Answer): Promise<never> {
-  const { body, status, refused } = answer;
-  const isUndone = request.acquired?.isUndone === true && refused === undefined;
-  request.guard?.late(isUndone ? undefined : endHandler(request, answer));
+export function dropHandled(request: RequestState, answer: Answer): Promise<never> {
+  request.guard?.late(endHandler(request, answer), request.acquired?.isUndone);
+  return dropLate(request, answer);
+}
+
+/** Drops an answer that comes after that of the deadline. */
+export function dropLate(request: RequestState, { body, status, refused }: Answer): Promise<never> {
   cancelBody(body);
   if (refused?.code.name !== timedOut.name) logLate(request, status);
   return new Promise(() => {});

@@ -109,8 +109,12 @@ export interface HandlerGuard {
   read(answer: object): Promise<object>;
   /** Gets the answer that was read, or the one in its place. Resolves with the answer to send. */
   leave(answer: object, end: GuardedEnd): Promise<object>;
-  /** The handler answered, or raised (undefined), after the request's deadline. Never rejects. */
-  late(answer: object | undefined): void;
+  /**
+   * The handler answered, or raised (undefined), after the request's deadline. Never throws.
+   *
+   * @param isUndone Whether what it wrote in a transaction of the request is rolled back.
+   */
+  late(answer: object | undefined, isUndone?: boolean): void;
 }
 
 /** How a guarded handler ended: what raised may have done what it does, where the outcome is unknown. */

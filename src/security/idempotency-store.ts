@@ -11,7 +11,7 @@ export interface IdempotencyClaim {
   readonly token: string;
   /** For how many milliseconds the claim holds, unless it is extended. */
   readonly leaseMs: number;
-  /** For how many milliseconds the key is known. */
+  /** For how many milliseconds the key is known, unless the claim is extended past that. */
   readonly keepMs: number;
   /** Whether it may claim a key whose claim has run out without an answer. */
   readonly takesOver: boolean;
@@ -58,7 +58,7 @@ export interface IdempotencyStore {
   claim(digest: string, claim: IdempotencyClaim, now: Date): Promise<IdempotencyEntry | undefined>;
   /** Keeps the answer of a claim. False where the key is not claimed by this token any more. */
   keep(digest: string, answer: IdempotencyAnswer, now: Date): Promise<boolean>;
-  /** Lets a claim hold for `leaseMs` from now on. */
+  /** Lets a claim hold for `leaseMs` from now on, and its key be known for as long at least. */
   extend(digest: string, token: string, leaseMs: number): Promise<void>;
   /** Forgets a claim without an answer: the next request with the key runs. */
   free(digest: string, token: string): Promise<void>;
@@ -144,7 +144,8 @@ class MemoryIdempotencyStore implements IdempotencyStore {
   async extend(digest: string, token: string, leaseMs: number): Promise<void> {
     const claimed = this.#claims.get(digest);
     if (claimed?.token !== token) return;
-    this.#claims.set(digest, { ...claimed, lockedUntil: performance.now() + leaseMs });
+    const lockedUntil = performance.now() + leaseMs;
+    this.#claims.set(digest, { ...claimed, lockedUntil, keptUntil: Math.max(claimed.keptUntil, lockedUntil) });
   }
 
   async free(digest: string, token: string): Promise<void> {

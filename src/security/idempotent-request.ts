@@ -75,7 +75,8 @@ export class IdempotentRequest implements HandlerGuard {
     const claim = {
       fingerprint: this.#fingerprint,
       token: this.#token,
-      keepMs,
+      // The key stays known while the handler runs, for however short a time its answer is kept.
+      keepMs: Math.max(keepMs, leaseMs),
       leaseMs,
       takesOver: whenLost === "run",
     };
@@ -102,8 +103,6 @@ export class IdempotentRequest implements HandlerGuard {
 
   async leave(answer: Answer, end: GuardedEnd): Promise<Answer> {
     if (!this.#isClaimed) return answer;
-    // Once: its answer may still come too late, as by slow middleware.
-    this.#isClaimed = false;
     clearInterval(this.#extending);
     // It may be done: the next request with the key learns that it is not known.
     if (end === "outcome unknown") return answer;
@@ -113,17 +112,20 @@ export class IdempotentRequest implements HandlerGuard {
     return answer;
   }
 
-  late(answer: Answer | undefined): void {
+  late(answer: Answer | undefined, isUndone = false): void {
     if (!this.#isClaimed) return;
     clearInterval(this.#extending);
     // A transaction is rolled back by now. What raised may have done a part of its work, so its key is not freed.
     if (this.isTransaction || answer === undefined) return;
-    inBackground(isPassing(answer.status) ? this.#free() : this.#keepLate(answer));
+    if (isPassing(answer.status)) inBackground(this.#free());
+    // With another transaction than the store's only a part of its work is rolled back: its key is not freed either.
+    else if (!isUndone || answer.refused !== undefined) inBackground(this.#keepLate(answer));
   }
 
   // A deadline does not end what is written of a claim: the handler runs on after it, and the key would count as lost.
-  #free(): Promise<void> {
-    return withoutDeadline(() => this.#store.free(this.#digest, this.#token));
+  // `async`: a store of the application's may throw at once.
+  async #free(): Promise<void> {
+    await withoutDeadline(() => this.#store.free(this.#digest, this.#token));
   }
 
   async #keepLate(answer: Answer): Promise<void> {
@@ -164,7 +166,8 @@ export class IdempotentRequest implements HandlerGuard {
   /** Lets the claim hold for as long as the handler runs. */
   #extend(): void {
     const { leaseMs } = this.#settings;
-    const extend = (): void => inBackground(this.#store.extend(this.#digest, this.#token, leaseMs));
+    const extending = async (): Promise<void> => this.#store.extend(this.#digest, this.#token, leaseMs);
+    const extend = (): void => inBackground(extending());
     this.#extending = withoutDeadline(() => setInterval(extend, Math.ceil(leaseMs / 3)));
     holdsNothing(this.#extending);
   }

@@ -1,0 +1,163 @@
+/** A request with an idempotency key that takes long: what is known of its key once its handler, commit or middleware is late. */
+import { describe, expect, it, vi } from "vitest";
+import { App, Dep, Idempotency, Path, Returns, post } from "usher-http";
+import type { AppOptions, IdempotencyOptions, IdempotencyStore, Middleware } from "usher-http";
+import { DatabaseError } from "usher-http/postgres";
+import { holdClock, own, settle } from "../support/clock.ts";
+import { gate } from "../support/gate.ts";
+import { messages } from "../support/logs.ts";
+
+holdClock();
+
+interface Shop {
+  readonly store?: IdempotencyStore;
+  readonly options?: Partial<IdempotencyOptions>;
+  readonly app?: AppOptions;
+  readonly deadlineMs?: number | "none";
+  /** Of an input, such as a transaction. */
+  readonly beforeAnswer?: (hasFailed: boolean) => Promise<void> | void;
+}
+
+/** A route that places orders. The first one waits in its handler. */
+function shop({ store = Idempotency.memory(), options, app, deadlineMs = 50, beforeAnswer }: Shop) {
+  const [begun, freed] = [gate(), gate()];
+  let placed = 0;
+  const told = (_value: number, _refused: unknown, hasFailed: boolean) => beforeAnswer?.(hasFailed);
+  const held = Dep.scoped(
+    {},
+    () => 1,
+    () => {},
+    beforeAnswer === undefined ? {} : { beforeAnswer: told },
+  );
+  const once = Idempotency.by(store, { caller: Dep.return("everybody"), ...options });
+  const route = post(Path.root, { inputs: { held, once }, returns: Returns.text, meta: own(deadlineMs) }, async () => {
+    placed++;
+    begun.open();
+    if (placed === 1) await freed.passed;
+    return `order ${placed}`;
+  });
+  const { fetch } = App.make([route], app);
+  const ask = async (): Promise<readonly [status: number, body: string]> => {
+    const asked = new Request("http://h/", { method: "POST", headers: { "idempotency-key": '"key"' } });
+    const answer = await fetch(asked);
+    const body = await answer.text();
+    return [answer.status, body.startsWith("{") ? (JSON.parse(body) as { error: string }).error : body];
+  };
+  return { ask, begun, freed, placed: () => placed };
+}
+
+const timedOut = [503, "timed_out"];
+const inUse = [409, "idempotency_key_in_use"];
+const lost = [409, "idempotency_answer_lost"];
+
+describe("a key whose request is answered at its deadline", () => {
+  it("has no late answer where a transaction of the request was rolled back, and is not free", async () => {
+    const told: boolean[] = [];
+    const { ask, begun, freed, placed } = shop({ beforeAnswer: (hasFailed) => void told.push(hasFailed) });
+    const first = ask();
+    await begun.passed;
+    vi.advanceTimersByTime(100);
+    expect([await first, told]).toEqual([timedOut, [true]]);
+    freed.open();
+    await settle();
+    expect(await ask()).toEqual(inUse);
+    vi.advanceTimersByTime(30_000);
+    expect([await ask(), placed()]).toEqual([lost, 1]);
+  });
+
+  it("has the answer whose work is committed later, kept once", async () => {
+    const [committing, committed] = [gate(), gate()];
+    const beforeAnswer = async (): Promise<void> => {
+      committing.open();
+      await committed.passed;
+    };
+    const { ask, begun, freed, placed } = shop({ beforeAnswer });
+    const first = ask();
+    await begun.passed;
+    freed.open();
+    await committing.passed;
+    vi.advanceTimersByTime(100);
+    expect(await first).toEqual([503, "outcome_unknown"]);
+    committed.open();
+    await settle();
+    expect([await ask(), placed(), messages("error")]).toEqual([[200, "order 1"], 1, []]);
+  });
+
+  it("is not free where it is not known whether the work is committed", async () => {
+    const [committing, committed] = [gate(), gate()];
+    const beforeAnswer = async (): Promise<void> => {
+      committing.open();
+      await committed.passed;
+      throw new DatabaseError({ kind: "lost", detail: "the connection closed" });
+    };
+    const { ask, begun, freed, placed } = shop({ beforeAnswer });
+    const first = ask();
+    await begun.passed;
+    freed.open();
+    await committing.passed;
+    vi.advanceTimersByTime(100);
+    expect(await first).toEqual([503, "outcome_unknown"]);
+    committed.open();
+    await settle();
+    expect([await ask(), placed()]).toEqual([inUse, 1]);
+  });
+
+  it("is in use while the handler runs, although middleware answers later still", async () => {
+    const slow = gate();
+    const middleware: Middleware = async (_request, next) => {
+      const answer = await next();
+      await slow.passed;
+      return answer;
+    };
+    const { ask, begun, freed, placed } = shop({ app: { middleware: [middleware] } });
+    const first = ask();
+    await begun.passed;
+    vi.advanceTimersByTime(100);
+    await settle();
+    vi.advanceTimersByTime(1100);
+    expect(await first).toEqual(timedOut);
+    slow.open();
+    await settle();
+    expect([await ask(), placed()]).toEqual([inUse, 1]);
+    freed.open();
+    await settle();
+    expect(await ask()).toEqual([200, "order 1"]);
+  });
+});
+
+describe("a key whose request still runs", () => {
+  it("is known, for however short a time its answer is kept", async () => {
+    const { ask, begun, freed, placed } = shop({ deadlineMs: "none", options: { keepMs: 100, leaseMs: 300 } });
+    const first = ask();
+    await begun.passed;
+    for (let passed = 0; passed < 1000; passed += 200) {
+      vi.advanceTimersByTime(200);
+      expect([await ask(), placed()]).toEqual([inUse, 1]);
+    }
+    freed.open();
+    expect(await first).toEqual([200, "order 1"]);
+    vi.advanceTimersByTime(200);
+    expect([await ask(), placed()]).toEqual([[200, "order 2"], 2]);
+  });
+
+  it("may have a store that throws at once", async () => {
+    const memory = Idempotency.memory();
+    const away = (): never => {
+      throw new Error("away");
+    };
+    const store: IdempotencyStore = {
+      claim: (...given) => memory.claim(...given),
+      keep: (...given) => memory.keep(...given),
+      extend: away,
+      free: away,
+    };
+    const { ask, begun, freed } = shop({ store, deadlineMs: "none", options: { leaseMs: 300 } });
+    const first = ask();
+    await begun.passed;
+    vi.advanceTimersByTime(100);
+    freed.open();
+    expect(await first).toEqual([200, "order 1"]);
+    await settle();
+    expect(messages("error")).toEqual(["work in the background raised"]);
+  });
+});
