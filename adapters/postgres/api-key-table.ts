@@ -3,7 +3,7 @@ import * as Statement from "../../src/database/statement.ts";
 import * as Type from "../../src/database/types.ts";
 import type { ApiKeyEntry, ApiKeyStore } from "../../src/security/api-key-store.ts";
 import type { Pool } from "./pool.ts";
-import { indexOf, needsPool, tableOf } from "./tables.ts";
+import { indexOf, needsPool, sweepAll, sweeping, tableOf } from "./tables.ts";
 
 /** The options of the table. */
 export interface ApiKeyTableOptions {
@@ -55,7 +55,7 @@ export function store(pool: Pool, options: ApiKeyTableOptions): ApiKeyStore {
     async used(id, at) {
       await pool.exec(used, id, at);
     },
-    sweep: (before) => pool.exec(sweep, before),
+    sweep: (before) => sweepAll(() => pool.exec(sweep, before)),
   };
 }
 
@@ -96,7 +96,7 @@ function made(options: ApiKeyTableOptions) {
     used: Statement.exec(`update ${table} set used_at = greatest(used_at, $2) where id = $1`, {
       params: [text, instant],
     }),
-    sweep: Statement.count(`delete from ${table} where expires_at <= $1`, { params: [instant] }),
+    sweep: Statement.count(sweeping(table, "expires_at <= $1"), { params: [instant] }),
   };
 }
 

@@ -198,7 +198,14 @@ export function targetOf(at: string, target: string | Conninfo): Conninfo {
   return target;
 }
 
-/** The start-up parameters: the application's override the connection string's, which override ours. Case is ignored. */
+// `-c name=value` or `--name=value`, with `_` or `-` in a name.
+const switches = /(?:^|\s)(?:-c\s*|--)([\w.-]+)=/g;
+
+/**
+ * The start-up parameters: the application's override the connection string's, which override ours. Case is ignored.
+ *
+ * The server reads `options` before the others: ours would override it.
+ */
 export function parametersOf(target: Conninfo, options: PoolOptions): { readonly [name: string]: string } {
   const own = {
     application_name: "usher",
@@ -208,7 +215,12 @@ export function parametersOf(target: Conninfo, options: PoolOptions): { readonly
     IntervalStyle: "postgres",
   };
   const byName = new Map<string, readonly [string, string]>();
-  for (const set of [own, target.parameters, options.parameters ?? {}])
+  const switched = options.parameters?.["options"] ?? target.parameters["options"] ?? "";
+  const names = new Set(
+    [...switched.matchAll(switches)].map(([, name = ""]) => name.toLowerCase().replaceAll("-", "_")),
+  );
+  const sent = Object.fromEntries(Object.entries(own).filter(([name]) => !names.has(name.toLowerCase())));
+  for (const set of [sent, target.parameters, options.parameters ?? {}])
     for (const [name, value] of Object.entries(set)) byName.set(name.toLowerCase(), [name, value]);
   return Object.fromEntries(byName.values());
 }

@@ -9,7 +9,7 @@ import type {
   IdempotencyEntry,
   IdempotencyStore,
 } from "../../src/security/idempotency-store.ts";
-import { indexOf, needsPool, tableOf } from "./tables.ts";
+import { indexOf, needsPool, sweepAll, sweeping, tableOf } from "./tables.ts";
 
 /** The options of the table. */
 export interface IdempotencyTableOptions {
@@ -71,7 +71,7 @@ export function store(pool: Database, options: IdempotencyTableOptions): Idempot
     },
     extend: (digest, token, leaseMs) => pool.exec(extend, digest, token, BigInt(leaseMs)),
     free: (digest, token) => pool.exec(free, digest, token),
-    sweep: () => pool.exec(sweep),
+    sweep: () => sweepAll(() => pool.exec(sweep)),
   };
 }
 
@@ -134,9 +134,9 @@ class TransactionStore implements IdempotencyStore {
 
   async keep(digest: string, { fingerprint, token, answer, keepMs, refused }: IdempotencyAnswer): Promise<boolean> {
     const { undo, add } = this.#statements;
-    if (refused !== undefined && !this.#transaction.commits(refused)) {
-      await this.#db.exec(undo);
-      this.#transaction.isUndone = true;
+    if (refused !== undefined) {
+      if (!this.#transaction.commits(refused)) await this.#db.exec(undo);
+      this.#transaction.keepsRefusal = true;
     }
     return (await this.#db.exec(add, digest, fingerprint, token, answer, BigInt(keepMs))) > 0;
   }
@@ -184,13 +184,14 @@ function made(options: IdempotencyTableOptions) {
       { params: [text, text, text, int64] },
     ),
     extend: Statement.exec(
-      `update ${name} set locked_until = ${inMs("$3")} where digest = $1 and token = $2 and answer is null`,
+      `update ${name} set locked_until = ${inMs("$3")}, kept_until = greatest(kept_until, ${inMs("$3")})
+       where digest = $1 and token = $2 and answer is null`,
       { params: [text, text, int64] },
     ),
     free: Statement.exec(`delete from ${name} where digest = $1 and token = $2 and answer is null`, {
       params: [text, text],
     }),
-    sweep: Statement.count(`delete from ${name} where kept_until <= clock_timestamp()`),
+    sweep: Statement.count(sweeping(name, "kept_until <= clock_timestamp()")),
     // A second request with the key is answered at once, and does not wait for the transaction of the first.
     lock: Statement.find("select pg_try_advisory_xact_lock($1) as locked", { params: [int64], row: { locked: bool } }),
     add: Statement.count(

@@ -50,7 +50,7 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
   if (!Number.isInteger(size) || size < 1) throw new Error("Pool.create: size must be a whole number from 1");
   const info = targetOf("Pool.create: its target", target);
   const settings = parametersOf(info, options);
-  const isOurs = !Object.keys(parameters).some((name) => name.toLowerCase() === "statement_timeout");
+  const isOurs = settings["statement_timeout"] === String(Math.ceil(statementTimeoutMs));
   const answerMs = isOurs && statementTimeoutMs > 0 ? statementTimeoutMs + graceMs : undefined;
   return Pool.over(
     (events) => openConnection(info, { parameters: settings, statementCache }, events),

@@ -3,7 +3,7 @@ import * as Statement from "../../src/database/statement.ts";
 import * as Type from "../../src/database/types.ts";
 import type { SessionEntry, SessionStore } from "../../src/security/session-store.ts";
 import type { Pool } from "./pool.ts";
-import { indexOf, needsPool, tableOf } from "./tables.ts";
+import { indexOf, needsPool, sweepAll, sweeping, tableOf } from "./tables.ts";
 
 /** The options of the table. */
 export interface SessionTableOptions {
@@ -52,7 +52,7 @@ export function store(pool: Pool, options: SessionTableOptions): SessionStore {
       return (await pool.exec(replace, digest, next, createdAt, seenAt, expiresAt)) > 0;
     },
     delete: (digest) => pool.exec(remove, digest),
-    sweep: (now) => pool.exec(sweep, now),
+    sweep: (now) => sweepAll(() => pool.exec(sweep, now)),
   };
 }
 
@@ -86,6 +86,6 @@ function made(options: SessionTableOptions) {
       { params: [text, text, instant, instant, instant] },
     ),
     remove: Statement.exec(`delete from ${name} where digest = $1`, { params: [text] }),
-    sweep: Statement.count(`delete from ${name} where expires_at <= $1`, { params: [instant] }),
+    sweep: Statement.count(sweeping(name, "expires_at <= $1"), { params: [instant] }),
   };
 }

@@ -19,3 +19,25 @@ export function tableOf(store: string, options: { readonly table: string }): str
 export function indexOf(table: string, column: string): string {
   return `"${table.slice(0, 62 - column.length)}_${column}"`;
 }
+
+const sweptAtOnce = 10_000;
+
+/** The statement of {@link sweepAll}. It asks twice: of a row that another statement has just renewed, only the outer question sees that. */
+export function sweeping(name: string, isOver: string): string {
+  const some = `select digest from ${name} where ${isOver} limit ${sweptAtOnce}`;
+  return `delete from ${name} where ${isOver} and digest in (${some})`;
+}
+
+/**
+ * Deletes what is over, a part with each statement: of a table that nobody has swept for long, one statement for all of it
+ * would be ended by `statement_timeout`, however often it is tried.
+ *
+ * @param sweep Runs a statement of {@link sweeping}.
+ */
+export async function sweepAll(sweep: () => Promise<number>): Promise<number> {
+  for (let all = 0; ;) {
+    const swept = await sweep();
+    all += swept;
+    if (swept < sweptAtOnce) return all;
+  }
+}

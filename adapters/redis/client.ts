@@ -20,6 +20,7 @@ export function script(text: string): Script {
 
 export class RedisConnection {
   readonly #client: ReturnType<typeof clientOf>;
+  #closing: Promise<void> | undefined = undefined;
 
   constructor(url: string) {
     this.#client = clientOf(url);
@@ -63,7 +64,12 @@ export class RedisConnection {
   }
 
   /** Ends it, and waits at most `waitMs` for its pending calls. */
-  async close(waitMs: number): Promise<void> {
+  close(waitMs: number): Promise<void> {
+    // The package's client refuses a second call while it waits.
+    return (this.#closing ??= this.#close(waitMs));
+  }
+
+  async #close(waitMs: number): Promise<void> {
     if (!this.isReady) {
       this.destroy();
       return;

@@ -68,8 +68,8 @@ export class Lease implements Database {
   #kept: readonly [refused: Refusal, commits: boolean] | undefined = undefined;
   /** Whether one of its statements conflicted with a concurrent transaction. */
   hasConflicted = false;
-  /** Whether a refusal's work is rolled back already, and what is left is committed. */
-  isUndone = false;
+  /** Whether a refusal is kept in it, which is committed; its work is rolled back already, unless that is committed too. */
+  keepsRefusal = false;
 
   constructor(
     pooled: PooledConnection,
@@ -169,8 +169,8 @@ export class Lease implements Database {
   };
 }
 
-/** What keeps the refusal of a transaction in it, whose work is rolled back. */
-export type RefusalKeeper = Pick<Lease, "commits" | "isUndone">;
+/** What keeps the refusal of a transaction in it. */
+export type RefusalKeeper = Pick<Lease, "commits" | "keepsRefusal">;
 
 /** The open transaction of a `db`; undefined for a pool, and for a connection outside of one. */
 export function openTransaction(db: unknown): RefusalKeeper | undefined {
@@ -182,12 +182,13 @@ const setsTimeout = /\bstatement_timeout\b/i;
 
 // What they do lasts until the session ends.
 const changers =
-  /(?:set\b(?!\s+(?:local|transaction|constraints)\b)|reset\b|listen\b|declare\b|create\s+(?:(?:local|global)\s+)?temp)/iy;
-const changingCalls = /\bset_config\s*\(|\bpg_(?:try_)?advisory_lock/i;
+  /(?:set\b(?!\s+(?:local|transaction|constraints)\b)|reset\b|listen\b|declare\b|create\s+(?:or\s+replace\s+)?(?:(?:local|global)\s+)?temp)/iy;
+const changingParts =
+  /\bset_config\s*\(|\bpg_(?:try_)?advisory_lock|\binto\s+(?:(?:local|global)\s+)?temp(?:orary)?\s/i;
 
 function changesSession(sql: string): boolean {
   changers.lastIndex = beginningOf(sql);
-  return changers.test(sql) || changingCalls.test(sql);
+  return changers.test(sql) || changingParts.test(sql);
 }
 
 function ignore(): void {}
@@ -231,13 +232,17 @@ const begins: ReadonlyMap<Isolation | undefined, string> = /* @__PURE__ */ new M
 ]);
 
 /** Looks at what only JavaScript gets wrong before a connection is borrowed. */
-export function checkBorrower(at: string, work: unknown, options: Borrow): void {
+export function checkBorrower(at: string, work: unknown, options: TransactionOptions): void {
   needsFunction(`${at}: its work`, work);
   needsObject(`${at}: options`, options);
-  const { signal, waitMs } = options;
+  const { signal, waitMs, retries } = options;
   const isSignal = signal === undefined || (isObject(signal) && typeof signal.addEventListener === "function");
   needs(isSignal, `${at}: signal`, signal, "an AbortSignal");
-  needs(waitMs === undefined || typeof waitMs === "number", `${at}: waitMs`, waitMs, "milliseconds");
+  for (const [name, value] of Object.entries({ waitMs, retries })) {
+    // With NaN it would wait, or run the work again, for ever.
+    const isBound = value === undefined || (typeof value === "number" && value >= 0);
+    needs(isBound, `${at}: ${name}`, value, "a number from 0");
+  }
 }
 
 /** The result of one run of the work. */
@@ -305,7 +310,7 @@ async function attempt<A>(
   try {
     value = await work(lease);
     refused = isA(Refusal, value) ? value : undefined;
-    commits = refused === undefined || lease.isUndone || lease.commits(refused);
+    commits = refused === undefined || lease.keepsRefusal || lease.commits(refused);
   } catch (thrown) {
     await lease.end();
     await rollBack(pooled);
@@ -316,17 +321,17 @@ async function attempt<A>(
     await rollBack(pooled);
     return { kind: "done", value };
   }
-  const failure = lease.isAborted ? await abandon(pooled) : await commit(pooled, lease.hasConflicted);
-  if (failure === undefined) return { kind: "done", value };
-  if (refused === undefined || lease.isUndone) return { kind: "failed", thrown: new DatabaseError(failure) };
-  const error = new DatabaseError(failure);
-  warn(`what a refused work wrote is not kept: ${error.message}`);
+  const thrown = lease.isAborted ? await abandon(pooled) : await commit(pooled, lease.hasConflicted);
+  if (thrown === undefined) return { kind: "done", value };
+  if (refused === undefined || lease.keepsRefusal) return { kind: "failed", thrown };
+  warn(`what a refused work wrote is not kept: ${thrown.message}`);
   return { kind: "done", value };
 }
 
-async function abandon(pooled: PooledConnection): Promise<DatabaseFailure> {
+/** No bug either, as {@link abandoned} is none. */
+async function abandon(pooled: PooledConnection): Promise<DatabaseError> {
   await rollBack(pooled);
-  return { kind: "not_committed", detail: "who asked for it went away" };
+  return new DatabaseError({ kind: "not_committed", detail: "who asked for it went away" }, true);
 }
 
 /** Closes a connection that does not roll back: the next borrower would be inside the transaction. */
@@ -336,7 +341,12 @@ async function rollBack(pooled: PooledConnection): Promise<void> {
 }
 
 /** Commits; resolves with the failure if it did not. */
-async function commit(pooled: PooledConnection, hasConflicted: boolean): Promise<DatabaseFailure | undefined> {
+async function commit(pooled: PooledConnection, hasConflicted: boolean): Promise<DatabaseError | undefined> {
+  const failure = await failedCommit(pooled, hasConflicted);
+  return failure && new DatabaseError(failure);
+}
+
+async function failedCommit(pooled: PooledConnection, hasConflicted: boolean): Promise<DatabaseFailure | undefined> {
   // Before its answer it is not known whether it is done.
   currentDeadline()?.commits();
   try {

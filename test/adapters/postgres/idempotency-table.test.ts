@@ -31,6 +31,16 @@ describe("a table", () => {
     await Statement.verify(pool, IdempotencyTable.statements(options));
   });
 
+  it("knows a key for as long as its claim is extended", async () => {
+    const store = IdempotencyTable.store(await opened(), options);
+    await store.claim("a", { fingerprint: "f", token: "t", leaseMs: 1, keepMs: 60_000, takesOver: false }, new Date());
+    for (const leaseMs of [3_600_000, 1]) {
+      await store.extend("a", "t", leaseMs);
+      const known = "kept_until >= locked_until as is_known, kept_until > now() + interval '30 minutes' as is_kept";
+      expect(await outside.unsafe(`select ${known} from answers`)).toEqual([{ is_known: true, is_kept: true }]);
+    }
+  });
+
   it.each(["", "Answers", "a b", 'a"', "1a", "a".repeat(64)])("refuses the name %j", (table) => {
     expect(() => IdempotencyTable.schema({ table })).toThrow("is not a table's name");
   });
@@ -138,6 +148,23 @@ describe("a transaction that does not commit, or not yet", () => {
       await db.exec(ran === 1 ? addLate : addSeat, ran);
       return `seat ${ran}`;
     });
+    expect([await ask(), await ask(), await ask(), await seats()]).toEqual([
+      "500 internal",
+      "200 seat 2",
+      "200 seat 2 again",
+      [2, 100],
+    ]);
+  });
+
+  it("answers no refusal that it cannot keep, where its option keep commits its work", async () => {
+    await outside`insert into seat values (100, 1)`;
+    const { ask, seats } = await hall(
+      async (db, ran) => {
+        await db.exec(ran === 1 ? addLate : addSeat, ran);
+        return ran === 1 ? refuse(taken, "It is taken.") : `seat ${ran}`;
+      },
+      { keep: () => true },
+    );
     expect([await ask(), await ask(), await ask(), await seats()]).toEqual([
       "500 internal",
       "200 seat 2",

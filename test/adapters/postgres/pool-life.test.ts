@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Health, Test } from "usher-http";
-import { DatabaseError, Pool, Statement, Type } from "usher-http/postgres";
+import { Conninfo, DatabaseError, Pool, Statement, Type } from "usher-http/postgres";
 import type { DatabaseFailure } from "usher-http/postgres";
 import { lines, messages } from "../../support/logs.ts";
 import { gate } from "../../support/node-server.ts";
@@ -60,6 +60,17 @@ describe("a pool: options", () => {
     expect(await everywhere(some, "statement_timeout")).toEqual(new Set(["4321ms"]));
     expect(await everywhere(some, "search_path")).toEqual(new Set(["pg_catalog"]));
     expect(await everywhere(some, "application_name")).toEqual(new Set(["mine"]));
+  });
+
+  it("gives the connection string's options before its own", async () => {
+    const switches = "-c statement_timeout=4321 --idle-in-transaction-session-timeout=8765 -cgeqo=off";
+    const { parameters, ...target } = Conninfo.parse(server.url());
+    const some = await Pool.create({ ...target, parameters: { ...parameters, options: switches } }, { size: 1 });
+    onTestFinished(() => some.close());
+    expect(await everywhere(some, "statement_timeout")).toEqual(new Set(["4321ms"]));
+    expect(await everywhere(some, "idle_in_transaction_session_timeout")).toEqual(new Set(["8765ms"]));
+    expect(await everywhere(some, "geqo")).toEqual(new Set(["off"]));
+    expect(await everywhere(some, "application_name")).toEqual(new Set(["usher"]));
   });
 
   it("keeps statements prepared as many as it is told, and none where it is told so (DB-15)", async () => {

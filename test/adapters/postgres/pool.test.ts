@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Refusal, Test, refuse } from "usher-http";
 import { Statement } from "usher-http/postgres";
+import type { Database } from "usher-http/postgres";
 import { lines, messages } from "../../support/logs.ts";
 import { gate } from "../../support/node-server.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
@@ -159,6 +160,18 @@ describe("a borrow: callers", () => {
       expect(await some.exec(pid)).toEqual({ pid: before });
       expect(await watch`select 1 from pg_stat_activity where wait_event = 'PgSleep'`).toHaveLength(0);
     }
+  });
+
+  it("whose caller goes away before the commit is rolled back, which is no fault of the server's", async () => {
+    const some = await pool({ size: 1 });
+    const leaving = new AbortController();
+    const work = async (db: Database): Promise<void> => {
+      await db.exec(add, "of one who went away");
+      leaving.abort();
+    };
+    const thrown = await some.transaction(work, { signal: leaving.signal }).catch((thrown: unknown) => thrown);
+    expect(thrown).toMatchObject({ failure: { kind: "not_committed" }, refusal: { code: { name: "busy" } } });
+    expect(await some.exec(countItems, "of one who went away")).toEqual({ items: 0n });
   });
 
   it("that is over takes no statement", async () => {

@@ -1,4 +1,5 @@
 /** Idempotency keys that processes share, over a real Redis or Valkey. */
+import { createClient } from "redis";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { Dep, Idempotency, Path, Returns, Test, post } from "usher-http";
 import { idempotencyStore } from "usher-http/redis";
@@ -25,6 +26,27 @@ describe.skipIf(redis.isSkipped)(`idempotency keys in Redis${redis.why}`, () => 
   };
 
   itKeepsAnswers(open);
+
+  it("knows a key for as long as its claim is extended", async () => {
+    const prefix = `usher-test-${process.pid}-${prefixes++}:`;
+    const store = await idempotencyStore(url, { prefix, waitMs: 60_000 });
+    const client = await createClient({ url }).connect();
+    onTestFinished(async () => {
+      await Promise.all([store.close(), client.close()]);
+    });
+    await store.claim("a", { fingerprint: "f", token: "t", leaseMs: 1, keepMs: 60_000, takesOver: false }, new Date());
+    for (const leaseMs of [3_600_000, 1]) {
+      await store.extend("a", "t", leaseMs);
+      expect(await client.pTTL(`${prefix}a`)).toBeGreaterThan(1_800_000);
+    }
+  });
+
+  it("is closed once, however often it is asked to", async () => {
+    const store = await idempotencyStore(url, { waitMs: 60_000 });
+    const pending = store.free("digest", "token");
+    expect(await Promise.all([store.close(), store.close(), pending])).toEqual([undefined, undefined, undefined]);
+    await store.close();
+  });
 
   it("refuses to connect where there is no server", async () => {
     await expect(idempotencyStore("redis://127.0.0.1:1")).rejects.toThrow("ECONNREFUSED");

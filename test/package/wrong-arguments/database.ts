@@ -79,6 +79,7 @@ const pools: readonly Row[] = [
   ["Pool.transaction", (x) => pool.transaction(work, { isolation: x }), ["serializable"]],
   ["Pool.transaction", (x) => pool.transaction(work, { signal: x }), [new AbortController().signal]],
   ["Pool.transaction", (x) => pool.transaction(work, { waitMs: x }), [7]],
+  ["Pool.transaction", (x) => pool.transaction(work, { retries: x }), [7]],
   ["Database.exec", (x) => pool.transaction((db) => db.exec(x)), [statement]],
   ["Pool.check", (x) => pool.check(x), ["postgres"]],
   ["Pool.measure", (o) => pool.measure(o), [{}]],
