@@ -29,7 +29,7 @@ export function stripped(text: string, from = 0, to: number = text.length): stri
 /** The value of a field, its lines joined (RFC 9110 §5.3); undefined without a line. */
 export function fieldValue(lines: readonly string[]): string | undefined {
   const [first] = lines;
-  return first === undefined ? undefined : stripped(lines.length === 1 ? first : lines.join(","));
+  return first === undefined ? undefined : stripped(lines.length === 1 ? first : lines.join(", "));
 }
 
 function isBlank(unit: number): boolean {
