@@ -29,7 +29,7 @@ export function sweeping(name: string, isOver: string): string {
 }
 
 /**
- * Deletes what is over, a part with each statement: of a table that nobody has swept for long, one statement for all of it
+ * Deletes what is over, a part with each statement: of a table that was not swept for long, one statement for all of it
  * would be ended by `statement_timeout`, however often it is tried.
  *
  * @param sweep Runs a statement of {@link sweeping}.

@@ -328,7 +328,7 @@ async function attempt<A>(
   return { kind: "done", value };
 }
 
-/** No bug either, as {@link abandoned} is none. */
+/** As {@link abandoned}: the caller has gone, which is not a bug. */
 async function abandon(pooled: PooledConnection): Promise<DatabaseError> {
   await rollBack(pooled);
   return new DatabaseError({ kind: "not_committed", detail: "who asked for it went away" }, true);
