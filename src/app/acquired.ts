@@ -9,7 +9,7 @@ export class Acquired {
   hasFailed = false;
   /** Whether the request's deadline has passed. */
   hasTimedOut = false;
-  /** Whether a value was told so before the answer: what the handler wrote with it is not kept. */
+  /** Whether the deadline passed before a transaction was committed: what the handler wrote in it is rolled back. */
   isUndone = false;
   /** Settles once all have got the handler's answer; undefined where none waits for it. Never rejects. */
   keeping: Promise<unknown> | undefined = undefined;

@@ -316,8 +316,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     if (body === undefined || this.isAnswered) return body && bodyRefusal(answeredBefore);
     const { maxBody, budget } = this.app;
     if (body.length !== undefined && body.length > maxBody) return bodyRefusal(bodyTooLarge);
-    const isCounted = body.length !== undefined && this.exchange.isInner !== true;
-    this.isOverBudget = isCounted && !budget.hasRoom(this, body.length);
+    this.isOverBudget = body.length !== undefined && !this.exchange.isInner && !budget.hasRoom(this, body.length);
     if (this.isOverBudget) return bodyRefusal(noRoom);
     const whole = new WholeBody(this);
     body.whole(maxBody, whole);
