@@ -140,7 +140,9 @@ describe("on an even host", () => {
     expect(text).toContain(`| more, GET / | ≤ 3 µs | **7.50 (5.00 to 10.0)** | no reason is written yet |`);
     expect(text).toContain("| of another part | ≥ 1.00 | not measured |  |");
     expect(text).toContain(`![CPU](${charts}/server-1.svg)`);
-    expect(text).toMatch(/Measured on .* cores of .* Load before .* Usher .*, Node .*, Bun /s);
+    expect(text).toMatch(
+      /Measured on .* cores of .* Load before .*\n## Versions\n.*\| Usher \| .*\| Node \| .*\| Bun \| /s,
+    );
   });
 });
 
