@@ -1,6 +1,7 @@
 /** The arguments of a tool as the request of its route. */
 import { isRecord } from "../../src/given.ts";
 import { encodeSegment } from "../../src/http/target.ts";
+import { joined } from "../../src/inputs/body-source.ts";
 import type { ToolMember, ToolSchemas } from "../../src/openapi/tool-schemas.ts";
 import type { Route } from "../../src/routing/route.ts";
 import type { ToolRequest } from "./inner.ts";
@@ -267,7 +268,8 @@ function multipart(fields: readonly (readonly [ToolMember, string | Uint8Array])
     parts.push(encoder.encode(head), typeof value === "string" ? encoder.encode(value) : value, encoder.encode("\r\n"));
   }
   parts.push(encoder.encode(`--${boundary}--\r\n`));
-  return { content: joined(parts), contentType: `multipart/form-data; boundary=${boundary}` };
+  const length = parts.reduce((length, part) => length + part.byteLength, 0);
+  return { content: joined(parts, length), contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
 const usualBoundary = "----usher-form";
@@ -278,16 +280,6 @@ function boundaryOf(fields: readonly (readonly [ToolMember, string | Uint8Array]
   const textIn = (value: string | Uint8Array): string => (typeof value === "string" ? value : decoder.decode(value));
   const hasIt = fields.some(([, value]) => textIn(value).includes(usualBoundary));
   return hasIt ? `----usher${crypto.randomUUID()}` : usualBoundary;
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.byteLength, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.byteLength;
-  }
-  return bytes;
 }
 
 function rawBytes(member: ToolMember, value: unknown, isBase64: boolean, problems: ArgumentProblems): Uint8Array {

@@ -10,6 +10,7 @@ import type { StreamBody } from "../../src/events/stream.ts";
 import { isRecord } from "../../src/given.ts";
 import { byteLength, encodeBase64 } from "../../src/http/bytes.ts";
 import { stripped } from "../../src/http/fields.ts";
+import { joined } from "../../src/inputs/body-source.ts";
 import { inBackground } from "../../src/logging/raised.ts";
 import { resultMember } from "../../src/openapi/tool-schemas.ts";
 import { sentences } from "../../src/refusals.ts";
@@ -215,16 +216,6 @@ async function readWhole(body: StreamBody, { maxAnswer, gone }: BodyReadOptions)
     return length <= maxAnswer;
   });
   return isWhole ? joined(parts, length) : undefined;
-}
-
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.byteLength;
-  }
-  return bytes;
 }
 
 /** A route's stream threw. What it threw is in the route's own log line. */

@@ -50,6 +50,26 @@ const timedOut = [503, "timed_out"];
 const inUse = [409, "idempotency_key_in_use"];
 const lost = [409, "idempotency_answer_lost"];
 
+/** A shop whose first request is answered during its commit, which ends after that. */
+async function lateCommit(end: () => void) {
+  const [committing, committed] = [gate(), gate()];
+  const beforeAnswer = async (): Promise<void> => {
+    committing.open();
+    await committed.passed;
+    end();
+  };
+  const made = shop({ beforeAnswer });
+  const first = made.ask();
+  await made.begun.passed;
+  made.freed.open();
+  await committing.passed;
+  vi.advanceTimersByTime(100);
+  expect(await first).toEqual([503, "outcome_unknown"]);
+  committed.open();
+  await settle();
+  return made;
+}
+
 describe("a key whose request is answered at its deadline", () => {
   it("has no late answer where a transaction of the request was rolled back, and is not free", async () => {
     const told: boolean[] = [];
@@ -66,39 +86,14 @@ describe("a key whose request is answered at its deadline", () => {
   });
 
   it("has the answer whose work is committed later, kept once", async () => {
-    const [committing, committed] = [gate(), gate()];
-    const beforeAnswer = async (): Promise<void> => {
-      committing.open();
-      await committed.passed;
-    };
-    const { ask, begun, freed, placed } = shop({ beforeAnswer });
-    const first = ask();
-    await begun.passed;
-    freed.open();
-    await committing.passed;
-    vi.advanceTimersByTime(100);
-    expect(await first).toEqual([503, "outcome_unknown"]);
-    committed.open();
-    await settle();
+    const { ask, placed } = await lateCommit(() => {});
     expect([await ask(), placed(), messages("error")]).toEqual([[200, "order 1"], 1, []]);
   });
 
   it("is not free where it is not known whether the work is committed", async () => {
-    const [committing, committed] = [gate(), gate()];
-    const beforeAnswer = async (): Promise<void> => {
-      committing.open();
-      await committed.passed;
+    const { ask, placed } = await lateCommit(() => {
       throw new DatabaseError({ kind: "lost", detail: "the connection closed" });
-    };
-    const { ask, begun, freed, placed } = shop({ beforeAnswer });
-    const first = ask();
-    await begun.passed;
-    freed.open();
-    await committing.passed;
-    vi.advanceTimersByTime(100);
-    expect(await first).toEqual([503, "outcome_unknown"]);
-    committed.open();
-    await settle();
+    });
     expect([await ask(), placed()]).toEqual([inUse, 1]);
   });
 
