@@ -102,6 +102,6 @@ export function expireAt(timed: Timed, dueAt: number): void {
 
 /** Does nothing where it does not wait. */
 export function cancelExpiry(timed: Timed): void {
-  if (isWorkers()) clearTimeout(timed.timer);
-  else wheel.remove(timed);
+  if (timed.timer === undefined) wheel.remove(timed);
+  else clearTimeout(timed.timer);
 }
