@@ -64,19 +64,21 @@ function answerAround(request: RequestState): MaybePromise<WireResponse> {
   } catch (thrown) {
     return finish(request, failureAnswer(request, thrown));
   }
-  const { middleware, overload } = request.app;
+  const { overload } = request.app;
   if (overload !== undefined && !takePlace(request, overload)) return finish(request, refusalAnswer(overloaded));
   const deadline = startDeadline(request);
   if (deadline !== undefined) return deadline.hasExpired ? deadline : answerByDeadline(request, deadline);
-  return middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
+  return answerWithMiddleware(request);
 }
 
 function answerByDeadline(request: RequestState, deadline: RequestDeadline<RequestState>): MaybePromise<WireResponse> {
-  const { middleware } = request.app;
-  const response = withinDeadline(request, (request) =>
-    middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware),
-  );
+  const response = withinDeadline(request, answerWithMiddleware);
   return isPending(response) ? deadline.wait() : response;
+}
+
+function answerWithMiddleware(request: RequestState): MaybePromise<WireResponse> {
+  const { middleware } = request.app;
+  return middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
 }
 
 /** The deadline of a request that has one. A budget of 0 is a caller that waits no more: nothing runs for it. */
