@@ -32,7 +32,7 @@ export function send(port, { bytes, multipart }) {
   sending.write(head);
   let left = bytes;
   const more = () => {
-    for (let room = true; room && left > 0; left -= piece.length) room = sending.write(piece);
+    for (let room = true; room && left > 0; left -= piece.length) room = sending.write(pieceOf(left));
     if (left > 0) sending.once("drain", more);
     else sending.end(tail);
   };
@@ -40,12 +40,17 @@ export function send(port, { bytes, multipart }) {
   return promise;
 }
 
+/** The next piece of a body. @param {number} left How many bytes of it are left. */
+function pieceOf(left) {
+  return left < piece.length ? piece.subarray(0, left) : piece;
+}
+
 const hashes = new Map();
 
 function hashOf(bytes) {
   if (!hashes.has(bytes)) {
     const hash = createHash("sha1");
-    for (let left = bytes; left > 0; left -= piece.length) hash.update(piece);
+    for (let left = bytes; left > 0; left -= piece.length) hash.update(pieceOf(left));
     hashes.set(bytes, hash.digest("hex"));
   }
   return hashes.get(bytes);

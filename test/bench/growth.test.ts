@@ -1,6 +1,9 @@
-/** How the benchmarks measure growth: who plays at which size, and what has no figure. */
+/** How the benchmarks measure growth: who plays at which size, what is sent, and what has no figure. */
+import { createHash } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { root } from "../package/packed.ts";
 
 type Figures = Readonly<Record<string, ReadonlyMap<number, readonly Readonly<Record<string, number>>[]>>>;
@@ -22,6 +25,10 @@ const { grown, growthOf } = (await import(join(root, "bench/growth/grow.mjs"))) 
 const { parts, partsOf } = (await import(join(root, "bench/parts.mjs"))) as {
   readonly parts: readonly string[];
   readonly partsOf: (names: readonly string[]) => readonly string[];
+};
+
+const { send } = (await import(join(root, "bench/uploads/send.mjs"))) as {
+  readonly send: (port: number, body: { readonly bytes: number; readonly multipart: boolean }) => Promise<void>;
 };
 
 const about = { title: "Time", unit: "ms", better: "less", x: "routes" };
@@ -88,4 +95,20 @@ describe("growth", () => {
     expect(partsOf(["growth"])).toHaveLength(6);
     expect(() => partsOf(["growht"])).toThrow("no such part: growht; there are server, ");
   });
+});
+
+it.each([1, 1024, 65_536, 65_537, 1 << 20])("a body of %i bytes is sent as long as it is", async (bytes) => {
+  const lengths: number[] = [];
+  const server = createServer(async (request, response) => {
+    const parts: Uint8Array[] = await request.toArray();
+    const body = Buffer.concat(parts);
+    lengths.push(body.length);
+    response.end(createHash("sha1").update(body).digest("hex"));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  // The second one comes on the same connection.
+  for (let i = 0; i < 2; i++) await send(port, { bytes, multipart: false });
+  expect(lengths).toEqual([bytes, bytes]);
 });
