@@ -25,9 +25,9 @@ export interface PoolOptions {
   readonly parameters?: { readonly [name: string]: string };
   /** Prepared statements per connection; 256 by default. Set 0 behind a pooler in transaction mode. */
   readonly statementCache?: number;
-  /** The age at which a connection is replaced, plus or minus a tenth; 1 800 000 by default. */
+  /** The age at which a connection is replaced, plus or minus a tenth; 1 800 000 by default, 0 for none. */
   readonly maxLifetimeMs?: number;
-  /** How long a connection is idle before the pool checks it; 60 000 by default. */
+  /** How long a connection is idle before the pool checks it, while another is idle; 60 000 by default, 0 for no checks. */
   readonly idleCheckMs?: number;
   /** When a released connection's session is reset: by default after `use`, and after a transaction that changed it. */
   readonly reset?: Reset;

@@ -54,9 +54,14 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
   const answerMs = isOurs && statementTimeoutMs > 0 ? statementTimeoutMs + graceMs : undefined;
   return Pool.over(
     (events) => openConnection(info, { parameters: settings, statementCache }, events),
-    { size, waitMs, answerMs, maxLifetimeMs, idleCheckMs },
+    { size, waitMs, answerMs, maxLifetimeMs: orNone(maxLifetimeMs), idleCheckMs: orNone(idleCheckMs) },
     reset,
   );
+}
+
+/** A time of 0 is none, as it is to PostgreSQL. */
+function orNone(ms: number): number {
+  return ms === 0 ? Number.POSITIVE_INFINITY : ms;
 }
 
 /**

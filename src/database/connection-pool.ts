@@ -26,6 +26,8 @@ const firstBackoffMs = 100;
 const maxBackoffMs = 1000;
 /** How long an idle connection may take to answer `select 1`. */
 const pingMs = 5000;
+/** How long an old connection stays where no other could be opened, at most. */
+const renewAgainMs = 60_000;
 /** The least limit of what ends a transaction: a commit checks deferred constraints, which may take long. */
 const commitMs = 60_000;
 
@@ -299,7 +301,7 @@ export class ConnectionPool {
       // The old one died meanwhile and its place was refilled, or the pool closed.
       else inBackground(this.#shut(fresh));
     } catch {
-      pooled.endsAt = performance.now() + this.#options.idleCheckMs;
+      pooled.endsAt = performance.now() + Math.min(renewAgainMs, this.#options.idleCheckMs);
     }
     this.#isRenewing = false;
     this.#checkClosed();

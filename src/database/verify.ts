@@ -11,7 +11,8 @@ import { includes, customTypes } from "./type-text.ts";
  * Checks every statement against the database without running it. Call it at start-up: it finds a renamed column before a
  * request does.
  *
- * @throws DatabaseError naming each statement that does not fit, and why.
+ * @throws DatabaseError naming each statement that does not fit, and why. A server that cannot tell, as where a lock or a
+ *   time-out ends the question, is an error of its own.
  */
 export async function verify(pool: Pool, statements: readonly Statement<never, unknown>[]): Promise<void> {
   needs(
@@ -33,12 +34,16 @@ export async function verify(pool: Pool, statements: readonly Statement<never, u
   throw new DatabaseError({ kind: "db", code: undefined, detail });
 }
 
+/** The classes of SQLSTATE that are the server's state, and not a statement's fault: too little memory, a lock, a time-out. */
+const serverStates = /^(?:53|55|57|58)/;
+
 async function describe(pool: Pool, sql: string): Promise<StatementColumns | string> {
   try {
     return await pool.describe(sql);
   } catch (thrown) {
-    if (isA(DatabaseError, thrown) && thrown.failure.kind === "db") return thrown.failure.detail;
-    throw thrown;
+    if (!isA(DatabaseError, thrown) || thrown.failure.kind !== "db") throw thrown;
+    if (serverStates.test(thrown.failure.code ?? "")) throw thrown;
+    return thrown.failure.detail;
   }
 }
 

@@ -36,9 +36,12 @@ export function contentTypeOf(request: InputRequest): string | undefined {
   return lines.length === 1 ? lines[0] : undefined;
 }
 
-/** A 415 where the body's type is missing or not accepted. */
+/** What a body without a type may be taken for (RFC 9110 §8.3): `fetch` with bytes sends none. */
+const untyped = "application/octet-stream";
+
+/** A 415 where the body's type is not accepted. */
 export function checkContentType(request: InputRequest, accepted: readonly string[]): Refusal | undefined {
-  const line = contentTypeOf(request);
+  const line = request.lines("content-type").length === 0 ? untyped : contentTypeOf(request);
   return line !== undefined && isTypeOf(accepted, line) ? undefined : unsupported(accepted);
 }
 

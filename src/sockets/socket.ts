@@ -72,6 +72,8 @@ function messageOf(shape: AnyStandard): AnyMessage {
     frame: "text",
     shape,
     read: (data) => {
+      // A body of no bytes is an empty object; a message of none is no JSON.
+      if (data === "") return error("body malformed");
       const read = reader.readText(data as string);
       if (read.ok) return read;
       return error(inOneLine(read.error, read.more, ({ code }, at) => `${at} ${code}`));

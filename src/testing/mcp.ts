@@ -8,7 +8,9 @@ export interface TestToolResult {
   readonly content: readonly { readonly type: string; readonly text?: string; readonly [member: string]: unknown }[];
   /** The answer as JSON, where it has a shape; of an answer that is not an object its member `result`. */
   readonly structured: unknown;
-  /** The refusal, where it is one: `{ error, message, problems }`. */
+  /** Whether it is a refusal, or the answer of a call that failed. */
+  readonly isError: boolean;
+  /** The refusal, where it is one: `{ error, message, problems }`, or the app's own JSON. One that is no JSON is in `content` alone. */
   readonly refusal: { readonly error: string; readonly message: string; readonly problems?: unknown } | undefined;
 }
 
@@ -80,8 +82,18 @@ async function allTools(request: TestAgent["request"]): ReturnType<TestAgent["to
 
 async function toolResult(request: TestAgent["request"], name: string, given: object): Promise<TestToolResult> {
   needsText("Test.mcp: the name of its tool", name);
-  const { content, structuredContent, isError } = await request("tools/call", { name, arguments: given });
-  const blocks = content as TestToolResult["content"];
-  const refusal = isError === true ? (JSON.parse(blocks[0]?.text ?? "null") as TestToolResult["refusal"]) : undefined;
-  return { content: blocks, structured: structuredContent, refusal };
+  const result = await request("tools/call", { name, arguments: given });
+  const content = result["content"] as TestToolResult["content"];
+  const isError = result["isError"] === true;
+  const refusal = isError ? refusalIn(content[0]?.text) : undefined;
+  return { content, structured: result["structuredContent"], isError, refusal };
+}
+
+/** An app whose refusals are texts has no JSON. */
+function refusalIn(text = ""): TestToolResult["refusal"] {
+  try {
+    return JSON.parse(text) as TestToolResult["refusal"];
+  } catch {
+    return undefined;
+  }
 }

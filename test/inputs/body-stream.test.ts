@@ -72,7 +72,11 @@ describe("a body stream: limits and types", () => {
       415,
       unsupported,
     ]);
-    expect(await send(counted(10, "application/octet-stream"), "x", {})).toEqual([415, unsupported]);
+  });
+
+  it("without a type counts as application/octet-stream (RFC 9110 §8.3)", async () => {
+    expect(await send(counted(10, "application/octet-stream"), "x", {})).toEqual([200, "1 parts, 1 bytes"]);
+    expect(await send(counted(10, "text/csv"), "x", {})).toEqual([415, unsupported]);
   });
 
   it.each(["IMAGE/png; q=1", "application/ld+json", "text/csv"])("BS-06 takes %s", async (type) => {

@@ -104,11 +104,13 @@ describe("a socket: its handler", () => {
     await Test.websocket(Test.app([route]), texts, "/echo", async (socket) => {
       await socket.send('{"text":1}');
       await socket.send("not JSON");
+      await socket.send("");
       await socket.send('{"text":"ok"}');
       expect(await socket.receive()).toEqual({ ok: true, value: '{"text":"ok"}' });
     });
     expect(ends).toEqual([
       { kind: "unreadable", detail: "body.text unexpected_type" },
+      { kind: "unreadable", detail: "body malformed" },
       { kind: "unreadable", detail: "body malformed" },
       undefined,
       { kind: "closed", code: 1000, reason: "" },

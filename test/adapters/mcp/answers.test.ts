@@ -1,5 +1,5 @@
 /** Answers of tools at their limits: none, as long as may be, and longer. */
-import { Event, Meta, Path, Returns, Test, get } from "usher-http";
+import { Codec, Event, Meta, Path, Query, RefusalFormat, Returns, Test, get } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -20,6 +20,19 @@ it("JSON lines without a line are an empty list", async () => {
   expect(await callTool(Test.app([lines, ...Mcp.routes([lines], about)]), "it")).toEqual({
     content: [{ type: "text", text: "[]" }],
     structuredContent: { result: [] },
+  });
+});
+
+it("Test.mcp tells of a refusal that is no JSON", async () => {
+  const meta = Meta.tool({ name: "it" });
+  const route = get(Path.of("it"), { meta, inputs: { n: Query.required("n", Codec.int) }, returns: Returns.text }, String);
+  const refusalFormat = RefusalFormat.text({ contentType: "text/plain", write: ({ error }) => `refused: ${error}` });
+  const agent = Test.mcp(Test.app([route, ...Mcp.routes([route], about)], { refusalFormat }));
+  expect(await agent.call("it", {})).toEqual({
+    content: [{ type: "text", text: "refused: invalid" }],
+    structured: undefined,
+    isError: true,
+    refusal: undefined,
   });
 });
 

@@ -85,6 +85,18 @@ describe("a connection that was long idle", () => {
   });
 });
 
+describe("a time of 0 is none", () => {
+  it("no connection is renewed, and none is asked whether it is there", async () => {
+    const { some } = await held({ size: 2, maxLifetimeMs: 0, idleCheckMs: 0 });
+    const before = await allAtOnce(some);
+    const asked = await askedAt();
+    await pass(some, 10_000);
+    expect(await askedAt()).toEqual(asked);
+    expect(await allAtOnce(some)).toEqual(before);
+    expect(some.stats()).toEqual({ size: 2, idle: 2, waiting: 0, replaced: 0 });
+  });
+});
+
 describe("a connection that is old", () => {
   const bounds = { size: 1, maxLifetimeMs: 1000, idleCheckMs: 60_000 };
 

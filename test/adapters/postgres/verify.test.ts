@@ -72,6 +72,17 @@ it("names every statement that does not fit, and what does not", async () => {
   expect(message.match(/select id from item:/g)).toHaveLength(1);
 });
 
+it("a server that could not tell has not found a statement that does not fit", async () => {
+  const some = await pool({ statementTimeoutMs: 200 });
+  const other = await pool({ size: 1 });
+  await other.transaction(async (db) => {
+    await db.exec(Statement.exec("lock table item"));
+    // Its plan waits for the lock.
+    const thrown = Statement.verify(some, [Statement.list("select id from item", { row: { id: Type.int64 } })]);
+    await expect(thrown).rejects.toMatchObject({ failure: { kind: "db", code: "57014" } });
+  });
+});
+
 it("says where there is no database to ask", async () => {
   const some = await pool();
   await some.close();
