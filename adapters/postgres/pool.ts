@@ -59,7 +59,7 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
   );
 }
 
-/** A time of 0 is none, as it is to PostgreSQL. */
+/** A time of 0 is no limit, as it is to PostgreSQL. */
 function orNone(ms: number): number {
   return ms === 0 ? Number.POSITIVE_INFINITY : ms;
 }

@@ -25,7 +25,11 @@ it("JSON lines without a line are an empty list", async () => {
 
 it("Test.mcp tells of a refusal that is no JSON", async () => {
   const meta = Meta.tool({ name: "it" });
-  const route = get(Path.of("it"), { meta, inputs: { n: Query.required("n", Codec.int) }, returns: Returns.text }, String);
+  const route = get(
+    Path.of("it"),
+    { meta, inputs: { n: Query.required("n", Codec.int) }, returns: Returns.text },
+    String,
+  );
   const refusalFormat = RefusalFormat.text({ contentType: "text/plain", write: ({ error }) => `refused: ${error}` });
   const agent = Test.mcp(Test.app([route, ...Mcp.routes([route], about)], { refusalFormat }));
   expect(await agent.call("it", {})).toEqual({
