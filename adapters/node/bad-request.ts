@@ -1,4 +1,3 @@
-import { METHODS } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { logRefusedHead } from "../../src/app/failures.ts";
@@ -10,6 +9,7 @@ import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { connectionOf, discardLimit, endedEarly, linger, lingerAtEnd, lingerMs } from "./connection.ts";
 import type { NodeConnection } from "./connection.ts";
+import { http } from "./http.ts";
 
 /** How a body is framed: by its length, 0 without a body, or in chunks. */
 export type Framing = number | "chunked";
@@ -178,7 +178,7 @@ function headOf(status: number): string[] {
 function statusOf(fault: ParserFault): number {
   if (fault.code === "ERR_HTTP_REQUEST_TIMEOUT") return 408;
   const [method = "", , version] = lineAt(fault).split(" ");
-  if (fault.code === "HPE_HEADER_OVERFLOW") return version === undefined && METHODS.includes(method) ? 414 : 431;
+  if (fault.code === "HPE_HEADER_OVERFLOW") return version === undefined && http.METHODS.includes(method) ? 414 : 431;
   if (/^HTTP\/[02-9]\.\d$/.test(version ?? "")) return 505;
   return isOfOtherMethod(fault) ? 501 : 400;
 }
@@ -195,7 +195,7 @@ function isOfOtherMethod(fault: ParserFault): boolean {
   const start = startOfLine(rawPacket, endOf(fault));
   const end = rawPacket.indexOf("\n", start);
   const method = end === -1 ? undefined : requestLine.exec(rawPacket.toString("latin1", start, end))?.[1];
-  return method !== undefined && !METHODS.includes(method);
+  return method !== undefined && !http.METHODS.includes(method);
 }
 
 function startOfLine(packet: Buffer, at: number): number {
@@ -226,7 +226,7 @@ function isCut(fault: ParserFault, socket: Socket): boolean {
   const { rawPacket } = fault;
   const end = endOf(fault);
   if (rawPacket === undefined || end < 1 || rawPacket.lastIndexOf("\n", end - 1) !== -1) return false;
-  return socket.bytesRead > rawPacket.byteLength || !METHODS.includes(lineAt(fault).split(" ", 1).join());
+  return socket.bytesRead > rawPacket.byteLength || !http.METHODS.includes(lineAt(fault).split(" ", 1).join());
 }
 
 /** The end of a request line, with an optional CR. */

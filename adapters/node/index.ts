@@ -1,5 +1,4 @@
 /** `usher-http/node`: serves on `node:http`. */
-import { createServer } from "node:http";
 import type { IncomingMessage, Server as HttpServer, ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
@@ -23,6 +22,7 @@ import { Arrivals } from "./arrivals.ts";
 import { RequestHandler } from "./handler.ts";
 import { Connections, isWatched } from "./connection.ts";
 import { awaitsContinue } from "./exchange.ts";
+import { http } from "./http.ts";
 import { refuseHead, refuseRequest } from "./bad-request.ts";
 import { Upgrades, cutUnread, inTurn, lastResponse } from "./upgrade.ts";
 import { isBun, isDeno, listen, nodeMajor, stderrSink } from "./listen.ts";
@@ -141,7 +141,7 @@ class NodeListener extends Listener {
       // A body that is not announced is never read: without its stream a request costs 0.5 µs less.
       optimizeEmptyRequests: true,
     };
-    const server = this.#secure?.server(options) ?? createServer(options);
+    const server = this.#secure?.server(options) ?? http.createServer(options);
     const event = this.#secure === undefined ? "connection" : "secureConnection";
     const http1 = this.#http2 === undefined && !isDeno ? () => {} : takeListener(server, event);
     // Node silently drops headers past a count; the bytes of a head are limited already.

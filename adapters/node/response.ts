@@ -1,4 +1,3 @@
-import { STATUS_CODES } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { isStream } from "../../src/answers/answer.ts";
@@ -10,6 +9,7 @@ import { caught } from "../../src/logging/raised.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
 import { connectionOf, discardLimit, lingerAtEnd, lingerMs } from "./connection.ts";
 import type { NodeExchange } from "./exchange.ts";
+import { http } from "./http.ts";
 import { isBun } from "./listen.ts";
 import { isKnownNode, setHeadText } from "./private.ts";
 import { DrainedBody } from "./request-body.ts";
@@ -40,7 +40,7 @@ function setWholeHead(response: ServerResponse, { status, head }: WireResponse, 
 
 // RFC 9110's phrases, where Node has older ones.
 const phrases: { readonly [status: number]: string } = {
-  ...STATUS_CODES,
+  ...http.STATUS_CODES,
   413: "Content Too Large",
   422: "Unprocessable Content",
 };

@@ -1,5 +1,4 @@
-import { IncomingMessage, ServerResponse } from "node:http";
-import type { Server as HttpServer } from "node:http";
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type * as ws from "ws";
 import type { Exchange, OpenedTakeover, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
@@ -13,6 +12,7 @@ import type { NodeConnection } from "./connection.ts";
 import { NodeExchange } from "./exchange.ts";
 import type { RequestHandler } from "./handler.ts";
 import { agreedDeflate, deflateOptions } from "./deflate.ts";
+import { http } from "./http.ts";
 import { isBun } from "./listen.ts";
 import { whenAnswered, write } from "./response.ts";
 import { WsTransport } from "./socket.ts";
@@ -93,7 +93,7 @@ function holdBytes(socket: Socket, head: Buffer): () => Buffer {
 
 /** The response to a request whose connection Node handed over. It is the last one of the connection. */
 export function lastResponse(request: IncomingMessage, socket: Socket, deadlines: Deadlines): ServerResponse {
-  const response = new ServerResponse(request);
+  const response = new http.ServerResponse(request);
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
   // The bytes after the request are not read, and closing with unread bytes would reset the connection.
@@ -328,7 +328,7 @@ function handshakeFor(
   { subprotocol }: OpenedSocket,
   { key, extensions }: AcceptedHandshake,
 ): IncomingMessage {
-  const handshake = new IncomingMessage(channel as Socket);
+  const handshake = new http.IncomingMessage(channel as Socket);
   handshake.method = "GET";
   handshake.headers = {
     upgrade: "websocket",
