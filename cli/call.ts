@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { make } from "../src/app/app.ts";
+import { logUnsettled } from "../src/app/failures.ts";
 import { setup } from "../src/logging/log.ts";
 import { UsageError } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
@@ -11,7 +12,8 @@ const help = `usher call <module> <METHOD> <target> [body] [options]
 
 Sends one request to the routes that the module exports as "routes", in this process: no port is opened. Prints the body to
 standard output, and the status to standard error. A body is sent as application/json unless -H gives another content-type; the
-body - is read from standard input. An event stream is printed as it arrives.
+body - is read from standard input. An event stream is printed as it arrives. It ends once the work that continues after the
+answer has ended: after 10 s it is cut.
 
   usher call routes.ts GET /orders?page=2
   usher call routes.ts POST /orders '{"item":"pen"}' -H 'authorization: Bearer secret'
@@ -36,9 +38,17 @@ export const call: Command = {
     const response = await app.fetch(request, { peer: "127.0.0.1" });
     printHead(response, include, terminal);
     await printBody(response, terminal);
+    // The process ends with the command.
+    app.drain();
+    const [unsettled] = await Promise.all([app.settled(drainMs), app.background?.settled(drainMs)]);
+    logUnsettled(unsettled);
+    await app.flush?.();
     return response.status < 400 ? 0 : Math.floor(response.status / 100);
   },
 };
+
+/** How long what continues after the answer may take. */
+const drainMs = 10_000;
 
 interface CallLine {
   readonly module: string;

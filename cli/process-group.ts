@@ -15,6 +15,7 @@ export class ProcessGroup {
   /** Its exit code: 128 and the number of the signal that ended it. */
   readonly ended: Promise<number>;
   readonly #killAll = (): void => this.kill();
+  readonly #timers: ReturnType<typeof setTimeout>[] = [];
 
   /** @param sends Whether it may send messages to this process. */
   constructor(args: readonly string[], { sends, env }: { readonly sends: boolean; readonly env?: NodeJS.ProcessEnv }) {
@@ -30,7 +31,7 @@ export class ProcessGroup {
   stop(): void {
     this.child.stdin?.end();
     this.#signal("SIGTERM");
-    setTimeout(this.#killAll, stopMs).unref();
+    this.#timers.push(setTimeout(this.#killAll, stopMs).unref());
   }
 
   kill(): void {
@@ -43,6 +44,8 @@ export class ProcessGroup {
       this.child.once("exit", (...how) => resolve(how));
     });
     process.off("exit", this.#killAll);
+    // Another process may have its number by then.
+    for (const timer of this.#timers) clearTimeout(timer);
     this.kill();
     return code ?? 128 + (by === null ? 0 : constants.signals[by]);
   }

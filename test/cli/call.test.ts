@@ -18,7 +18,7 @@ function moduleOf(name: string, exported: string, entry = "src/index.ts"): strin
   const file = join(folder, name);
   writeFileSync(
     file,
-    `import { Codec, Dep, Event, Header, Path, RefusalFormat, Returns, Answer, body, get, post, json } from ${JSON.stringify(pathToFileURL(join(root, entry)).href)};
+    `import { after, Codec, Dep, Event, Header, Path, RefusalFormat, Returns, Answer, body, get, post, json } from ${JSON.stringify(pathToFileURL(join(root, entry)).href)};
 const store = Dep.ofResource("store");
 const tick = Event.text("tick");
 const type = Header.optional("content-type", Codec.string);
@@ -28,6 +28,13 @@ export const routes = [
   echo,
   get(Path.of("store"), { inputs: { store }, returns: Returns.text }, ({ store }) => store),
   get(Path.of("broken"), { returns: Returns.text }, () => { throw new Error("why it is broken"); }),
+  get(Path.of("later"), { inputs: { after }, returns: Returns.text }, ({ after }) => {
+    after(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      throw new Error("why it broke off later");
+    });
+    return "soon";
+  }),
   get(Path.of("away"), { returns: Returns.response }, () => Answer.redirect("/store")),
   get(Path.of("feed"), { returns: Returns.events([tick]) }, () => async (send) => {
     for (const word of ["one", "two"]) await send(Event.make(tick, word));
@@ -71,6 +78,14 @@ describe("usher call", () => {
       code: 5,
       out: expect.not.stringContaining("why"),
       error: expect.stringMatching(/Error: why it is broken\n +at [^]*500 Internal Server Error\n$/),
+    });
+  });
+
+  it("waits for what continues after the answer", async () => {
+    expect(await call(stored, "GET", "/later")).toEqual({
+      code: 0,
+      out: "soon",
+      error: expect.stringMatching(/^200 OK\n.*Error: why it broke off later\n/s),
     });
   });
 
