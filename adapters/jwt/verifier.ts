@@ -88,10 +88,12 @@ export class TokenVerifier {
     if (known !== undefined) return this.#verifiedBy(known, token, request.now);
     const header = this.#headerOf(token);
     if (typeof header === "string") return header;
+    const { version } = this.#source;
     const keys = await this.#source.find(header, request.now);
     if (keys.length === 0) return "no key is for its kid and alg";
     const verified = await this.#verifiedBy(keys, token, request.now);
-    if (typeof verified !== "string") this.#remember(head, keys);
+    // Keys that were replaced meanwhile may be withdrawn.
+    if (typeof verified !== "string" && version === this.#source.version) this.#remember(head, keys);
     return verified;
   }
 
@@ -112,7 +114,7 @@ export class TokenVerifier {
 
   #remember(head: string, keys: readonly CryptoKey[]): void {
     if (this.#known.size >= maxKnown) this.#known.clear();
-    if (this.#version === this.#source.version) this.#known.set(head, keys);
+    this.#known.set(head, keys);
   }
 
   async #verifiedBy(keys: readonly CryptoKey[], token: string, now: Date): Promise<Verified | Reason> {

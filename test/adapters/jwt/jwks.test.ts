@@ -112,6 +112,31 @@ describe("the keys of an issuer", () => {
   });
 });
 
+describe("the keys of an issuer, for requests at once", () => {
+  it("are the newer ones, also where a request is still verifying by the older ones", async () => {
+    const ask = client();
+    const verify = crypto.subtle.verify.bind(crypto.subtle);
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const spy = vi.spyOn(crypto.subtle, "verify").mockImplementationOnce(async (...given) => {
+      await held;
+      return verify(...given);
+    });
+    try {
+      const slow = ask(first);
+      await expect.poll(() => spy.mock.calls.length).toBe(1);
+      answer = json({ keys: [second.jwk] });
+      for (let i = 0; i < 2; i++) expect(await ask(second, "second", 30_000)).toBe(200);
+      release();
+      expect(await slow).toBe(200);
+      // The issuer has withdrawn that key.
+      expect(await ask(first, "first", 30_001)).toBe(401);
+    } finally {
+      spy.mockRestore();
+    }
+  });
+});
+
 describe("the keys of an issuer that is away", () => {
   it("are used, for so long", async () => {
     const ask = client({ maxAgeMs: minute, staleMs: 10 * minute });
