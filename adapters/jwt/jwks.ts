@@ -79,6 +79,8 @@ class RemoteKeys extends KeySource {
   /** When the keys arrived, and when they were last requested, in milliseconds of the requests' clock. */
   #fetchedAt = 0;
   #triedAt: number | undefined = undefined;
+  /** When old keys were last planned to be fetched again, after an answer. */
+  #plannedAt: number | undefined = undefined;
   /** How many fetches failed since the last that did not, and why the last one did. */
   #failures = 0;
   #failure = "";
@@ -106,16 +108,21 @@ class RemoteKeys extends KeySource {
   override keepFresh(request: InputRequest): void {
     const nowMs = request.now.getTime();
     this.#dropOld(nowMs);
-    if (this.#set === undefined || !hasPassed(this.#fetchedAt, this.#bounds.maxAgeMs, nowMs) || !this.#mayTry(nowMs)) {
-      return;
-    }
+    if (this.#set === undefined || !hasPassed(this.#fetchedAt, this.#bounds.maxAgeMs, nowMs)) return;
+    if (!this.#hasRested(this.#triedAt, nowMs) || !this.#hasRested(this.#plannedAt, nowMs)) return;
     try {
-      // After the answer: no request waits for keys that are about to be old.
-      request.later().add(() => this.#fetch(nowMs), true);
-      this.#triedAt = nowMs;
+      // After the answer: no request waits for keys that are about to be old, unless it needs one that is not known.
+      request.later().add(() => this.#fetchOnce(nowMs), true);
+      this.#plannedAt = nowMs;
     } catch {
       // Too much waits already, and a later request does it.
     }
+  }
+
+  /** Fetches the keys, unless another request has done so, or does. */
+  async #fetchOnce(nowMs: number): Promise<void> {
+    if (this.#fetching !== undefined && sharesPromises()) return;
+    if (this.#mayTry(nowMs)) await this.#fetch(nowMs);
   }
 
   /** Keys that are too old to be used although the issuer is away. */
@@ -140,12 +147,16 @@ class RemoteKeys extends KeySource {
     return this.version !== before;
   }
 
-  /** After a failure it is soon tried again, and then less and less often. */
   #mayTry(nowMs: number): boolean {
-    if (this.#triedAt === undefined) return true;
+    return this.#hasRested(this.#triedAt, nowMs);
+  }
+
+  /** After a failure it is soon tried again, and then less and less often. */
+  #hasRested(sinceMs: number | undefined, nowMs: number): boolean {
+    if (sinceMs === undefined) return true;
     const { refreshMs } = this.#bounds;
     const waitMs = this.#failures === 0 ? refreshMs : Math.min(refreshMs, 500 * 2 ** this.#failures);
-    return hasPassed(this.#triedAt, waitMs, nowMs);
+    return hasPassed(sinceMs, waitMs, nowMs);
   }
 
   #fetch(nowMs: number): Promise<void> {

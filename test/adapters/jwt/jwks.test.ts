@@ -113,6 +113,14 @@ describe("the keys of an issuer", () => {
 });
 
 describe("the keys of an issuer, for requests at once", () => {
+  it("are fetched at once for a key that is not known, although they are old and about to be fetched anyway", async () => {
+    const ask = client();
+    expect(await ask(first)).toBe(200);
+    answer = json({ keys: [second.jwk] });
+    expect(await ask(second, "second", 10 * minute)).toBe(200);
+    expect(asked).toBe(2);
+  });
+
   it("are the newer ones, also where a request is still verifying by the older ones", async () => {
     const ask = client();
     const verify = crypto.subtle.verify.bind(crypto.subtle);
