@@ -184,9 +184,12 @@ class RemoteKeys extends KeySource {
   }
 }
 
-/** Also where the clock was set back: it would be a long time until then. */
+/**
+ * Also where the clock was set back by as much: it would be a long time until then. The time of a request that waited is a little
+ * earlier than that of a later one.
+ */
 function hasPassed(sinceMs: number, timeMs: number, nowMs: number): boolean {
-  return nowMs < sinceMs || nowMs - sinceMs >= timeMs;
+  return Math.abs(nowMs - sinceMs) >= timeMs;
 }
 
 async function fetchKeys(url: URL, { timeoutMs, maxBytes }: JwksBounds): Promise<readonly unknown[]> {

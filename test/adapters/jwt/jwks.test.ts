@@ -121,6 +121,14 @@ describe("the keys of an issuer, for requests at once", () => {
     expect(asked).toBe(2);
   });
 
+  it("are kept for a request that came a moment before them, and had to wait", async () => {
+    const ask = client();
+    expect(await ask(first, "first", 1000)).toBe(200);
+    answer = (response) => void response.writeHead(500).end();
+    expect(await ask(first, "first", 999)).toBe(200);
+    expect(asked).toBe(1);
+  });
+
   it("are the newer ones, also where a request is still verifying by the older ones", async () => {
     const ask = client();
     const verify = crypto.subtle.verify.bind(crypto.subtle);
