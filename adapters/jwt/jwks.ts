@@ -101,8 +101,11 @@ class RemoteKeys extends KeySource {
     if (this.#set === undefined) await this.#first(nowMs);
     const keys = await this.#set?.find(header);
     if (keys === undefined) throw new NoKeysError(this.#failure);
-    if (keys.length > 0 || !(await this.#refreshed(nowMs))) return keys;
-    return (await this.#set?.find(header)) ?? [];
+    if (keys.length > 0) return keys;
+    if (await this.#refreshed(nowMs)) return (await this.#set?.find(header)) ?? [];
+    // The issuer may have that key by now.
+    if (this.#failures > 0) throw new NoKeysError(this.#failure);
+    return keys;
   }
 
   override keepFresh(request: InputRequest): void {

@@ -154,6 +154,19 @@ describe("the keys of an issuer, for requests at once", () => {
 });
 
 describe("the keys of an issuer that is away", () => {
+  it("are not enough for a token of a newer one: it may be right", async () => {
+    const ask = client();
+    expect(await ask(first)).toBe(200);
+    answer = (response) => void response.writeHead(500).end();
+    expect(await ask(second, "second", 30_000)).toBe(503);
+    // The issuer is not asked each time.
+    expect(await ask(second, "second", 30_999)).toBe(503);
+    expect(await ask(first, "first", 30_999)).toBe(200);
+    answer = json({ keys: [first.jwk] });
+    expect(await ask(second, "second", 31_000)).toBe(401);
+    expect(asked).toBe(3);
+  });
+
   it("are used, for so long", async () => {
     const ask = client({ maxAgeMs: minute, staleMs: 10 * minute });
     expect(await ask(first)).toBe(200);
