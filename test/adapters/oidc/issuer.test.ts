@@ -1,4 +1,4 @@
-/** The issuer's description and the access token, while the issuer answers, is away, hangs, or sends what it likes. */
+/** The issuer's description, while the issuer answers, is away, hangs, or sends what it likes. */
 import { Readable, pipeline } from "node:stream";
 import { inspect } from "node:util";
 import type { ServerResponse } from "node:http";
@@ -139,110 +139,6 @@ describe("a server of an issuer", () => {
     ]);
     expect(sent).toBeLessThan(1e8);
   });
-});
-
-/** A shop whose access token has expired. */
-async function expired(answers: Shop["issuer"]["answers"]["token"] = {}) {
-  const shop = new Shop();
-  shop.issuer.answers = { token: { expires_in: 1 } };
-  const browser = shop.browser();
-  await shop.signIn(browser);
-  shop.issuer.answers = { token: { expires_in: 3600, ...answers }, claims: (all) => ({ ...all, nonce: undefined }) };
-  const token = async () => (await browser.call("GET", "/token")).body;
-  return { shop, browser, token, spent: () => shop.issuer.count("/token") - 1 };
-}
-
-const error = (name: string) => () => Response.json({ error: name, error_description: "<evil>" }, { status: 400 });
-
-describe("an access token", () => {
-  it("is given as it is while it holds, and undefined without a session or tokens", async () => {
-    const shop = new Shop();
-    const browser = shop.browser();
-    expect((await browser.call("GET", "/token")).body).toBe("none");
-    await shop.signIn(browser);
-    expect((await browser.call("GET", "/token")).body).toBe("access-1");
-    expect(shop.issuer.count("/token")).toBe(1);
-    const other = new Shop({ onSignIn: ({ claims }) => ({ user: claims.sub }) });
-    const second = other.browser();
-    await other.signIn(second);
-    expect((await second.call("GET", "/token")).body).toBe("none");
-  });
-
-  it("that has expired is refreshed, and the session keeps the new ones", async () => {
-    const { shop, browser, token, spent } = await expired();
-    expect([await token(), await token()]).toEqual(["access-2", "access-2"]);
-    expect([spent(), shop.issuer.sent.get("refresh_token")]).toEqual([1, "refresh-1"]);
-    const found = await shop.sessions.find(browser.cookies().get("session"), new Date());
-    expect(found?.data.tokens).toMatchObject({ refreshToken: "refresh-2", subject: "ada" });
-  });
-
-  it.each([
-    ["rotates", {}],
-    ["stays", { refresh_token: undefined }],
-  ])("is refreshed once for many requests at once, where the refresh token %s", async (_how, answers) => {
-    const { token, spent } = await expired(answers);
-    const all = await Promise.all(Array.from({ length: 20 }, token));
-    expect([new Set(all), spent()]).toEqual([new Set(["access-2"]), 1]);
-  });
-
-  it("is not refreshed again by a request that read the session before", async () => {
-    const { shop, browser, token, spent } = await expired();
-    const id = browser.cookies().get("session");
-    const before = await shop.sessions.find(id, new Date());
-    await token();
-    // Another request writes the data that it read before.
-    await before?.update({ ...before.data });
-    expect([await token(), spent()]).toEqual(["access-2", 1]);
-  });
-
-  it("that lives shorter than a call takes is refreshed each time, and no request waits", async () => {
-    const { token, spent } = await expired({ expires_in: 1 });
-    expect([await token(), await token(), await token(), spent()]).toEqual(["access-2", "access-3", "access-4", 3]);
-  });
-
-  it.each([
-    ["has ended the sign-in", "none", 200, { "/token": error("invalid_grant") }],
-    ["refuses the client", "", 503, { "/token": error("invalid_client") }],
-    ["cannot be reached", "", 503, { "/token": () => Promise.reject(new TypeError("fetch failed")) }],
-    ["answers HTML", "", 503, { "/token": () => new Response("<evil>") }],
-  ])("is not given where the issuer %s", async (_what, body, status, instead) => {
-    const { shop, browser } = await expired();
-    shop.issuer.answers = { instead };
-    const answer = await browser.call("GET", "/token");
-    expect(answer.status).toBe(status);
-    if (status === 200) expect(answer.body).toBe(body);
-    expect(answer.body + logged().join("")).not.toContain("evil");
-    shop.issuer.answers = { claims: (all) => ({ ...all, nonce: undefined }) };
-    // An issuer that was away is asked again; a refresh token that it does not take is not sent twice.
-    expect((await browser.call("GET", "/token")).body).toBe(status === 200 ? "none" : "access-2");
-  });
-
-  it("of another user is not taken, nor one whose ID token another key signed", async () => {
-    const { shop, token } = await expired();
-    shop.issuer.answers = { claims: (all) => ({ ...all, sub: "eve", nonce: undefined }) };
-    expect(await token()).toBe("none");
-    const other = await expired();
-    other.shop.issuer.answers = { sign: () => "AAAA" };
-    expect((await other.browser.call("GET", "/token")).status).toBe(503);
-  });
-});
-
-it.each([
-  ["ten minutes have passed", 600_001, 1],
-  ["a thousand others were spent", 0, 1000],
-])("an access token that a refresh token was refused for is asked for again once %s", async (_when, ms, others) => {
-  holdClock();
-  const { shop, token, spent } = await expired();
-  shop.issuer.answers = { instead: { "/token": error("invalid_grant") } };
-  expect([await token(), await token(), spent()]).toEqual(["none", "none", 1]);
-  pass(ms);
-  shop.issuer.answers = { token: { expires_in: 1 } };
-  const other = shop.browser();
-  await shop.signIn(other);
-  shop.issuer.answers = { token: { expires_in: 1, id_token: undefined } };
-  for (let i = 0; i < others; i++) await other.call("GET", "/token");
-  expect(spent()).toBe(1 + 1 + others);
-  expect(await token()).toBe(`access-${2 + others + 1}`);
 });
 
 it("no object that an application holds shows a secret", () => {
