@@ -54,7 +54,6 @@ export function accessToken<A extends WithTokens>(
   const clients = issuers.map((issuer, i) => clientOf(issuer, `Oidc.accessToken: its issuer ${i}`));
   const isSessions = isObject(sessions) && isObject(sessions.optional);
   needs(isSessions, "Oidc.accessToken: its sessions", sessions, "made by Sessions.make");
-  const refreshes = new Refreshes();
   return {
     node: {
       from: [sessions.optional],
@@ -66,7 +65,7 @@ export function accessToken<A extends WithTokens>(
           const tokens = session?.data.tokens;
           if (session === undefined || tokens === undefined) return undefined;
           // Without a promise where the token holds.
-          return isFresh(tokens) ? tokens.accessToken : refreshed(clients, refreshes, session, tokens);
+          return isFresh(tokens) ? tokens.accessToken : refreshed(clients, session, tokens);
         },
     },
   };
@@ -74,14 +73,13 @@ export function accessToken<A extends WithTokens>(
 
 async function refreshed<A extends WithTokens>(
   clients: readonly IssuerClient[],
-  refreshes: Refreshes,
   session: Session<A>,
   tokens: OidcTokens,
 ): Promise<string | undefined | Refusal> {
   const issuer = clients.find(({ url }) => isSameIssuer(url, tokens.issuer));
   if (issuer === undefined) return undefined;
   try {
-    const newer = await refreshes.refresh(issuer, tokens);
+    const newer = await refreshesOf(issuer).refresh(issuer, tokens);
     if (newer === undefined) return undefined;
     // Of this request's own copy too: what its handler updates must not bring back a token that was spent.
     await session.update({ ...session.data, tokens: newer });
@@ -92,6 +90,15 @@ async function refreshed<A extends WithTokens>(
   }
 }
 
+const refreshesByIssuer = /* @__PURE__ */ new WeakMap<IssuerClient, Refreshes>();
+
+/** The refreshes at an issuer: those of several inputs are the same ones. */
+function refreshesOf(issuer: IssuerClient): Refreshes {
+  let refreshes = refreshesByIssuer.get(issuer);
+  if (refreshes === undefined) refreshesByIssuer.set(issuer, (refreshes = new Refreshes()));
+  return refreshes;
+}
+
 /** One refresh token that was sent to the issuer. */
 interface Spent {
   readonly startedAt: number;
@@ -99,7 +106,7 @@ interface Spent {
   outcome?: { readonly tokens: OidcTokens | undefined };
 }
 
-/** The refreshes of this process. */
+/** The refreshes of this process at one issuer. */
 class Refreshes {
   /** By the refresh token, since several requests read the session before the first of them has updated it. */
   readonly #spent = new OldestFirst<Spent>();

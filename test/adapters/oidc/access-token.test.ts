@@ -96,6 +96,14 @@ describe("an access token", () => {
   });
 });
 
+describe("an access token that several requests need at once", () => {
+  it("is refreshed once for two inputs that were made apart", async () => {
+    const { browser, token, spent } = await expired();
+    const again = async () => (await browser.call("GET", "/token/again")).body;
+    expect([await Promise.all([token(), again()]), spent()]).toEqual([["access-2", "access-2"], 1]);
+  });
+});
+
 it.each([
   ["ten minutes have passed", 600_001, 1],
   ["a thousand others were spent", 0, 1000],

@@ -122,6 +122,7 @@ export class Shop {
     const issuer = Oidc.issuer(this.issuer.url, { clientId: "shop", http: this.issuer, ...issuerOptions });
     const { sessions } = this;
     const token = Oidc.accessToken([issuer], sessions);
+    const again = Oidc.accessToken([issuer], sessions);
     this.routes = [
       ...Oidc.routes<Data, string>(issuer, {
         origin: "https://shop.example",
@@ -134,6 +135,7 @@ export class Shop {
         return session?.data.user ?? "nobody";
       }),
       get(Path.of("token"), { inputs: { token }, returns: Returns.text }, ({ token }) => token ?? "none"),
+      get(Path.of("token", "again"), { inputs: { again }, returns: Returns.text }, ({ again }) => again ?? "none"),
     ];
     this.app = Test.app(this.routes);
   }
