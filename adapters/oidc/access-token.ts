@@ -104,6 +104,8 @@ interface Spent {
   readonly startedAt: number;
   /** What the issuer gave; undefined while it has not answered. */
   outcome?: { readonly tokens: OidcTokens | undefined };
+  /** What was thrown where it gave nothing, and may be asked again. */
+  failure?: { readonly thrown: unknown };
 }
 
 /** The refreshes of this process at one issuer. */
@@ -114,13 +116,17 @@ class Refreshes {
   /** Tokens that hold; undefined where the user has to sign in again. */
   async refresh(issuer: IssuerClient, old: OidcTokens): Promise<OidcTokens | undefined> {
     let tokens = old;
+    let waited: Spent | undefined;
     for (let steps = 0; steps < maxSteps; steps++) {
+      // Who waited for it does not ask the issuer again, one after the other.
+      if (waited?.failure !== undefined) throw waited.failure.thrown;
       const { refreshToken } = tokens;
       if (refreshToken === undefined) return undefined;
       const spent = this.#spent.get(refreshToken);
       if (spent === undefined || mayBeSentAgain(spent, refreshToken)) {
         return this.#grant(issuer, { ...tokens, refreshToken });
       }
+      waited = spent;
       // It polls, because on Workers a request may not await another request's promise.
       if (spent.outcome === undefined) await new Promise((resolve) => setTimeout(resolve, pollMs));
       else if (spent.outcome.tokens === undefined || isFresh(spent.outcome.tokens)) return spent.outcome.tokens;
@@ -138,8 +144,11 @@ class Refreshes {
     try {
       spent.outcome = { tokens: await grantOfRefresh(issuer, tokens) };
     } catch (thrown) {
-      if (!isRefusedGrant(thrown)) this.#spent.delete(refreshToken);
-      if (!isRefusedGrant(thrown)) throw thrown;
+      if (!isRefusedGrant(thrown)) {
+        spent.failure = { thrown };
+        if (this.#spent.get(refreshToken) === spent) this.#spent.delete(refreshToken);
+        throw thrown;
+      }
       spent.outcome = { tokens: undefined };
     }
     return spent.outcome.tokens;

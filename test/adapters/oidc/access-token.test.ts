@@ -102,6 +102,20 @@ describe("an access token that several requests need at once", () => {
     const again = async () => (await browser.call("GET", "/token/again")).body;
     expect([await Promise.all([token(), again()]), spent()]).toEqual([["access-2", "access-2"], 1]);
   });
+
+  it("that cannot be refreshed is asked for once, where many requests wait for it", async () => {
+    const { shop, browser, spent } = await expired();
+    let fail = (): void => {};
+    const failing = new Promise<never>((_, reject) => (fail = () => reject(new TypeError("time-out"))));
+    shop.issuer.answers = { instead: { "/token": () => failing } };
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const asked = Array.from({ length: 5 }, () => browser.call("GET", "/token"));
+    while (vi.getTimerCount() < 4) await new Promise((resolve) => setImmediate(resolve));
+    fail();
+    await vi.advanceTimersByTimeAsync(1000);
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    expect([statuses, spent()]).toEqual([Array(5).fill(503), 1]);
+  });
 });
 
 it.each([
