@@ -2,6 +2,7 @@ import { isObject, needs } from "../../src/given.ts";
 import type { Dep } from "../../src/inputs/dep.ts";
 import { OldestFirst } from "../../src/oldest-first.ts";
 import type { Refusal } from "../../src/refusals.ts";
+import { amend } from "../../src/security/session-store.ts";
 import type { Session, Sessions } from "../../src/security/sessions.ts";
 import { IssuerAway, isRefusedGrant, refusalOf, signInUnavailable, unavailable } from "./failures.ts";
 import { grantOfRefresh } from "./grants.ts";
@@ -81,8 +82,11 @@ async function refreshed<A extends WithTokens>(
   try {
     const newer = await refreshesOf(issuer).refresh(issuer, tokens);
     if (newer === undefined) return undefined;
-    // Of this request's own copy too: what its handler updates must not bring back a token that was spent.
-    await session.update({ ...session.data, tokens: newer });
+    // Of this request's own copy too: what its handler updates must not bring back a token that was spent. The session may have
+    // newer ones by now, or none.
+    const replaced = (data: A): A =>
+      data.tokens?.refreshToken === tokens.refreshToken ? { ...data, tokens: newer } : data;
+    await amend(session, replaced);
     return newer.accessToken;
   } catch (thrown) {
     const refusal = refusalOf(thrown);

@@ -18,6 +18,25 @@ export async function digestOf(id: string): Promise<string> {
   return encodeHex(digest);
 }
 
+/** Changes the data of a session of `Sessions.make` as it is stored now. */
+export const amending: unique symbol = /* @__PURE__ */ Symbol("amending");
+
+/** A session whose data can be changed. */
+export interface Amendable<in out A> {
+  readonly data: A;
+  update(data: A): Promise<void>;
+  [amending]?(change: (data: A) => A): Promise<void>;
+}
+
+/**
+ * Changes the data of a session: other requests may have changed it since this one read it. Nothing is stored where `change` gives the
+ * same data.
+ */
+export async function amend<A>(session: Amendable<A>, change: (data: A) => A): Promise<void> {
+  if (session[amending] === undefined) await session.update(change(session.data));
+  else await session[amending](change);
+}
+
 /** A stored session. */
 export interface SessionEntry {
   /** The application's data, as JSON. */

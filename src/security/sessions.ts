@@ -17,8 +17,8 @@ import type { StandardSchema, OutputOf, AnyStandard, Stored } from "../schema/st
 import type { AnyShape, ValueOf } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { JsonWriter } from "../schema/write.ts";
-import { digestOf, freshSessionId, isSessionId } from "./session-store.ts";
-import type { SessionEntry, SessionStore } from "./session-store.ts";
+import { amending, digestOf, freshSessionId, isSessionId } from "./session-store.ts";
+import type { Amendable, SessionEntry, SessionStore } from "./session-store.ts";
 
 /** Sets a cookie on the response: the input `setCookie`. */
 type SessionCookieDep = (cookie: SetCookie) => void;
@@ -235,6 +235,13 @@ class KeptSessions<A> implements Sessions<A> {
     return true;
   }
 
+  /** The data that a digest has now; undefined where it has none. */
+  async stored(store: SessionStore, digest: string): Promise<A | undefined> {
+    const entry = await store.find(digest);
+    const read = entry === undefined ? undefined : this.#reader.readText(entry.data);
+    return read?.ok === true ? read.value : undefined;
+  }
+
   changed({ createdAt }: SessionEntry, data: A, now: Date): SessionEntry {
     return this.#entry(this.#written(data), createdAt, now);
   }
@@ -255,7 +262,7 @@ class KeptSessions<A> implements Sessions<A> {
 /** A store as JavaScript may pass it: an older one has no `replace`. */
 type MaybeOlderStore = Omit<SessionStore, "replace"> & Partial<Pick<SessionStore, "replace">>;
 
-class KeptSession<A> implements Session<A> {
+class KeptSession<A> implements Session<A>, Amendable<A> {
   readonly #sessions: KeptSessions<A>;
   readonly #store: SessionStore;
   readonly #digest: string;
@@ -284,6 +291,13 @@ class KeptSession<A> implements Session<A> {
     this.#entry = this.#sessions.changed(this.#entry, data, this.#now);
     await this.#store.save(this.#digest, this.#entry, "updated");
     this.#data = data;
+  }
+
+  async [amending](change: (data: A) => A): Promise<void> {
+    const stored = (await this.#sessions.stored(this.#store, this.#digest)) ?? this.#data;
+    const changed = change(stored);
+    if (changed === stored) this.#data = stored;
+    else await this.update(changed);
   }
 
   async renew(setCookie: SessionCookieDep): Promise<Session<A>> {

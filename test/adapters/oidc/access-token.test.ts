@@ -1,6 +1,10 @@
 /** The access token of a session, and its refresh. */
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { Dep, Path, Returns, Test, get } from "usher-http";
+import type { Session, Sessions } from "usher-http";
+import { Oidc } from "usher-http/oidc";
 import { Shop } from "./fake-issuer.ts";
+import type { Data } from "./fake-issuer.ts";
 import { logged } from "../../support/logs.ts";
 
 afterEach(() => void vi.useRealTimers());
@@ -21,6 +25,7 @@ async function expired(answers: Shop["issuer"]["answers"]["token"] = {}) {
   return { shop, browser, token, spent: () => shop.issuer.count("/token") - 1 };
 }
 
+const newest = (tokens: Data["tokens"]): Data["tokens"] => tokens && { ...tokens, refreshToken: "newest" };
 const error = (name: string) => () => Response.json({ error: name, error_description: "<evil>" }, { status: 400 });
 
 describe("an access token", () => {
@@ -115,6 +120,45 @@ describe("an access token that several requests need at once", () => {
     await vi.advanceTimersByTimeAsync(1000);
     const statuses = (await Promise.all(asked)).map(({ status }) => status);
     expect([statuses, spent()]).toEqual([Array(5).fill(503), 1]);
+  });
+
+  it.each<readonly [what: string, change: (data: Data) => Data, user: string, refreshToken: string | undefined]>([
+    ["its user", (data) => ({ ...data, user: "grace" }), "grace", "refresh-2"],
+    ["its tokens", ({ user, tokens }) => ({ user, tokens: newest(tokens) }), "ada", "newest"],
+    ["that it has tokens", ({ user }) => ({ user }), "ada", undefined],
+  ])(
+    "that is refreshed undoes no change of another request to the session: %s",
+    async (_what, change, user, refreshToken) => {
+      const { shop, browser, token } = await expired();
+      const id = browser.cookies().get("session");
+      let release = (): void => {};
+      const held = new Promise<void>((resolve) => (release = resolve));
+      const newer = { access_token: "access-2", token_type: "Bearer", expires_in: 3600, refresh_token: "refresh-2" };
+      shop.issuer.answers = { instead: { "/token": () => held.then(() => Response.json(newer)) } };
+      const asked = [token(), token()];
+      await expect.poll(() => shop.issuer.count("/token")).toBe(2);
+      const other = await shop.sessions.find(id, new Date());
+      await other?.update(change(other.data));
+      release();
+      expect(await Promise.all(asked)).toEqual(["access-2", "access-2"]);
+      const { data } = (await shop.sessions.find(id, new Date())) ?? {};
+      expect([data?.user, data?.tokens?.refreshToken]).toEqual([user, refreshToken]);
+    },
+  );
+});
+
+describe("a refresh", () => {
+  it("is refreshed in sessions of another kind, too", async () => {
+    const { shop, browser } = await expired();
+    const { data } = (await shop.sessions.find(browser.cookies().get("session"), new Date())) ?? {};
+    const updates: unknown[] = [];
+    const own = { data, update: async (next: Data) => void updates.push(next) } as Session<Data>;
+    const sessions: Sessions<Data> = { ...shop.sessions, optional: Dep.return(own) };
+    const issuer = Oidc.issuer(shop.issuer.url, { clientId: "shop", http: shop.issuer });
+    const token = Oidc.accessToken([issuer], sessions);
+    const route = get(Path.root, { inputs: { token }, returns: Returns.text }, ({ token }) => token ?? "none");
+    expect((await Test.call(Test.app([route]), "GET", "/")).body).toBe("access-2");
+    expect(updates).toMatchObject([{ user: "ada", tokens: { refreshToken: "refresh-2" } }]);
   });
 });
 
