@@ -111,6 +111,11 @@ export function refusalOf(thrown: unknown): Refusal<"sign_in_failed" | "sign_in_
   return isAway ? unavailable(detail) : failed(detail);
 }
 
+/** Whether the key of a token is not among the issuer's. */
+export function lacksKey(thrown: unknown): boolean {
+  return thrown instanceof OperationProcessingError && thrown.code === "OAUTH_KEY_SELECTION_FAILED";
+}
+
 /** Whether the issuer does not know this application by its secret (RFC 6749 §5.2). */
 export function isUnknownClient(thrown: unknown): boolean {
   if (thrown instanceof ResponseBodyError) return thrown.error === "invalid_client";

@@ -10,8 +10,15 @@ import {
   validateApplicationLevelSignature,
   validateAuthResponse,
 } from "oauth4webapi";
-import type { AuthorizationServer, IDToken, TokenEndpointResponse, UserInfoResponse } from "oauth4webapi";
+import type {
+  AuthorizationServer,
+  IDToken,
+  JWKSCacheInput,
+  TokenEndpointResponse,
+  UserInfoResponse,
+} from "oauth4webapi";
 import type { Attempt } from "./attempts.ts";
+import { lacksKey } from "./failures.ts";
 import type { IssuerClient } from "./issuer.ts";
 import type { OidcTokens } from "./tokens.ts";
 
@@ -102,10 +109,31 @@ export async function grantOfRefresh(
 
 /** By the issuer's keys, although the token was received over TLS: so an algorithm `none` or one of a shared secret never passes. */
 async function checkSignature(issuer: IssuerClient, server: AuthorizationServer, response: Response): Promise<void> {
-  const keys = issuer.keys;
+  const { keys } = issuer;
+  const before = readAtOf(keys);
+  try {
+    await checkBy(keys, issuer, server, response);
+  } catch (thrown) {
+    // The package fetches no keys again in the minute after it did, and the issuer may sign by a new one since.
+    if (!lacksKey(thrown) || before === undefined || readAtOf(keys) !== before) throw thrown;
+    await checkBy({}, issuer, server, response);
+  }
+}
+
+async function checkBy(
+  keys: JWKSCacheInput,
+  issuer: IssuerClient,
+  server: AuthorizationServer,
+  response: Response,
+): Promise<void> {
   // The package remembers keys by the description's identity; a copy keeps them apart from other requests.
   await validateApplicationLevelSignature({ ...server }, response, { ...issuer.calls, [jwksCache]: keys });
   issuer.keepKeys(keys);
+}
+
+/** When keys were fetched; undefined where there are none. */
+function readAtOf(keys: JWKSCacheInput): number | undefined {
+  return "uat" in keys ? keys.uat : undefined;
 }
 
 async function userInfoOf(

@@ -98,6 +98,22 @@ describe("the issuer's description", () => {
   });
 });
 
+describe("an issuer that fails or changes meanwhile", () => {
+  it("may have a new key at any time, also just after its keys were fetched", async () => {
+    const shop = new Shop();
+    expect((await shop.signIn(shop.browser())).status).toBe(303);
+    const { keys: before } = (await (await shop.issuer.fetch(`${shop.issuer.url}/jwks`)).json()) as { keys: object[] };
+    const after = before.map((key) => ({ ...key, kid: "two" }));
+    const fetched = shop.issuer.count("/jwks");
+    shop.issuer.answers = {
+      header: (all) => ({ ...all, kid: "two" }),
+      instead: { "/jwks": () => Response.json({ keys: after }) },
+    };
+    for (let i = 0; i < 3; i++) expect((await shop.signIn(shop.browser())).status).toBe(303);
+    expect(shop.issuer.count("/jwks") - fetched).toBe(1);
+  });
+});
+
 describe("a server of an issuer", () => {
   /** Answers discovery by a function, on a socket. */
   async function signInAt(answer: (response: ServerResponse) => unknown, ms: number) {
