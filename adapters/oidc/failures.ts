@@ -116,6 +116,12 @@ export function lacksKey(thrown: unknown): boolean {
   return thrown instanceof OperationProcessingError && thrown.code === "OAUTH_KEY_SELECTION_FAILED";
 }
 
+/** Whether the issuer's keys cannot be had. */
+export function areKeysAway(thrown: unknown): boolean {
+  if (thrown instanceof IssuerAway) return true;
+  return thrown instanceof OperationProcessingError && problems[thrown.code ?? ""]?.[0] === true;
+}
+
 /** Whether the issuer does not know this application by its secret (RFC 6749 §5.2). */
 export function isUnknownClient(thrown: unknown): boolean {
   if (thrown instanceof ResponseBodyError) return thrown.error === "invalid_client";

@@ -17,8 +17,10 @@ import type {
   TokenEndpointResponse,
   UserInfoResponse,
 } from "oauth4webapi";
+import { current } from "../../src/logging/context.ts";
+import { log } from "../../src/logging/writer.ts";
 import type { Attempt } from "./attempts.ts";
-import { lacksKey } from "./failures.ts";
+import { areKeysAway, lacksKey } from "./failures.ts";
 import type { IssuerClient } from "./issuer.ts";
 import type { OidcTokens } from "./tokens.ts";
 
@@ -98,13 +100,28 @@ export async function grantOfRefresh(
     return { response, body: await processRefreshTokenResponse(server, client, response) };
   });
   const claims = getValidatedIdTokenClaims(body);
-  if (claims !== undefined) {
-    await checkSignature(issuer, server, response);
-    // OpenID Connect Core §12.2: a refresh is for the same user.
-    if (claims.sub !== tokens.subject) return undefined;
-  }
+  const isVerified = claims !== undefined && (await isVerifiedNow(issuer, server, response));
+  // OpenID Connect Core §12.2: a refresh is for the same user.
+  if (claims !== undefined && claims.sub !== tokens.subject) return undefined;
   const { idToken, refreshToken, scope } = tokens;
-  return { ...tokensOf(server, tokens.subject, { id_token: idToken, refresh_token: refreshToken, scope, ...body }) };
+  const newer = { refresh_token: refreshToken, scope, ...body };
+  return tokensOf(server, tokens.subject, isVerified ? newer : { ...newer, id_token: idToken });
+}
+
+/**
+ * Whether the issuer's keys verify a new ID token. A refresh needs none: where its key cannot be had, the older one is kept. The
+ * refresh token is spent by now, and the next one would be lost.
+ */
+async function isVerifiedNow(issuer: IssuerClient, server: AuthorizationServer, response: Response): Promise<boolean> {
+  try {
+    await checkSignature(issuer, server, response);
+    return true;
+  } catch (thrown) {
+    if (!lacksKey(thrown) && !areKeysAway(thrown)) throw thrown;
+    const message = "the ID token of a refresh could not be verified for want of its key, and the older one is kept";
+    log({ level: "warn", source: "framework.http", message, fields: {}, context: current() });
+    return false;
+  }
 }
 
 /** By the issuer's keys, although the token was received over TLS: so an algorithm `none` or one of a shared secret never passes. */

@@ -160,6 +160,23 @@ describe("a refresh", () => {
     expect((await Test.call(Test.app([route]), "GET", "/")).body).toBe("access-2");
     expect(updates).toMatchObject([{ user: "ada", tokens: { refreshToken: "refresh-2" } }]);
   });
+
+  it.each<readonly [what: string, ms: number, answers: Shop["issuer"]["answers"]]>([
+    ["cannot be fetched", 400_000, { instead: { "/jwks": () => Promise.reject(new TypeError("fetch failed")) } }],
+    ["is no JSON", 400_000, { instead: { "/jwks": () => new Response("<evil>") } }],
+    ["is not among those just fetched", 0, { header: (all) => ({ ...all, kid: "two" }) }],
+  ])("is refreshed where the key of the new ID token %s: the older ID token is kept", async (_what, ms, answers) => {
+    holdClock();
+    const { shop, browser, token, spent } = await expired();
+    const id = browser.cookies().get("session");
+    const before = await shop.sessions.find(id, new Date());
+    pass(ms);
+    shop.issuer.answers = { ...shop.issuer.answers, ...answers };
+    expect([await token(), await token(), spent()]).toEqual(["access-2", "access-2", 1]);
+    const found = await shop.sessions.find(id, new Date());
+    const { idToken } = before?.data.tokens ?? {};
+    expect(found?.data.tokens).toMatchObject({ refreshToken: "refresh-2", idToken });
+  });
 });
 
 it.each([
