@@ -1,5 +1,6 @@
 import { isObject, needs } from "../../src/given.ts";
 import type { Dep } from "../../src/inputs/dep.ts";
+import { withoutDeadline } from "../../src/logging/context.ts";
 import { OldestFirst } from "../../src/oldest-first.ts";
 import type { Refusal } from "../../src/refusals.ts";
 import { amend } from "../../src/security/session-store.ts";
@@ -86,7 +87,7 @@ async function refreshed<A extends WithTokens>(
     // newer ones by now, or none.
     const replaced = (data: A): A =>
       data.tokens?.refreshToken === tokens.refreshToken ? { ...data, tokens: newer } : data;
-    await amend(session, replaced);
+    await withoutDeadline(() => amend(session, replaced));
     return newer.accessToken;
   } catch (thrown) {
     const refusal = refusalOf(thrown);

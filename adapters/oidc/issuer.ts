@@ -13,6 +13,7 @@ import type { AuthorizationServer, Client, ClientAuth, CryptoKey, JWKSCacheInput
 import { make as httpClient } from "../../src/client/http-client.ts";
 import type { HttpClient } from "../../src/client/http-client.ts";
 import { isObject, isTexts, needs, needsObject, needsText, needsTexts } from "../../src/given.ts";
+import { withoutDeadline } from "../../src/logging/context.ts";
 import { IssuerAway, isUnknownClient, refusalOf } from "./failures.ts";
 
 /** An issuer, with this application's registration there; made by `Oidc.issuer`. */
@@ -167,7 +168,8 @@ export class IssuerClient implements OidcIssuer {
           throw new IssuerAway("an endpoint of the issuer is not https");
         }
         try {
-          return await this.#http.fetch(url, { method, headers, redirect, body });
+          // A code and a refresh token are spent once, and the description is for every request: the deadline of one ends no call.
+          return await withoutDeadline(() => this.#http.fetch(url, { method, headers, redirect, body }));
         } catch {
           throw new IssuerAway("the issuer cannot be reached, or does not answer in time");
         }

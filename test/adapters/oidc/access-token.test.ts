@@ -1,10 +1,12 @@
-/** The access token of a session, and its refresh. */
+/** The access token of a session, and its refresh: alone, by many requests at once, and while the issuer or its keys are away. */
+import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Dep, Path, Returns, Test, get } from "usher-http";
+import { Dep, HttpClient, Path, Returns, Test, get } from "usher-http";
 import type { Session, Sessions } from "usher-http";
 import { Oidc } from "usher-http/oidc";
 import { Shop } from "./fake-issuer.ts";
 import type { Data } from "./fake-issuer.ts";
+import { serverOfTest } from "../../support/http-server.ts";
 import { logged } from "../../support/logs.ts";
 
 afterEach(() => void vi.useRealTimers());
@@ -15,8 +17,7 @@ function holdClock(): void {
 const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
 
 /** A shop whose access token has expired. */
-async function expired(answers: Shop["issuer"]["answers"]["token"] = {}) {
-  const shop = new Shop();
+async function expired(answers: Shop["issuer"]["answers"]["token"] = {}, shop: Shop = new Shop()) {
   shop.issuer.answers = { token: { expires_in: 1 } };
   const browser = shop.browser();
   await shop.signIn(browser);
@@ -177,6 +178,27 @@ describe("a refresh", () => {
     const { idToken } = before?.data.tokens ?? {};
     expect(found?.data.tokens).toMatchObject({ refreshToken: "refresh-2", idToken });
   });
+});
+
+it("an access token is refreshed to the end, although the deadline of its request passes meanwhile", async () => {
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const { url } = await serverOfTest((request, response) => {
+    const answer = async (): Promise<void> => {
+      const body = new URLSearchParams(await text(request));
+      // The sign-in was the first.
+      if (request.url === "/token" && shop.issuer.count("/token") > 0) await held;
+      const given = await shop.issuer.fetch(`${url}${request.url}`, { body });
+      response.writeHead(given.status, { "content-type": "application/json" }).end(await given.text());
+    };
+    void answer();
+  });
+  const shop = new Shop({}, { http: HttpClient.make() }, url);
+  const { browser, token, spent } = await expired({}, shop);
+  const headers = { cookie: `session=${browser.cookies().get("session")}` };
+  const cut = await Test.call(Test.app(shop.routes, { deadlineMs: 200 }), "GET", "/token", { headers });
+  release();
+  expect([cut.status, await token(), spent()]).toEqual([503, "access-2", 1]);
 });
 
 it.each([
