@@ -203,8 +203,10 @@ export class IssuerClient implements OidcIssuer {
       this.#askAgainAt = 0;
       return metadata;
     } catch (thrown) {
-      if (known !== undefined && age < staleMs) return known.metadata;
-      this.#askAgainAt = now + restMs.none;
+      // Another request may have read it meanwhile.
+      const last = this.#description;
+      if (last !== undefined && now - last.readAt < staleMs) return last.metadata;
+      this.#askAgainAt = Date.now() + restMs.none;
       throw new IssuerAway(`its description: ${refusalOf(thrown).detail}`);
     }
   }

@@ -99,6 +99,33 @@ describe("the issuer's description", () => {
 });
 
 describe("an issuer that fails or changes meanwhile", () => {
+  it("is not asked again in the second after a call that had no answer in time", async () => {
+    holdClock();
+    const shop = new Shop();
+    const late = () => {
+      pass(5000);
+      return Promise.reject(new TypeError("time-out"));
+    };
+    shop.issuer.answers = { instead: { [discovery]: late } };
+    for (let i = 0; i < 3; i++) expect((await begin(shop)).status).toBe(503);
+    expect(shop.issuer.count(discovery)).toBe(1);
+  });
+
+  it("is known to a request whose own call failed, where another request has read its description", async () => {
+    const shop = new Shop();
+    let fail = (): void => {};
+    const failing = new Promise<never>((_, reject) => (fail = () => reject(new TypeError("time-out"))));
+    shop.issuer.answers = { instead: { [discovery]: () => failing } };
+    const slow = begin(shop);
+    await expect.poll(() => shop.issuer.count(discovery)).toBe(1);
+    shop.issuer.answers = {};
+    expect((await begin(shop)).status).toBe(303);
+    fail();
+    expect((await slow).status).toBe(303);
+    expect((await begin(shop)).status).toBe(303);
+    expect(shop.issuer.count(discovery)).toBe(2);
+  });
+
   it("may have a new key at any time, also just after its keys were fetched", async () => {
     const shop = new Shop();
     expect((await shop.signIn(shop.browser())).status).toBe(303);
