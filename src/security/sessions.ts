@@ -242,6 +242,11 @@ class KeptSessions<A> implements Sessions<A> {
     return read?.ok === true ? read.value : undefined;
   }
 
+  /** The instant `ms` after that of a request; the same one within a tenth of the idle limit. */
+  after(now: Date, ms: number): Date {
+    return ms > this.#idleMs / 10 ? new Date(now.getTime() + ms) : now;
+  }
+
   changed({ createdAt }: SessionEntry, data: A, now: Date): SessionEntry {
     return this.#entry(this.#written(data), createdAt, now);
   }
@@ -268,6 +273,8 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
   readonly #digest: string;
   /** The instant of the request that found it. */
   readonly #now: Date;
+  /** The monotonic clock then. */
+  readonly #foundAt = performance.now();
   #entry: SessionEntry;
   #data: A;
   #isClosed = false;
@@ -288,7 +295,7 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
 
   async update(data: A): Promise<void> {
     if (this.#isClosed) throw new Error("a session that was closed cannot be updated");
-    this.#entry = this.#sessions.changed(this.#entry, data, this.#now);
+    this.#entry = this.#sessions.changed(this.#entry, data, this.#at);
     await this.#store.save(this.#digest, this.#entry, "updated");
     this.#data = data;
   }
@@ -303,7 +310,7 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
   async renew(setCookie: SessionCookieDep): Promise<Session<A>> {
     if (this.#isClosed) throw new Error("a session that was closed cannot be renewed");
     this.#isClosed = true;
-    this.#renewed = this.#sessions.renewed(this.#store, this.#digest, setCookie, this.#data, this.#now);
+    this.#renewed = this.#sessions.renewed(this.#store, this.#digest, setCookie, this.#data, this.#at);
     try {
       return await this.#renewed;
     } catch (error) {
@@ -319,6 +326,11 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
     if (renewed !== undefined) return renewed.close(setCookie);
     await this.#store.delete(this.#digest);
     setCookie(clear(this.#sessions.cookie));
+  }
+
+  /** Behind the instant of its request where that lasts, as with a stream or a WebSocket: it is in use. */
+  get #at(): Date {
+    return this.#sessions.after(this.#now, performance.now() - this.#foundAt);
   }
 }
 

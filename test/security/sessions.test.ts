@@ -1,5 +1,5 @@
 /** Sign-in sessions (contract 5.9; facts 10.4; rows SE). SE-13 is with the database. */
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Openapi } from "usher-http";
 import type { SessionEntry } from "usher-http";
 import { logWith, logged, messages } from "../support/logs.ts";
@@ -106,6 +106,23 @@ describe("a session: found and renewed", () => {
     expect(client.store.told).toContain(`replace ${digest}`);
     client.cookie = cookie;
     expect(await client.call("GET", "/me", 100)).toBe("nobody");
+  });
+});
+
+describe("a session: of a request that lasts, as one with a stream or a WebSocket", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it.each(["update", "renew"] as const)("SE counts as used when it is changed: %s", async (change) => {
+    client = new Client(new Watched(), { idleMs: 100_000, absoluteMs: 86_400_000 });
+    await client.call("POST", "/start/kim");
+    const session = await client.sessions.find(client.cookie, new Date(begin));
+    expect(await client.call("GET", "/me", 90)).toBe("kim");
+    vi.advanceTimersByTime(150_000);
+    if (change === "update") await session?.update({ name: "ann" });
+    else await session?.renew(({ value }) => (client.cookie = value));
+    expect(await client.call("GET", "/me", 180)).toBe(change === "update" ? "ann" : "kim");
+    expect(await client.call("GET", "/me", 281)).toBe("nobody");
   });
 });
 
