@@ -1,3 +1,4 @@
+import { currentDeadline } from "../logging/context.ts";
 import { RefusingError, busy, refuse } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 
@@ -10,7 +11,8 @@ class PasswordsBusy extends RefusingError {
 /** One that waits for its turn. */
 interface Waiting {
   readonly begin: () => void;
-  readonly timer: ReturnType<typeof setTimeout>;
+  /** Waits no more. */
+  readonly leave: () => void;
 }
 
 /** Lets so much work run at once: each hash takes a thread and its memory. */
@@ -28,7 +30,7 @@ export class Turns {
     this.#waitMs = waitMs;
   }
 
-  /** @throws PasswordsBusy where it would wait for too long. */
+  /** @throws PasswordsBusy where it would wait for too long. At the deadline of its request it throws that of the deadline. */
   async run<A>(work: () => Promise<A>): Promise<A> {
     if (this.#running < this.#atOnce) this.#running++;
     else await this.#turn();
@@ -41,12 +43,27 @@ export class Turns {
 
   #turn(): Promise<void> {
     if (this.#waiting.size >= this.#maxWaiting) return Promise.reject(new PasswordsBusy("too many wait"));
+    const signal = currentDeadline()?.signal;
     return new Promise((resolve, reject) => {
       const late = (): void => {
-        this.#waiting.delete(one);
+        one.leave();
         reject(new PasswordsBusy("it waited for too long"));
       };
-      const one: Waiting = { begin: resolve, timer: setTimeout(late, this.#waitMs) };
+      // Its request is answered already.
+      const passed = (): void => {
+        one.leave();
+        reject(signal?.reason as Error);
+      };
+      const timer = setTimeout(late, this.#waitMs);
+      signal?.addEventListener("abort", passed);
+      const one: Waiting = {
+        begin: resolve,
+        leave: () => {
+          this.#waiting.delete(one);
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", passed);
+        },
+      };
       this.#waiting.add(one);
     });
   }
@@ -58,8 +75,7 @@ export class Turns {
       this.#running--;
       return;
     }
-    this.#waiting.delete(next);
-    clearTimeout(next.timer);
+    next.leave();
     next.begin();
   }
 }

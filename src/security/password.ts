@@ -1,4 +1,5 @@
 /** The `Password` namespace: hashes of passwords. */
+import { ambient } from "../ambient.ts";
 import { needs, needsCount, needsObject, needsText, shown } from "../given.ts";
 import { argon2id, hasArgon2, wrongArgon2Cost } from "./argon2.ts";
 import type { Argon2Cost } from "./argon2.ts";
@@ -87,6 +88,7 @@ export function make(options: PasswordOptions = {}): Passwords {
   for (const [name, bound] of Object.entries({ atOnce, maxWaiting, waitMs, maxBytes })) {
     needsCount(`Password.make: ${name}`, bound);
   }
+  ambient.heed();
   return new HashedPasswords(algorithm, new Turns(atOnce, maxWaiting, waitMs), maxBytes);
 }
 

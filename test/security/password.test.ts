@@ -2,7 +2,7 @@
 import { scryptSync } from "node:crypto";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Password, Path, Returns, Test, post } from "usher-http";
-import "../support/logs.ts";
+import { messages } from "../support/logs.ts";
 
 /** As little as there is: the tests are of what is around scrypt. */
 const cost = { log2N: 4, r: 1, p: 1 };
@@ -168,6 +168,26 @@ describe("many at once", () => {
     vi.advanceTimersByTime(1);
     expect((await all).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
     expect(await passwords.verify(undefined, "")).toMatchObject({ isRight: false });
+  });
+
+  it("leave at the deadline of their request, and their place is free", async () => {
+    const node = process.getBuiltinModule("node:crypto");
+    const { scrypt } = node;
+    let release = (): void => {};
+    const hashing = vi.spyOn(node, "scrypt").mockImplementationOnce((...given: Parameters<typeof scrypt>) => {
+      release = () => scrypt(...given);
+    });
+    onTestFinished(() => hashing.mockRestore());
+    const passwords = Password.make({ cost, atOnce: 1, maxWaiting: 1, waitMs: 600_000 });
+    const route = post(Path.root, { returns: Returns.text }, async () => passwords.hash("secret"));
+    const first = passwords.hash("secret");
+    const answer = await Test.call(Test.app([route], { deadlineMs: 30 }), "POST", "/");
+    expect([answer.status, answer.json()]).toMatchObject([503, { error: "timed_out" }]);
+    const third = passwords.hash("secret");
+    release();
+    await Promise.all([first, third]);
+    expect(hashing).toHaveBeenCalledTimes(2);
+    expect(messages("error")).toEqual([]);
   });
 
   it("leave no timer behind that would keep the process alive", async () => {
