@@ -3,6 +3,7 @@ import type { Dep } from "../../src/inputs/dep.ts";
 import { withoutDeadline } from "../../src/logging/context.ts";
 import { OldestFirst } from "../../src/oldest-first.ts";
 import type { Refusal } from "../../src/refusals.ts";
+import { isWorkers } from "../../src/runtime.ts";
 import { amend } from "../../src/security/session-store.ts";
 import type { Session, Sessions } from "../../src/security/sessions.ts";
 import { IssuerAway, isRefusedGrant, refusalOf, signInUnavailable, unavailable } from "./failures.ts";
@@ -20,7 +21,7 @@ interface WithTokens {
 const leewayMs = 10_000;
 /** How many refresh tokens that were spent are remembered, with what the issuer gave for them. */
 const maxSpent = 1000;
-/** A refresh of another request that takes longer has died with that request, as on Workers. */
+/** On Workers a refresh of another request that takes longer has died with that request. */
 const maxRefreshMs = 15_000;
 const pollMs = 20;
 /** More than the waits of the longest refresh. */
@@ -162,7 +163,7 @@ class Refreshes {
 
 /** Whether a refresh token that was sent may be sent again: its request has died, or the issuer gives the same one each time. */
 function mayBeSentAgain({ startedAt, outcome }: Spent, refreshToken: string): boolean {
-  if (outcome === undefined) return Date.now() - startedAt > maxRefreshMs;
+  if (outcome === undefined) return isWorkers() && Date.now() - startedAt > maxRefreshMs;
   return outcome.tokens?.refreshToken === refreshToken && !isFresh(outcome.tokens);
 }
 

@@ -26,6 +26,7 @@ async function expired(answers: Shop["issuer"]["answers"]["token"] = {}, shop: S
   return { shop, browser, token, spent: () => shop.issuer.count("/token") - 1 };
 }
 
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const newest = (tokens: Data["tokens"]): Data["tokens"] => tokens && { ...tokens, refreshToken: "newest" };
 const error = (name: string) => () => Response.json({ error: name, error_description: "<evil>" }, { status: 400 });
 
@@ -109,6 +110,27 @@ describe("an access token that several requests need at once", () => {
     expect([await Promise.all([token(), again()]), spent()]).toEqual([["access-2", "access-2"], 1]);
   });
 
+  it("is refreshed once, however long the issuer takes", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+    const { shop, token, spent } = await expired();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const { fetch } = shop.issuer;
+    vi.spyOn(shop.issuer, "fetch").mockImplementationOnce(async (...given) => {
+      await held;
+      return fetch.apply(shop.issuer, given);
+    });
+    const slow = token();
+    while (vi.mocked(shop.issuer.fetch).mock.calls.length === 0) await turn();
+    pass(30_000);
+    const other = token();
+    while (vi.getTimerCount() === 0 && spent() === 0) await turn();
+    release();
+    expect(await slow).toBe("access-2");
+    await vi.advanceTimersByTimeAsync(20);
+    expect([await other, spent()]).toEqual(["access-2", 1]);
+  });
+
   it("that cannot be refreshed is asked for once, where many requests wait for it", async () => {
     const { shop, browser, spent } = await expired();
     let fail = (): void => {};
@@ -116,7 +138,7 @@ describe("an access token that several requests need at once", () => {
     shop.issuer.answers = { instead: { "/token": () => failing } };
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const asked = Array.from({ length: 5 }, () => browser.call("GET", "/token"));
-    while (vi.getTimerCount() < 4) await new Promise((resolve) => setImmediate(resolve));
+    while (vi.getTimerCount() < 4) await turn();
     fail();
     await vi.advanceTimersByTimeAsync(1000);
     const statuses = (await Promise.all(asked)).map(({ status }) => status);
