@@ -390,12 +390,14 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     this.acquired ??= new Acquired();
   }
 
-  /** Adds the headers and cookies that the handler set to its answer, unless that is a refusal (contract 4.3). */
+  /** Adds the headers and cookies that inputs and the handler set to its answer, unless that is a refusal (contract 4.3). */
   endHandler(answer: Answer): Answer {
     const headers = this.#headers ?? nothing;
     const cookies = this.#cookies ?? nothing;
     this.close(this.deadline?.hasExpired === true);
-    if (answer.refused !== undefined || this.guard?.isReplay === true) return answer;
+    if (answer.refused !== undefined) return answer;
+    // The kept answer has the headers. Cookies are those that this request's own inputs set, such as a renewed session's.
+    if (this.guard?.isReplay === true) return cookies.length === 0 ? answer : { ...answer, cookies };
     const isAsMade = headers.length === 0 && cookies.length === 0;
     const ended = isAsMade
       ? answer

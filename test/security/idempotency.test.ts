@@ -11,6 +11,7 @@ import {
   Path,
   Refusal,
   Returns,
+  Sessions,
   Test,
   addHeader,
   html,
@@ -116,6 +117,30 @@ describe("the same request again", () => {
     await ask('"b"', pen, [["x-user", 'a","b']]);
     expect((await ask('"b\\",\\"b"', pen, [["x-user", "a"]])).body).toBe("order 2");
   });
+});
+
+it("a repeated request keeps a session that one of its own inputs renews", async () => {
+  const shape = v.object({ user: v.string() });
+  const sessions = Sessions.make({ store: Sessions.memory(), shape, idleMs: 60_000, absoluteMs: 60_000 });
+  const user = Dep.join({ session: sessions.required, setCookie }, async ({ session, setCookie }) => {
+    return (await session.renew(setCookie)).data.user;
+  });
+  const once = Idempotency.by(Idempotency.memory(), { caller: user });
+  const signIn = post(
+    Path.of("sign-in"),
+    { inputs: { setCookie }, returns: Returns.empty() },
+    async ({ setCookie }) => {
+      await sessions.start(setCookie, { user: "ada" });
+    },
+  );
+  let done = 0;
+  const place = post(Path.root, { inputs: { once, user }, returns: Returns.text }, ({ user }) => `${user} ${++done}`);
+  const browser = Test.browser(Test.app([signIn, place]));
+  await browser.call("POST", "/sign-in");
+  const headers = { "idempotency-key": '"a"' };
+  const bodies: string[] = [];
+  for (let i = 0; i < 3; i++) bodies.push((await browser.call("POST", "/", { headers })).body);
+  expect(bodies).toEqual(["ada 1", "ada 1", "ada 1"]);
 });
 
 describe("a key of another request", () => {
