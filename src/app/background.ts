@@ -1,6 +1,6 @@
 import { isThenable } from "../async.ts";
 import { needs, needsCount, needsFunction, needsObject, needsText } from "../given.ts";
-import { carried, current } from "../logging/context.ts";
+import { carried, current, withoutDeadline } from "../logging/context.ts";
 import type { LogContext } from "../logging/entry.ts";
 import { attempt, inBackground } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
@@ -105,8 +105,8 @@ class OwnWork implements Background {
     if (this.#isStopping) one.stopping.abort();
     this.#running.add(one);
     const context = current();
-    // What starts in one turn shares a callback, so each returns to its own context.
-    this.#work.soon(carried(() => this.#run(one, work, context)));
+    // What starts in one turn shares a callback, so each returns to its own context. The deadline of its request is not the work's.
+    this.#work.soon(withoutDeadline(() => carried(() => this.#run(one, work, context))));
   }
 
   settled(ms: number): Promise<number> {

@@ -3,7 +3,7 @@ import type { Answer } from "../answers/answer.ts";
 import { holdsNothing, inTime, isThenable, soon } from "../async.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { GuardedEnd, HandlerGuard, Held, RequestEnd } from "../inputs/request.ts";
-import { within } from "../logging/context.ts";
+import { outside, within, withoutDeadline } from "../logging/context.ts";
 import { logAfter, logFault, logHanging } from "./access-log.ts";
 import type { Acquired } from "./acquired.ts";
 import { failureAnswer } from "./refused.ts";
@@ -114,10 +114,13 @@ function releaseSoon(request: RequestState, held: Held[], end: RequestEnd): void
   runSoon(request, () => release(request, held, end));
 }
 
-/** Runs a request's work in its context, once the answer was written; a server that stops waits for it. */
+/**
+ * Runs a request's work in its context, once the answer was written; a server that stops waits for it. The work of another request
+ * may have left its context in the same turn. There is no deadline: a route's is for its stream, and a task may run meanwhile.
+ */
 function runSoon(request: RequestState, act: () => MaybePromise<void>): void {
   const { app, exchange } = request;
-  const work = (): MaybePromise<void> => within(request, act);
+  const work = (): MaybePromise<void> => outside(() => within(request, () => withoutDeadline(act)));
   if (exchange.keepAlive === undefined) app.work.soon(work);
   else exchange.keepAlive(app.work.track(new Promise<void>((resolve) => soon(resolve)).then(work)));
 }

@@ -43,7 +43,7 @@ export function outside<A>(work: () => A): A {
   return storage.getStore() === undefined ? work() : storage.run(undefined, work);
 }
 
-/** Runs work that the deadline of its request does not end: what keeps a record of the request. */
+/** Runs work that the deadline of its request does not end: what keeps a record of the request, or is not waited for. */
 export function withoutDeadline<A>(work: () => A): A {
   return currentDeadline() === undefined ? work() : storage.run(new Timeless(current(), undefined, undefined), work);
 }

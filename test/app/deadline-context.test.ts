@@ -1,7 +1,7 @@
 /** Which requests run in a context for their deadline: up to Node 22 the first context slows every promise of the process. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { App, Log, Meta, Path, Returns, Test, after, get } from "usher-http";
+import { Alarm, App, Background, Event, Log, Meta, Path, Returns, Test, after, get } from "usher-http";
 import { ambient } from "../../src/ambient.ts";
 import { gate } from "../support/gate.ts";
 import "../support/logs.ts";
@@ -77,5 +77,47 @@ describe("what a request does once its deadline is over", () => {
     expect((await App.make([late]).fetch(new Request("http://h/x"))).status).toBe(503);
     ready.open();
     expect(await told.passed).toBe(true);
+  });
+});
+
+describe("what no answer waits for has no deadline", () => {
+  it("work in the background, and that of an alarm, of a request that timed out", async () => {
+    const told: string[] = [];
+    const ready = gate();
+    const background = Background.create();
+    const alarm = Alarm.create({ background, what: "the alarm" });
+    const late = get(Path.of("x"), { returns, meta: Meta.empty.add(Meta.deadline, 20) }, async () => {
+      background.start("the work", async () => {
+        told.push(`at its start: ${seen()}`);
+        await ready.passed;
+        told.push(`later: ${seen()}`);
+      });
+      alarm.set("a", 40, () => void told.push(`the alarm: ${seen()}`));
+      return new Promise<string>(() => {});
+    });
+    expect((await App.make([late]).fetch(new Request("http://h/x"))).status).toBe(503);
+    while (alarm.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    ready.open();
+    await background.settled(60_000);
+    expect(told.toSorted()).toEqual(["at its start: none", "later: none", "the alarm: none"]);
+  });
+
+  it("a task of after, beside the stream of a route with a deadline", async () => {
+    const told: string[] = [];
+    const done = gate();
+    const Word = Event.text("word");
+    const route = get(Path.of("x"), { inputs: { after }, returns: Returns.events([Word]), meta: own }, ({ after }) => {
+      after(async () => {
+        told.push(await later());
+        done.open();
+      });
+      return async (send) => {
+        await done.passed;
+        told.push(await later());
+        await send(Event.make(Word, "end"));
+      };
+    });
+    await Test.events(Test.app([route]), "/x", () => {});
+    expect(told).toEqual(["none", "a deadline"]);
   });
 });

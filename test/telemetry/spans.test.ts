@@ -4,9 +4,26 @@ import { SpanKind, SpanStatusCode, trace as otel } from "@opentelemetry/api";
 import { AlwaysOffSampler } from "@opentelemetry/sdk-trace-base";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { describe, expect, it } from "vitest";
-import { Answer, Log, Path, Query, Codec, Refusal, Returns, Test, Trace, get, param, refuse, route } from "usher-http";
+import {
+  Answer,
+  App,
+  Codec,
+  Log,
+  Path,
+  Query,
+  Refusal,
+  Returns,
+  Test,
+  Trace,
+  after as afterAnswer,
+  get,
+  param,
+  refuse,
+  route,
+} from "usher-http";
 import type { AppOptions } from "../../src/app/app.ts";
 import { openStatement } from "../../src/telemetry/span.ts";
+import { CallExchange } from "../../src/testing/call.ts";
 import { lines, logWith } from "../support/logs.ts";
 import { kept, named, registered } from "./kept-spans.ts";
 
@@ -220,6 +237,27 @@ describe.each(ways)("by %s: within them", (_way, begin) => {
     const { spans } = await call("GET", "/work");
     expect(parentOf(named(spans, "price"))).toBe(idOf(named(spans, "GET /work")));
   });
+});
+
+it("with every source of logs off, a task of a request that is not recorded has no span of another request", async () => {
+  logWith({ level: undefined });
+  const { trace, spans } = kept();
+  const route = get(Path.of("x"), { inputs: { after: afterAnswer }, ...text }, ({ after }) => {
+    after(() => Trace.span("task", () => {}));
+    return "x";
+  });
+  const app = App.make([route], { trace });
+  class OwnTurn extends CallExchange {
+    readonly ownsTurn = true;
+  }
+  // Each in its own turn; their tasks share one.
+  for (const flags of ["01", "00"]) {
+    const headers = { traceparent: `00-${traceId}-${caller}-${flags}` };
+    setImmediate(() => void app.answer(new OwnTurn("GET", "/x", { headers }, undefined)));
+  }
+  await new Promise(setImmediate);
+  await app.settled(60_000);
+  expect(spans().map(({ name }) => name)).toEqual(["GET /x", "task"]);
 });
 
 describe("what is recorded", () => {
