@@ -198,7 +198,8 @@ export class IssuerClient implements OidcIssuer {
     // While one request asks, others use what is there.
     if (age < staleMs) this.#askAgainAt = now + restMs.stale;
     try {
-      const metadata = await this.#discover();
+      // For all requests: one whose deadline is short, as its client may choose, does not make the issuer unreachable to others.
+      const metadata = await withoutDeadline(() => this.#discover());
       this.#description = { metadata, readAt: now };
       this.#askAgainAt = 0;
       return metadata;

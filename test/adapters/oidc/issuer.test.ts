@@ -5,7 +5,7 @@ import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HttpClient, Test } from "usher-http";
 import { Oidc } from "usher-http/oidc";
-import { Shop, keys } from "./fake-issuer.ts";
+import { Shop, keys, session } from "./fake-issuer.ts";
 import { serverOfTest } from "../../support/http-server.ts";
 import { logged } from "../../support/logs.ts";
 
@@ -224,4 +224,24 @@ describe("an option of Oidc", () => {
   ])("is refused: %j", (given, message) => {
     expect(() => new Shop(given)).toThrow(`Oidc.routes: ${message}`);
   });
+});
+
+it("the description is read to its end although the request that asked for it has timed out", async () => {
+  const http = HttpClient.make();
+  const { url: slow } = await serverOfTest((_request, response) => {
+    const endpoints = { authorization_endpoint: `${slow}/auth`, token_endpoint: `${slow}/token` };
+    const description = { issuer: slow, jwks_uri: `${slow}/jwks`, ...endpoints };
+    response.writeHead(200, { "content-type": "application/json" });
+    setTimeout(() => response.end(JSON.stringify(description)), 200);
+  });
+  const routes = Oidc.routes(Oidc.issuer(slow, { clientId: "shop", http }), {
+    origin: "http://localhost:8080",
+    keys,
+    sessions: session(),
+    onSignIn: ({ claims }) => ({ user: claims.sub }),
+  });
+  const app = Test.app(routes, { deadlineMs: 10_000, deadlineHeader: "x-timeout-ms" });
+  const hasty = await Test.call(app, "GET", "/sign-in", { headers: { "x-timeout-ms": "20" } });
+  expect(hasty.status).toBe(503);
+  expect((await Test.call(app, "GET", "/sign-in")).status).toBe(303);
 });
