@@ -99,6 +99,7 @@ async function outcomeOf(
 ): Promise<CallResult> {
   // Until a response comes: status 0 and no headers.
   let response = Response.error();
+  let ending = response;
   let result: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
   try {
     response = await fetchRequest(
@@ -106,7 +107,7 @@ async function outcomeOf(
     );
     const type = response.headers.get("content-type") ?? "";
     const isOther = response.ok && type !== "" && !/[/+]json\b/i.test(type);
-    const ending = isOther || !signals[0] ? response : (await import("./received.ts")).endingBy(signals, response);
+    ending = isOther || !signals[0] ? response : (await import("./received.ts")).endingBy(signals, response);
     if (!response.ok) {
       const { error, message, problems = [], more } = (await readRefusal(ending)) ?? {};
       if (typeof error === "string" && typeof message === "string") {
@@ -121,6 +122,8 @@ async function outcomeOf(
   } catch {
     // No response, an incomplete one, or no refusal, as the page of a gateway.
   }
+  // The refusal may be in the headers alone.
+  if (!response.ok && !ending.bodyUsed) ending.body?.cancel().catch(() => {});
   const { status, headers } = response;
   return { ok: "value" in result, status, headers, ...result } as CallResult;
 }

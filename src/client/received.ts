@@ -34,6 +34,8 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms);
     signal.addEventListener("abort", done);
+    // It aborts while the stream is asked for, too.
+    if (signal.aborted) done();
     function done(): void {
       clearTimeout(timer);
       signal.removeEventListener("abort", done);

@@ -125,6 +125,20 @@ it.each(calls)("a typed call that is answered %s", async (_what, path, then) => 
   expect(left()).toEqual([before + 1, 0]);
 });
 
+it("a refusal whose body readRefusal does not read", async () => {
+  const cancelled = vi.fn();
+  const body = new ReadableStream({ cancel: cancelled });
+  const fetch = async () => new Response(body, { status: 409, headers: { "x-error": "taken" } });
+  const readRefusal = ({ headers }: Response) => ({ error: headers.get("x-error") ?? "", message: "It is taken." });
+  const api = Client.of({ baseUrl, fetch, readRefusal }) as {
+    readonly [call: string]: (given: object) => Promise<unknown>;
+  };
+  const [before = 0] = left();
+  expect(await api["GET /"]?.({ signal })).toMatchObject({ status: 409, error: "taken" });
+  expect(cancelled).toHaveBeenCalledOnce();
+  expect(left()).toEqual([before + 1, 0]);
+});
+
 it.each([
   ["without a response", "http://127.0.0.1:9", {}],
   ["with an invalid header", "http://127.0.0.1:9", { headers: { a: "\n" } }],

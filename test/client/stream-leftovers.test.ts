@@ -110,6 +110,31 @@ describe("what an event stream is done with", () => {
   });
 });
 
+it("an event stream whose signal aborts while it is asked for again ends at once, without another wait", async () => {
+  const [again, stop] = [gate(), new AbortController()];
+  const answers: Answer[] = [cut];
+  const fetch = async ({ signal }: Request) => {
+    const answer = answers.shift();
+    if (answer !== undefined) return answer();
+    again.open();
+    // As the platform's.
+    return new Promise<Response>((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason as Error));
+    });
+  };
+  const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch });
+  const stream = await api["GET /feed"]({ signal: stop.signal });
+  if (!stream.ok) throw new Error(stream.error);
+  const events = stream.value[Symbol.asyncIterator]();
+  expect(await events.next()).toMatchObject({ value: { value: 1 } });
+  const next = events.next();
+  await waitOut();
+  await again.passed;
+  stop.abort();
+  expect(await next).toEqual({ done: true, value: undefined });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 it.each(["[1", '{"a":'])("JSON lines are cancelled at a line that is not JSON: %s", async (line) => {
   const wrong = unending(`1\n${line}\n`, { headers: { "content-type": "application/jsonl" } });
   const numbers = [get(Path.of("numbers"), { returns: Returns.jsonLines(v.number()) }, async function* () {})] as const;
