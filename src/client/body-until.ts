@@ -53,7 +53,7 @@ export function bodyUntil(
     },
     { highWaterMark: 0 },
   );
-  // A constructed `Response` has neither.
-  const own = { url: { value: url }, redirected: { value: redirected } };
-  return Object.defineProperties(new Response(bounded, { status, statusText, headers }), own);
+  // A constructed `Response` has neither of the two, and does not take each reason phrase that a server may send.
+  const own = { url: { value: url }, redirected: { value: redirected }, statusText: { value: statusText } };
+  return Object.defineProperties(new Response(bounded, { status, headers }), own);
 }

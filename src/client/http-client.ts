@@ -33,9 +33,9 @@ function limitBody(response: Response, maxBody: number, ending: Following): Resp
 export interface HttpClient {
   /**
    * Like the platform's `fetch`, with these differences: it passes on the request id and the trace, has a time-out and a
-   * size limit, and follows no redirect unless `init.redirect` is set. Where the connection closed before a response arrived, it
-   * retries once: a GET or HEAD, and a request with an `idempotency-key` whose body is no stream. A user name or password in the
-   * URL is not sent.
+   * size limit, and follows no redirect unless `init.redirect` is set; with a `baseUrl`, only to its origin. Where the
+   * connection closed before a response arrived, it retries once: a GET or HEAD, and a request with an `idempotency-key` whose
+   * body is no stream. A user name or password in the URL is not sent.
    *
    * @param input Relative to `baseUrl`, if there is one: a URL of another origin is refused.
    * @throws TypeError for an invalid URL or another origin, and if the server cannot be reached; a `DOMException` named
@@ -92,14 +92,18 @@ export function make(options: HttpClientOptions = {}): HttpClient {
       const { timeoutMs: ownTimeoutMs = timeoutMs, ...init } = options;
       checkTime(ownTimeoutMs);
       const url = addressOf(input, base);
-      const call = new OutgoingCall(url, init.method);
-      const sent = call.headers(headers, init.headers);
       const ending = endOf(ownTimeoutMs, init.signal);
+      const { signal } = ending;
       // The platform requires this for a streamed body.
       const streamed = init.body instanceof ReadableStream ? { duplex: "half" as const } : {};
-      const request: RequestInit = { redirect: "manual", ...streamed, ...init, headers: sent, signal: ending.signal };
       try {
-        return limitBody(await call.run(() => send(url, request)), maxBody, ending);
+        const call = new OutgoingCall(url, signal, init.method);
+        const response = await call.run(() => {
+          const sent = call.headers(headers, init.headers);
+          const request: RequestInit = { redirect: "manual", ...streamed, ...init, headers: sent, signal };
+          return base === undefined || request.redirect !== "follow" ? send(url, request) : follow(url, request);
+        });
+        return limitBody(response, maxBody, ending);
       } catch (thrown) {
         ending.release();
         throw thrown;
@@ -139,6 +143,41 @@ function addressOf(input: string | URL, base: URL | undefined): URL {
   return url;
 }
 
+const redirects: ReadonlySet<number> = /* @__PURE__ */ new Set([301, 302, 303, 307, 308]);
+const maxRedirects = 20;
+
+/** Follows redirects within the origin of the URL. The platform follows them to any other, with the headers of the client. */
+async function follow(url: URL, init: RequestInit): Promise<Response> {
+  let at = url;
+  let request = init;
+  for (let followed = 0; ; followed++) {
+    const response = await send(at, { ...request, redirect: "manual" });
+    const location = redirects.has(response.status) ? response.headers.get("location") : null;
+    if (location === null) {
+      return followed === 0 ? response : Object.defineProperty(response, "redirected", { value: true });
+    }
+    response.body?.cancel().catch(() => {});
+    if (followed === maxRedirects) throw new TypeError(`HttpClient.fetch: more than ${maxRedirects} redirects`);
+    request = redirected(request, response.status);
+    at = addressOf(location, at);
+  }
+}
+
+const bodyHeaders = ["content-encoding", "content-language", "content-location", "content-type", "content-length"];
+
+/** The request that follows a redirect (Fetch, "HTTP-redirect fetch"). */
+function redirected(init: RequestInit, status: number): RequestInit {
+  const { method = "GET", body, ...others } = init;
+  const becomesGet = status === 303 ? !/^(get|head)$/i.test(method) : status < 303 && /^post$/i.test(method);
+  if (!becomesGet) {
+    if (body instanceof ReadableStream) throw new TypeError("HttpClient.fetch: a redirect asks for a stream once more");
+    return init;
+  }
+  const headers = new Headers(init.headers);
+  for (const name of bodyHeaders) headers.delete(name);
+  return { ...others, method: "GET", headers };
+}
+
 /** The end of a call: after its time, by the caller's own signal, and by the deadline of the request that calls. */
 function endOf(ms: number, own: AbortSignal | null | undefined): Following {
   const ending = following([own ?? undefined, currentDeadline()?.signal]);
@@ -159,10 +198,12 @@ class OutgoingCall {
   readonly #url: URL;
   readonly #method: string;
   readonly #span: OpenSpan | undefined;
+  readonly #signal: AbortSignal;
   readonly #startedAt = performance.now();
 
-  constructor(url: URL, method = "GET") {
+  constructor(url: URL, signal: AbortSignal, method = "GET") {
     this.#url = url;
+    this.#signal = signal;
     // `fetch` does the same.
     this.#method = knownMethods.has(method.toUpperCase()) ? method.toUpperCase() : method;
     const isKnown = knownMethods.has(this.#method);
@@ -220,7 +261,9 @@ class OutgoingCall {
 
   #onError(thrown: unknown): void {
     const name = thrown instanceof Error || thrown instanceof DOMException ? thrown.name : "";
-    const outcome = name === "TimeoutError" ? "timeout" : name === "AbortError" ? "cancelled" : "unreachable";
+    // A caller may abort with any reason.
+    const isCancelled = name === "AbortError" || this.#signal.aborted;
+    const outcome = name === "TimeoutError" ? "timeout" : isCancelled ? "cancelled" : "unreachable";
     this.#fail(outcome);
     this.#span?.end();
     this.#measure({ "error.type": outcome });

@@ -179,11 +179,12 @@ function wasClosed(thrown: unknown): boolean {
   return closedCodes.has(code) || closedCodes.has((cause as { readonly code?: unknown } | undefined)?.code);
 }
 
-/** Refuses what some platforms accept: both framing headers (RFC 9112 §6.3), and an invalid status. */
+/** Refuses what some platforms accept: both framing headers (RFC 9112 §6.3), an invalid status, and a reason with control characters. */
 function checked(response: Response): Response {
-  const { status, headers, body } = response;
+  const { status, statusText, headers, body } = response;
   const isFramedTwice = headers.has("transfer-encoding") && headers.has("content-length");
-  if (!isFramedTwice && status >= 200 && status <= 599) return response;
+  const isStatus = status >= 200 && status <= 599 && !/[\0-\x08\n-\x1f\x7f]/.test(statusText);
+  if (!isFramedTwice && isStatus) return response;
   body?.cancel().catch(() => {});
   throw new TypeError("HttpClient.fetch: the response is not valid HTTP");
 }

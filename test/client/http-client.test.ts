@@ -208,18 +208,22 @@ describe("its line", () => {
     const gone = await other();
     const { trace, spans } = kept();
     await gone.close();
-    const cancelled = AbortSignal.abort();
     for (const [url, init] of [
       [gone.url, {}],
       [hangs.url, { timeoutMs: 20 }],
-      [hangs.url, { signal: cancelled }],
+      [hangs.url, { signal: AbortSignal.abort() }],
+      [hangs.url, { signal: AbortSignal.abort(new Error("enough")) }],
+      [hangs.url, { signal: AbortSignal.abort("enough") }],
+      [hangs.url, { signal: AbortSignal.timeout(20) }],
+      [hangs.url, { headers: { "x-bad": "a\nb" } }],
     ] as const) {
       expect((await callFrom(HttpClient.make(), url, { trace, init })).status).toBe(500);
     }
+    const types = ["unreachable", "timeout", "cancelled", "cancelled", "cancelled", "timeout", "unreachable"];
     const said = lines().filter((line) => line["logger.name"] === "framework.client");
-    expect(said.map((line) => line["error.type"])).toEqual(["unreachable", "timeout", "cancelled"]);
+    expect(said.map((line) => line["error.type"])).toEqual(types);
     const failed = spans().filter(({ name }) => name === "GET");
-    expect(failed.map(({ status }) => status.message)).toEqual(["unreachable", "timeout", "cancelled"]);
+    expect(failed.map(({ status }) => status.message)).toEqual(types);
   });
 });
 
