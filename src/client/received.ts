@@ -92,7 +92,7 @@ function stoppable<A>(
   };
 }
 
-/** The values of JSON lines. Throws where they were cut off. */
+/** The values of JSON lines. Throws where they were cut off, and where the time of a signal was over: they are not all. */
 async function* linesOf(
   { body }: Response,
   { signal: stopped, release }: Following,
@@ -113,6 +113,7 @@ async function* linesOf(
       }
       if (part.done) return undefined;
     }
+    if ((stopped.reason as Partial<Error> | undefined)?.name === "TimeoutError") throw stopped.reason;
     return undefined;
   } finally {
     release();

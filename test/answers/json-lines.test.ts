@@ -281,3 +281,13 @@ describe("JSON lines in the API document", () => {
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(["200", "400", "413", "415"]));
   });
 });
+
+it("JL-95 a client of JSON lines is told where the time of its signal is over: what came is not all", async () => {
+  const got: unknown[] = [];
+  const reading = (async () => {
+    const lines = await opened(clientOf([bytes('{"n":1}\n')], "stays"), AbortSignal.timeout(20));
+    for await (const value of lines) got.push(value);
+  })();
+  await expect(reading).rejects.toMatchObject({ name: "TimeoutError" });
+  expect(got).toEqual([{ n: 1 }]);
+});

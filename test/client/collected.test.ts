@@ -40,7 +40,7 @@ const expected = {
   head: ended("unreachable"),
   body: ended("unreachable"),
   text: ended("unreachable"),
-  lines: ended("1, ended"),
+  lines: ended("1, failed"),
   events: ended("1, ended"),
   bytes: ended("TimeoutError"),
   keys: 503,
