@@ -62,6 +62,12 @@ export function failOnUndeclared(deed: string | undefined): void {
   if (deed !== undefined) throw new Error(`Test.call: ${deed}`);
 }
 
+/** Throws if an answer is undeclared. What would have followed its head is ended. */
+export function failOnAnswer({ undeclared, unsent }: WireResponse): void {
+  if (undeclared !== undefined) unsent?.();
+  failOnUndeclared(undeclared);
+}
+
 async function textOf(body: WireResponse["body"]): Promise<string> {
   if (body === undefined) return "";
   if (typeof body === "string") return body;
@@ -69,8 +75,14 @@ async function textOf(body: WireResponse["body"]): Promise<string> {
   if (!isStream(body)) return decoder.decode(body);
   let text = "";
   const parts = readParts(body);
-  for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
-    text += decoder.decode(part, { stream: true });
+  try {
+    for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
+      text += decoder.decode(part, { stream: true });
+    }
+  } catch (thrown) {
+    inBackground(parts.cancel());
+    body.request?.ended("failed", thrown);
+    throw thrown;
   }
   body.request?.ended("finished");
   return text + decoder.decode();
@@ -243,9 +255,12 @@ export async function callBy(
   const body = await encodeBody(options.body);
   const exchange = new Made(method, target, options, body);
   const sent = await app.answer(exchange);
-  failOnUndeclared(sent.undeclared);
-  const answered = await answeredBy(sent);
+  failOnAnswer(sent);
+  const answering = answeredBy(sent);
+  // What its stream raises is thrown once what the request acquired is released, too.
+  await Promise.allSettled([answering]);
   await app.settled(settleMs);
+  const answered = await answering;
   failOnUndeclared(exchange.undeclaredDeed);
   return answered;
 }
@@ -283,17 +298,24 @@ export async function followEvents(
   const headers = [["accept", "text/event-stream"] as const, ...headersOf(options)];
   const exchange = new CallExchange("GET", target, { ...options, headers, gone: going.signal }, undefined);
   const sent = await app.answer(exchange);
-  failOnUndeclared(sent.undeclared);
+  failOnAnswer(sent);
   onHead(headersIn(sent));
   if (!isStream(sent.body) || !isEventStream(sent.head)) return error(await answeredBy(sent));
 
+  const { request } = sent.body;
   const parts = readParts(sent.body);
   going.signal.addEventListener("abort", () => inBackground(parts.cancel()), { once: true });
+  // What `receive` throws is not the producer's.
+  const next = (): Promise<Uint8Array | undefined> =>
+    parts.next().catch((thrown: unknown) => {
+      request?.ended("failed", thrown);
+      throw thrown;
+    });
   let isWhole = false;
   try {
-    isWhole = !(await readEvents(parts, receive, exchange)) && !going.signal.aborted;
-    sent.body.request?.ended(isWhole ? "finished" : "client gone");
+    isWhole = !(await readEvents(next, receive, exchange)) && !going.signal.aborted;
   } finally {
+    request?.ended(isWhole ? "finished" : "client gone");
     if (!isWhole) going.abort();
   }
   return ok();
@@ -311,9 +333,9 @@ export function checkCall(at: string, tested: TestApp, target: unknown, options:
 }
 
 /** Resolves with true if `receive` stopped it. */
-async function readEvents(parts: Parts, receive: Receive, exchange: CallExchange): Promise<boolean> {
+async function readEvents(next: Parts["next"], receive: Receive, exchange: CallExchange): Promise<boolean> {
   const reader = new EventReader();
-  for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
+  for (let part = await next(); part !== undefined; part = await next()) {
     for (const { name, id, data } of reader.feed(part)) {
       failOnUndeclared(exchange.undeclaredDeed);
       if ((await receive({ name, id, data })) === "stop") return true;

@@ -3,7 +3,7 @@ import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Protocol, Socket, SocketEnd, SocketListener, SocketTransport } from "../sockets/socket.ts";
 import { OpenSocket } from "../sockets/open-socket.ts";
-import { CallExchange, answeredBy, checkCall, failOnUndeclared, headersIn } from "./call.ts";
+import { CallExchange, answeredBy, checkCall, failOnAnswer, headersIn } from "./call.ts";
 import type { TestAnswer, TestApp, TestCallOptions } from "./call.ts";
 
 /** The two ends of a connection in memory. */
@@ -152,7 +152,7 @@ export async function openWebSocket<Client, Server, Given, Got, A>(
   const given = new Map([...Object.entries({ ...handshake, ...offered }), ...pairsOf(headers)]);
   const exchange = new CallExchange("GET", target, { ...options, headers: given }, undefined);
   const sent = await app.answer(exchange);
-  failOnUndeclared(sent.undeclared);
+  failOnAnswer(sent);
   onHead(headersIn(sent));
   if (sent.socket === undefined) return error(await answeredBy(sent));
 

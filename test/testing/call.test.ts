@@ -1,7 +1,7 @@
 /** Apps that are called with no socket (contract's test client; rows TC). */
 import * as v from "valibot";
-import { expect, it } from "vitest";
-import { Answer, Path, Returns, Test, get } from "usher-http";
+import { describe, expect, it } from "vitest";
+import { Answer, Dep, Event, Path, Returns, Test, get } from "usher-http";
 import "../support/logs.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
@@ -44,4 +44,56 @@ it("TC-07 a stream of another type that is read as events is handed back whole",
   );
   const read = await Test.events(Test.app([route]), "/stream", () => expect.fail("there is no event"));
   expect(read).toMatchObject({ ok: false, error: { status: 200, body: "data: no event\n\n" } });
+});
+
+describe("a body that is not read to its end", () => {
+  const Word = Event.text("word");
+  /** What happened around a call: releases, and what `onError` got. */
+  function noting() {
+    const noted: string[] = [];
+    const held = Dep.scoped(
+      {},
+      () => "held",
+      (value, { how }) => void noted.push(`${value}: ${how}`),
+    );
+    const onError = (_: unknown, { during }: { readonly during: string }) => void noted.push(`raised: ${during}`);
+    return { noted, held, onError };
+  }
+  const raise = (): never => {
+    throw new RangeError("sick");
+  };
+
+  it("as its iterable raises, releases what the request acquired", async () => {
+    const { noted, held, onError } = noting();
+    async function* parts() {
+      yield new TextEncoder().encode("a");
+      raise();
+    }
+    const route = get(Path.of("x"), { inputs: { held }, returns: Returns.response }, () => Answer.stream(parts()));
+    await expect(Test.call(Test.app([route], { onError }), "GET", "/x")).rejects.toThrow("sick");
+    expect(noted).toEqual(["raised: stream", "held: failed"]);
+  });
+
+  it.each([
+    ["its producer raises", async () => raise(), () => {}, "sick", ["raised: stream", "held: failed"]],
+    ["its reader raises", async () => {}, raise, "sick", ["held: client gone"]],
+  ] as const)("of events, as %s, releases it too", async (_what, then, receive, message, expected) => {
+    const { noted, held, onError } = noting();
+    const route = get(Path.of("x"), { inputs: { held }, returns: Returns.events([Word]) }, () => async (send) => {
+      await send(Event.make(Word, "a"));
+      await then();
+    });
+    await expect(Test.events(Test.app([route], { onError }), "/x", receive)).rejects.toThrow(message);
+    await expect.poll(() => noted).toEqual(expected);
+  });
+
+  it("as its status is not declared, releases it too", async () => {
+    const { noted, held } = noting();
+    const returns = Returns.responses({ 200: "It is there." });
+    const route = get(Path.of("x"), { inputs: { held }, returns }, () =>
+      Answer.stream(new ReadableStream(), { status: 201 }),
+    );
+    await expect(Test.call(Test.app([route]), "GET", "/x")).rejects.toThrow("does not list");
+    await expect.poll(() => noted).toEqual(["held: client gone"]);
+  });
 });
