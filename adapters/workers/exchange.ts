@@ -27,6 +27,8 @@ const cookieSeparator = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
 export class WorkerExchange extends FetchExchange implements Exchange {
   readonly listener = "a Worker";
   objects: ClientObjects | undefined;
+  /** Sends the spans that wait, if the app has an exporter. */
+  flush: (() => Promise<unknown>) | undefined = undefined;
   readonly #request: Request;
   readonly #context: WorkerContext;
 
@@ -58,7 +60,8 @@ export class WorkerExchange extends FetchExchange implements Exchange {
   }
 
   /**
-   * Lets work run to its end. Without `waitUntil` the runtime drops it when the client goes, with everything that it holds.
+   * Lets work run to its end, and sends its spans. Without `waitUntil` the runtime drops it when the client goes, with everything
+   * that it holds.
    * Without a timer the runtime takes work that waits for neither I/O nor time as hung, and cancels it.
    */
   override keepAlive(work: Promise<unknown>, ms?: number): void {
@@ -68,6 +71,10 @@ export class WorkerExchange extends FetchExchange implements Exchange {
       stop();
       caught(thrown, undefined);
     };
-    this.#context.waitUntil((ms === undefined ? work : inTime(work, ms)).then(stop, failed));
+    const done = ms === undefined ? work : inTime(work, ms);
+    const { flush } = this;
+    // Nothing runs between requests: what ends later than its request's answer would leave its spans to the next request.
+    const sent = flush === undefined ? done : done.then(flush, failed);
+    this.#context.waitUntil(sent.then(stop, failed));
   }
 }

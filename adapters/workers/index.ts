@@ -93,9 +93,13 @@ function answer(
   const peer = behindCloudflare ? (request.headers.get("cf-connecting-ip") ?? "") : "";
   const exchange = new WorkerExchange(request, peer, ctx, behindCloudflare);
   exchange.objects = objects?.in(ctx);
+  exchange.flush = app.flush;
   const sent = app.answer(exchange);
-  if (!isPending(sent)) return respond(exchange, sent, app);
-  const response = sent.then((sent) => respond(exchange, sent, app)).catch(unmade);
+  if (!isPending(sent)) {
+    if (app.flush !== undefined) exchange.keepAlive(Promise.resolve());
+    return respond(exchange, sent);
+  }
+  const response = sent.then((sent) => respond(exchange, sent)).catch(unmade);
   exchange.keepAlive(response);
   return response;
 }
@@ -134,14 +138,11 @@ function madeOrRefusing(routes: readonly Route[], optionsOf: () => WorkerOptions
   }
 }
 
-// Nothing runs between requests: a request's spans are sent before the runtime drops it.
-function respond(exchange: WorkerExchange, sent: WireResponse, { flush }: App): Response {
+function respond(exchange: WorkerExchange, sent: WireResponse): Response {
   const { body, socket } = sent;
-  if (flush !== undefined && !isStream(body)) exchange.keepAlive(flush());
   if (socket !== undefined) return upgrade(exchange, sent, socket);
   if (!isStream(body)) return responseOf(sent);
   const { readable, writable } = pathFor(body);
-  const streamed = stream(exchange, body, writable);
-  exchange.keepAlive(flush === undefined ? streamed : streamed.then(flush));
+  exchange.keepAlive(stream(exchange, body, writable));
   return responseOf(sent, readable);
 }

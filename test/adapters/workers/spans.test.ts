@@ -1,5 +1,7 @@
 /** Spans on Workers, where nothing runs between requests (contract 8). */
 import { describe, expect, it } from "vitest";
+import { Path, Returns, Trace, after, get } from "usher-http";
+import { worker as workerOf } from "../../../adapters/workers/index.ts";
 import { Collector } from "../../telemetry/collector.ts";
 import { bundle, newestOpenTelemetry, start } from "./running.ts";
 
@@ -65,6 +67,30 @@ describe.each(ways)("by %s", (_way, traceTo, sdk, modules) => {
     while (collector.spans.length < 400) await collector.came(collector.posts.length + 1);
     expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(400);
   });
+});
+
+it("those of what goes on after the answer are sent at its end", async () => {
+  const seen: string[] = [];
+  const processor = {
+    onStart: () => {},
+    onEnd: ({ name }: { readonly name: string }) => void seen.push(name),
+    forceFlush: async () => void seen.push("sent"),
+    shutdown: async () => {},
+  };
+  const task = get(Path.of("x"), { inputs: { after }, returns: Returns.text }, ({ after }) => {
+    after(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await Trace.span("task", () => {});
+    });
+    return "x";
+  });
+  const kept: Promise<unknown>[] = [];
+  const { fetch } = workerOf([task], { trace: Trace.exporter({ processor }) });
+  const context = { waitUntil: (work: Promise<unknown>) => void kept.push(work) };
+  expect(await (await fetch(new Request("http://h/x"), {}, context)).text()).toBe("x");
+  for (const work of kept) await work;
+  expect(seen.filter((what) => what !== "sent")).toEqual(["GET /x", "task"]);
+  expect(seen.at(-1)).toBe("sent");
 });
 
 it("what a collector did not take is counted, by Trace.otlp", async () => {
