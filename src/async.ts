@@ -7,6 +7,19 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { readonly then?: unknown }).then === "function";
 }
 
+/**
+ * Gives up the promises in a value that is not used, in its lists and plain objects too: nothing will await them, and the rejection of
+ * a promise without a handler ends the process.
+ */
+export function abandon(value: unknown): void {
+  const parts = new Set([value]);
+  for (const part of parts) {
+    if (part instanceof Promise) part.catch(() => {});
+    else if (typeof part === "object" && (Array.isArray(part) || Object.getPrototypeOf(part ?? 0) === Object.prototype))
+      for (const member of Object.values(part as object)) parts.add(member);
+  }
+}
+
 /** What `next` makes of a value: at once, unless the value is a promise. */
 export function andThen<A, B>(value: A | Promise<A>, next: (value: A) => B | Promise<B>): B | Promise<B> {
   return value instanceof Promise ? value.then(next) : next(value);

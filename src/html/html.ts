@@ -1,4 +1,4 @@
-import { isThenable } from "../async.ts";
+import { abandon, isThenable } from "../async.ts";
 import { isObject, kindOf } from "../given.ts";
 import { Unwritable } from "../refusals.ts";
 import { isSafeUrl, refusedUrl } from "./attributes.ts";
@@ -82,15 +82,21 @@ const templates = /* @__PURE__ */ new WeakMap<TemplateStringsArray, Template>();
  * ```
  */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  let template = templates.get(strings);
-  if (template === undefined) {
-    if (!Array.isArray(strings) || !Array.isArray(strings.raw)) {
-      throw new TypeError("html is the tag of a template: write html`…`");
-    }
-    template = readTemplate(strings);
-    templates.set(strings, template);
+  try {
+    return new Html(filled(templates.get(strings) ?? templateOf(strings), values));
+  } catch (thrown) {
+    abandon(values);
+    throw thrown;
   }
-  return new Html(filled(template, values));
+}
+
+function templateOf(strings: TemplateStringsArray): Template {
+  if (!Array.isArray(strings) || !Array.isArray(strings.raw)) {
+    throw new TypeError("html is the tag of a template: write html`…`");
+  }
+  const template = readTemplate(strings);
+  templates.set(strings, template);
+  return template;
 }
 
 function filled({ texts, holes }: Template, values: readonly unknown[]): PageContent {
@@ -139,7 +145,7 @@ function contentOf(hole: Hole, value: unknown): PageContent {
   if (Symbol.iterator in value) return contentOfList(hole, value as unknown as Iterable<unknown>);
   if (Symbol.asyncIterator in value) {
     const iterable = value as unknown as AsyncIterable<unknown>;
-    return [{ iterable, contentOf: (item) => contentOf(hole, item) }];
+    return [{ iterable, contentOf: (item) => contentOfReady(hole, item) }];
   }
   return fail(hole, value, "give its text, or html`…`");
 }
@@ -157,7 +163,16 @@ function pendingPromise(hole: Hole, value: PromiseLike<unknown>): PendingValue {
   const promise = Promise.resolve(value);
   // The page awaits it later, or never: until then its rejection would be unhandled.
   promise.then(undefined, noop);
-  return { promise, contentOf: (ready) => contentOf(hole, ready) };
+  return { promise, contentOf: (ready) => contentOfReady(hole, ready) };
+}
+
+function contentOfReady(hole: Hole, ready: unknown): PageContent {
+  try {
+    return contentOf(hole, ready);
+  } catch (thrown) {
+    abandon(ready);
+    throw thrown;
+  }
 }
 
 function contentOfList(hole: Hole, list: Iterable<unknown>): PageContent {

@@ -1,3 +1,4 @@
+import { abandon } from "../async.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { jsonPath } from "./messages.ts";
@@ -122,7 +123,10 @@ function writerOf<A>(write: WriteValue): JsonWriter<A> {
       const writing = new JsonWriting();
       // A shape may write `undefined`, as of an optional value: in a list and by itself that is null.
       const copy = write(value, writing) ?? null;
-      if (writing.failure !== undefined) return error(writing.failure);
+      if (writing.failure !== undefined) {
+        abandon(value);
+        return error(writing.failure);
+      }
       const text = JSON.stringify(copy);
       if (!text.includes(surrogateEscape)) return ok(text);
       const broken = brokenText(copy, [], 0);

@@ -266,6 +266,41 @@ describe("a page that fails", () => {
   });
 });
 
+/** What nobody caught of a call, while it ran and a little later. */
+async function unhandledBy(call: () => unknown): Promise<readonly unknown[]> {
+  const unhandled: unknown[] = [];
+  const note = (thrown: unknown) => void unhandled.push(thrown);
+  process.on("unhandledRejection", note);
+  try {
+    await call();
+    await wait(10);
+    return unhandled;
+  } finally {
+    process.off("unhandledRejection", note);
+  }
+}
+
+describe("the promises of a template that fails are given up", () => {
+  const rejecting = (): never => Promise.reject(new Error("s3cret")) as never;
+  it.each<readonly [where: string, make: () => Html]>([
+    ["where no promise may stand", () => h`<p title="${rejecting()}">`],
+    ["in a wrong template", () => h`<p onclick="x(${rejecting()})">`],
+    ["behind a wrong value", () => h`<p>${{} as never}${rejecting()}`],
+    ["in a list with a wrong item", () => h`<p>${[{} as never, [rejecting()]]}`],
+  ])("%s", async (_where, make) => {
+    const unhandled = await unhandledBy(async () => expect((await fetched(make)).status).toBe(500));
+    expect(unhandled).toEqual([]);
+  });
+
+  it.each<readonly [where: string, make: () => Html]>([
+    ["a promise becomes", () => h`<p>${Promise.resolve([{} as never, rejecting()])}`],
+    ["an iterable makes", () => h`<p>${listOf([{} as never, rejecting()]).list}`],
+  ])("in a list that %s", async (_where, make) => {
+    const unhandled = await unhandledBy(async () => expect((await fetched(make)).status).toBe(500));
+    expect(unhandled).toEqual([]);
+  });
+});
+
 describe("a list of a page is ended", () => {
   it("when its client goes, also while its next item is pending", async () => {
     const ended: string[] = [];

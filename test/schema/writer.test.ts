@@ -207,6 +207,25 @@ describe("what is not (JB-22): each", () => {
   });
 });
 
+test("the promises in a value that is not written are given up: a rejection ends no process", async () => {
+  const unhandled: unknown[] = [];
+  const note = (thrown: unknown): void => void unhandled.push(thrown);
+  process.on("unhandledRejection", note);
+  try {
+    const rejecting = (): unknown => Promise.reject(new Error("S3"));
+    const row = v.object({ a: text });
+    expect(write(row, rejecting())).toMatch(/is a promise/);
+    expect(write(row, { a: rejecting() })).toMatch(/is a promise/);
+    expect(write(v.array(row), [rejecting(), rejecting()])).toMatch(/is a promise/);
+    expect(write(row, { a: 1, b: { c: [rejecting()] } })).toMatch(/must be text/);
+    expect(write(v.any(), Object.assign([new Person("Ada")], { cycle }))).toMatch(/is an instance of a class/);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off("unhandledRejection", note);
+  }
+});
+
 describe("what is not (JB-22): unions and transformations", () => {
   test("nested unions write each value once, however deep", () => {
     let reads = 0;
