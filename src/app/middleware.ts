@@ -1,5 +1,5 @@
 import type { Answer } from "../answers/answer.ts";
-import { answerReturns } from "../answers/kinds.ts";
+import { answerReturns, startPage } from "../answers/kinds.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { recordOf } from "../inputs/request.ts";
 import { isTellable } from "../refusals.ts";
@@ -33,7 +33,8 @@ export async function answerThrough(
     };
     running++;
     try {
-      return note(inside, formatted(request, answerReturns(await middleware(record, next))));
+      const answer = answerReturns(await middleware(record, next));
+      return note(inside, formatted(request, typeof answer.body === "object" ? await startPage(answer) : answer));
     } catch (thrown) {
       return note(inside, failureAnswer(request, thrown));
     } finally {

@@ -1,6 +1,6 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
-import { answerReturns } from "../answers/kinds.ts";
+import { answerReturns, startPage } from "../answers/kinds.ts";
 import { isThenable } from "../async.ts";
 import { chain, isPending } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -299,7 +299,7 @@ function answerNoRoute(request: RequestState): MaybePromise<Answer> {
     return method === "OPTIONS" ? empty(204, headers) : refused(methodNotAllowed, headers);
   }
   if (app.notFound === undefined) return refused(notFound);
-  return answerOf(app.notFound(recordOf(request)), answerReturns);
+  return answerOf(app.notFound(recordOf(request)), (returned) => startPage(answerReturns(returned)));
 }
 
 function allowed(app: CompiledApp, path: string): string | undefined {

@@ -60,10 +60,9 @@ export class PageStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
     return this;
   }
 
-  /** Makes the first chunk. Rejects with what a value before its end throws. */
+  /** Makes the first chunk, once. Rejects with what a value before its end throws. */
   async start(): Promise<void> {
-    this.#first = this.#chunk();
-    await this.#first;
+    await (this.#first ??= this.#chunk());
   }
 
   next(): Promise<Chunk> {

@@ -229,6 +229,25 @@ describe("a page that fails", () => {
     expect(JSON.stringify(lines())).not.toContain("s3cret");
   });
 
+  it("before the head is a 500, also where no route answers, or middleware does", async () => {
+    const page = () => Answer.html(h`${wait(2).then(() => Promise.reject(new Error("s3cret")))}<p>`, { status: 404 });
+    const nowhere = App.make([], { notFound: page });
+    expect((await nowhere.fetch(new Request("http://h/"))).status).toBe(500);
+    expect((await appOf(() => h`ok`, { middleware: [page] }).fetch(new Request("http://h/"))).status).toBe(500);
+    expect(messages("error")).toHaveLength(2);
+  });
+
+  it("is begun once, whatever middleware is around it", async () => {
+    const around = [async (_request: unknown, next: () => Promise<Answer>) => next()];
+    const { list, told } = listOf(
+      "a",
+      wait(2).then(() => "b"),
+    );
+    const { fetch } = appOf(() => h`<p>${list}`, { middleware: around });
+    expect(await (await fetch(new Request("http://h/"))).text()).toBe("<p>ab");
+    expect(told.ended).toBe(true);
+  });
+
   it("after the head is cut, and told", async () => {
     failures.length = 0;
     const late = gate<string>();
