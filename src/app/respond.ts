@@ -290,7 +290,7 @@ function answerNoRoute(request: RequestState): MaybePromise<Answer> {
 
   const shorter = app.redirectsSlash ? withoutSlash(path) : undefined;
   if (shorter !== undefined && app.table.find(method === "HEAD" ? "GET" : method, shorter) !== undefined) {
-    return empty(308, [["location", request.search === "" ? shorter : `${shorter}?${request.search}`]]);
+    return empty(308, [["location", inAscii(request.search === "" ? shorter : `${shorter}?${request.search}`)]]);
   }
 
   const allow = allowed(app, path) ?? (shorter === undefined ? undefined : allowed(app, shorter));
@@ -310,6 +310,14 @@ function allowed(app: CompiledApp, path: string): string | undefined {
 // To a browser "//host" and "/\host" are another site: no redirect begins like that.
 function withoutSlash(path: string): string | undefined {
   return path.length > 1 && path.endsWith("/") && !/^\/[/\\]/.test(path) ? path.slice(0, -1) : undefined;
+}
+
+/** Bytes that a client sent without an escape (RFC 3986 §2.1), which Node has as one character each: no header holds them. */
+function inAscii(target: string): string {
+  return target.replace(
+    /[^\x21-\x7e]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+  );
 }
 
 function refused(code: Code, headers: Refusal["headers"] = [], detail?: string): Answer {
