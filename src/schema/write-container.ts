@@ -1,11 +1,12 @@
 import { counted, oneOf } from "./messages.ts";
+import { LongInteger } from "./parse-json.ts";
 import { tagsOf } from "./read-choice.ts";
 import { compileRead } from "./read.ts";
 import { JsonReading, isObject } from "./reading.ts";
 import type { Members } from "./reading.ts";
 import { flattened, keepsSort, wholeBy } from "./valibot.ts";
 import type { Action, Choice, Kind, ListKind, ObjectKind, RecordKind, TupleKind, Variant, Wrapper } from "./valibot.ts";
-import { writeBoolean, writeAny, writeMembers, writeNumber, writeText, writeWhole } from "./writing.ts";
+import { isNoObject, writeBoolean, writeAny, writeMembers, writeNumber, writeText, writeWhole } from "./writing.ts";
 import type { CompileWrite, WriteOutcome, WriteValue, JsonWriting } from "./writing.ts";
 
 export function listWriter(shape: ListKind, compile: CompileWrite<Kind>): WriteValue {
@@ -66,20 +67,23 @@ export function objectWriter(shape: ObjectKind, compile: CompileWrite<Kind>): Wr
     const level = writing.enter();
     if (level === undefined) return undefined;
     const out: Members = {};
+    let isEmpty = true;
     for (let index = 0; index < members.length; index++) {
       const { name, write, inherited } = members[index] as (typeof members)[number];
       writing.path[level] = name;
       const given = value[name];
       const written = write(given === inherited ? undefined : given, writing);
       if (writing.failure !== undefined) return writing.leave(value, level);
-      if (written !== undefined) out[name] = written;
+      if (written === undefined) continue;
+      out[name] = written;
+      isEmpty = false;
     }
     if (rest !== undefined) {
       const names = Object.keys(value).filter((name) => !declared.has(name));
       writeMembers(names, value, rest, out, writing);
     }
     writing.depth = level;
-    return out;
+    return isEmpty && isNoObject(value, writing) ? undefined : out;
   };
 }
 
@@ -93,13 +97,22 @@ export function recordWriter(shape: RecordKind, compile: CompileWrite<Kind>): Wr
     const names = Object.keys(value);
     for (const name of names) {
       writing.path[level] = name;
-      writeName(name, writing);
+      checkName(name, writeName, writing);
     }
     const out: Members = {};
     writeMembers(names, value, write, out, writing);
     writing.depth = level;
-    return out;
+    return names.length === 0 && isNoObject(value, writing) ? undefined : out;
   };
+}
+
+/** A shape may read names as numbers, which are texts again as names of an object. */
+function checkName(name: string, write: WriteValue, writing: JsonWriting): void {
+  const { failure } = writing;
+  write(name, writing);
+  if (writing.failure === failure || String(Number(name)) !== name) return;
+  writing.failure = failure;
+  write(Number(name), writing);
 }
 
 export function unionWriter(shape: Choice, compile: CompileWrite<Kind>): WriteValue {
@@ -108,18 +121,21 @@ export function unionWriter(shape: Choice, compile: CompileWrite<Kind>): WriteVa
 
 export function variantWriter(shape: Variant, compile: CompileWrite<Kind>): WriteValue {
   const tags = shape.options.map((option) => tagsOf(option, shape.key));
-  if (tags.includes("open")) return firstThatFits(shape.options.map((option) => compile(option)));
+  const all = shape.options.map((option) => compile(option));
+  if (tags.includes("open")) return firstThatFits(all);
 
   const byTag = new Map<unknown, WriteValue[]>();
-  shape.options.forEach((option, index) => {
-    const write = compile(option);
+  all.forEach((write, index) => {
     for (const tag of tags[index] as readonly unknown[]) byTag.set(tag, [...(byTag.get(tag) ?? []), write]);
   });
   const writers = new Map([...byTag].map(([tag, options]) => [tag, firstThatFits(options)]));
+  // A pipe may have changed the tag, or taken it away.
+  const mayChange = shape.options.some(({ type, pipe }) => pipe !== undefined || type === "variant");
+  const others = mayChange ? firstThatFits(all) : undefined;
   const expected = oneOf([...byTag.keys()].filter((tag) => tag !== undefined));
   return (value, writing) => {
     if (!isObject(value)) return writing.refuse("an object", value);
-    const write = writers.get(value[shape.key]);
+    const write = writers.get(value[shape.key]) ?? others;
     if (write !== undefined) return write(value, writing);
     writing.path[writing.depth++] = shape.key;
     return writing.fail(`must be ${expected}`);
@@ -182,8 +198,17 @@ export function intersectWriter(shape: Choice, compile: CompileWrite<Kind>): Wri
       parts.push(write(value, writing));
       if (writing.failure !== undefined) return undefined;
     }
-    return parts.every(isObject) ? Object.assign(Object.create(null), ...parts) : parts[0];
+    return parts.reduce(together);
   };
+}
+
+/** What two shapes write of one value: of objects in it the members of both. */
+function together(one: unknown, other: unknown): unknown {
+  if (Array.isArray(one) && Array.isArray(other)) return one.map((item, index) => together(item, other[index]));
+  if (!isObject(one) || !isObject(other) || one instanceof LongInteger) return one;
+  const both: Members = Object.assign(Object.create(null), one, other);
+  for (const name of Object.keys(one)) if (Object.hasOwn(other, name)) both[name] = together(one[name], other[name]);
+  return both;
 }
 
 /** Shapes that allow a value to be absent or null, or forbid it again. */
@@ -240,7 +265,13 @@ export function pipeWriter(shape: Kind, compile: CompileWrite<Kind>): WriteValue
   const whole = wholeBy(first, behind) !== undefined;
   let write = whole ? writeWhole : compile(first);
   for (const item of behind) write = after(item, write, compile);
-  return write;
+  return isLeftOut(first) ? (value, writing) => (value === undefined ? undefined : write(value, writing)) : write;
+}
+
+/** Whether an object may lack a member of this shape, which a transformation then never gets. */
+export function isLeftOut(shape: Kind): boolean {
+  const mayBe = shape.type === "optional" || shape.type === "exact_optional" || shape.type === "nullish";
+  return mayBe && shape.default === undefined;
 }
 
 function after(item: Kind | Action, write: WriteValue, compile: CompileWrite<Kind>): WriteValue {

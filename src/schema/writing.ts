@@ -147,10 +147,17 @@ export function writeItems(list: readonly unknown[], write: WriteValue, writing:
   return out;
 }
 
+/** Fails for a `Date` and for a promise, which have no member that would tell them from an object without one. */
+export function isNoObject(value: object, writing: JsonWriting): boolean {
+  if (value instanceof Promise) writing.refuse("JSON", value);
+  else if (value instanceof Date) writing.fail("is a Date: give it the shape Shape.instant");
+  else return false;
+  return true;
+}
+
 function writeObject(object: object, writing: JsonWriting): unknown {
   const prototype: unknown = Object.getPrototypeOf(object);
-  if (object instanceof Date) return writing.fail("is a Date: give it the shape Shape.instant");
-  if (object instanceof Promise) return writing.refuse("JSON", object);
+  if (isNoObject(object, writing)) return undefined;
   if (prototype !== Object.prototype && prototype !== null) {
     return writing.fail("is an instance of a class: give its members as v.object");
   }

@@ -27,6 +27,20 @@ const cycle: { next?: unknown } = {};
 cycle.next = cycle;
 const linked: v.GenericSchema = v.object({ next: v.optional(v.lazy(() => linked)) });
 
+const changing = v.variant("t", [
+  v.pipe(
+    v.object({ t: v.literal("a"), n: v.number() }),
+    v.transform(({ n }) => ({ kind: "A", n })),
+  ),
+  v.object({ t: v.literal("b"), b: text }),
+  v.variant("t", [
+    v.pipe(
+      v.object({ t: v.literal("c") }),
+      v.transform(({ t }) => ({ was: t })),
+    ),
+  ]),
+]);
+
 const written: readonly [string, Shape.Shape, unknown, string][] = [
   [
     "members in declared order, and no others",
@@ -119,6 +133,58 @@ const written: readonly [string, Shape.Shape, unknown, string][] = [
     { a: "1", b: "2", c: 3 },
     '{"a":"1","b":"2"}',
   ],
+  [
+    "both sides of an intersection, within it too",
+    v.intersect([
+      v.object({ in: v.object({ a: text, n: Shape.int64 }) }),
+      v.object({ in: v.object({ b: text, n: Shape.int64 }) }),
+    ]),
+    { in: { a: "1", b: "2", n: 2n ** 60n, c: 3 } },
+    '{"in":{"a":"1","n":1152921504606846976,"b":"2"}}',
+  ],
+  [
+    "both sides of an intersection of lists",
+    v.intersect([v.array(v.object({ a: text })), v.array(v.object({ b: text }))]),
+    [{ a: "1", b: "2" }],
+    '[{"a":"1","b":"2"}]',
+  ],
+  ["an object that a tagged union has changed", changing, { kind: "A", n: 1 }, '{"kind":"A","n":1}'],
+  ["one within another that has changed it", changing, { was: "c" }, '{"was":"c"}'],
+  ["no other, in a tagged union that changes another object", changing, { t: "b", b: "1", x: 1 }, '{"t":"b","b":"1"}'],
+  [
+    "names that are read as numbers",
+    v.record(v.pipe(text, v.toNumber()), text),
+    { 1: "a", 2.5: "b" },
+    '{"1":"a","2.5":"b"}',
+  ],
+  [
+    "names that are read as whole numbers",
+    v.record(v.pipe(text, v.transform(Number), v.number(), v.integer()), text),
+    { 7: "a" },
+    '{"7":"a"}',
+  ],
+  [
+    "nothing for what may be absent, and is changed if it is not",
+    v.object({
+      a: v.pipe(
+        v.optional(text),
+        v.transform((value) => value?.length),
+      ),
+      b: v.pipe(
+        v.nullish(text),
+        v.transform((value) => value?.length),
+        v.number(),
+      ),
+    }),
+    {},
+    "{}",
+  ],
+  [
+    "an instant in a union with an object of optional members",
+    v.union([v.object({ a: v.optional(text) }), Shape.instant]),
+    new Date(0),
+    '"1970-01-01T00:00:00.000Z"',
+  ],
   ["a shape that refers to itself", linked, { next: { next: {}, x: 1 } }, '{"next":{"next":{}}}'],
   [
     "64-bit numbers as numbers",
@@ -199,6 +265,20 @@ describe("what is not (JB-22): each", () => {
       "value.a is of none of the shapes it may have",
     ],
     ["a wrong name", v.record(Shape.uuid, text), { S3: "a" }, /must be a UUID$/],
+    [
+      "a name that is no number",
+      v.record(v.pipe(text, v.toNumber()), text),
+      { S3: "a" },
+      "value.S3 must be a number, not text",
+    ],
+    ["a promise of a map", v.record(text, text), Promise.resolve({ a: "x" }), "value is a promise: await it"],
+    [
+      "a promise of optional members",
+      v.object({ a: v.optional(text) }),
+      Promise.resolve({}),
+      "value is a promise: await it",
+    ],
+    ["a Date as a map", v.object({ a: v.record(text, text) }), { a: new Date(0) }, /^refused: value\.a is a Date/],
   ] as readonly [string, Shape.Shape, unknown, string | RegExp][])("%s", (_name, shape, value, expected) => {
     const written = write(shape, value);
     if (typeof expected === "string") expect(written).toBe(`refused: ${expected}`);
