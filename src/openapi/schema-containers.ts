@@ -1,9 +1,11 @@
 import { tagsOf } from "../schema/read-choice.ts";
 import { mayEndBefore } from "../schema/read-container.ts";
 import { compileRead } from "../schema/read.ts";
+import { flattened, keepsSort } from "../schema/valibot.ts";
+import { isLeftOut } from "../schema/write-container.ts";
 import type { Choice, Kind, ListKind, ObjectKind, RecordKind, TupleKind, Variant, Wrapper } from "../schema/valibot.ts";
 import { isJson, orNull } from "./schema-rules.ts";
-import type { Describer, Schema } from "./schema-rules.ts";
+import type { Describer, Direction, Schema } from "./schema-rules.ts";
 
 export function literal(word: unknown): Schema {
   return { const: word };
@@ -53,8 +55,17 @@ export function variant(shape: Variant, at: string, describer: Describer): Schem
   const schemas = shape.options.map((option) => describer.describe(option, at));
   const tags = shape.options.map((option) => tagsOf(option, shape.key));
   const known = tags.flat();
-  if (tags.includes("open") || new Set(known).size < known.length) return { anyOf: schemas };
+  // What an object is changed into may be any of the others.
+  const isChanged = describer.direction === "output" && shape.options.some(makesAnother);
+  if (isChanged || tags.includes("open") || new Set(known).size < known.length) return { anyOf: schemas };
   return { oneOf: schemas, ...discriminator(shape.key, tags as readonly (readonly unknown[])[], schemas) };
+}
+
+/** Whether a pipe may make another value of what its first schema reads. */
+function makesAnother(shape: Kind): boolean {
+  if (shape.type === "variant" && shape.options.some(makesAnother)) return true;
+  const [, ...behind] = flattened(shape);
+  return behind.some((item) => item.kind === "schema" || (item.kind === "transformation" && !keepsSort.has(item.type)));
 }
 
 /** OpenAPI's `discriminator`. Its mapping refers to components, so every object must have a name. */
@@ -79,18 +90,18 @@ export function wrapped(shape: Wrapper, at: string, describer: Describer): Schem
     case "optional":
     case "exact_optional":
       // A caller may send null for an absent member.
-      return direction === "input" ? withDefault(shape, nullable(shape.wrapped, inner)) : inner;
+      return direction === "input" ? withDefault(shape, nullable(shape.wrapped, inner, direction)) : inner;
     case "undefinedable":
       return inner;
     case "nullable":
       // The writer writes the default instead of null.
       if (direction === "output" && instead(shape)) return inner;
-      return nullable(shape.wrapped, inner);
+      return nullable(shape.wrapped, inner, direction);
     case "nullish":
-      if (direction === "input") return withDefault(shape, nullable(shape.wrapped, inner));
-      return instead(shape) ? inner : nullable(shape.wrapped, inner);
+      if (direction === "input") return withDefault(shape, nullable(shape.wrapped, inner, direction));
+      return instead(shape) ? inner : nullable(shape.wrapped, inner, direction);
     case "non_optional":
-      return direction === "input" ? there(shape.wrapped, at, describer, inner) : inner;
+      return direction === "input" ? sent(shape.wrapped, at, describer, inner) : inner;
     default:
       return there(shape.wrapped, at, describer, inner);
   }
@@ -108,13 +119,11 @@ function mayBeUnsent({ type, fallback }: Kind): boolean {
 
 /** The rule of the writer. */
 function mayBeUnwritten(shape: Kind): boolean {
+  if (isLeftOut(shape)) return true;
   const last = shape.pipe?.findLast((item) => item.kind === "schema");
   if (last !== undefined && last !== shape) return mayBeUnwritten(last);
   switch (shape.type) {
-    case "optional":
-    case "exact_optional":
     case "undefinedable":
-    case "nullish":
       return shape.default === undefined;
     case "nullable":
       return shape.default === undefined && mayBeUnwritten(shape.wrapped);
@@ -143,12 +152,27 @@ function instead(shape: Wrapper): boolean {
   return shape.default !== undefined && shape.default !== null;
 }
 
-function nullable(inner: Kind, schema: Schema): Schema {
-  return takesNull(inner) ? schema : orNull(schema);
+function nullable(inner: Kind, schema: Schema, direction: Direction): Schema {
+  // What is read as null, as an absent value is, need not be written as null.
+  const hasNull = direction === "input" ? takesNull(inner) : saysNull(schema);
+  return hasNull ? schema : orNull(schema);
+}
+
+/** Whether a schema says that it allows null; of a reference it is not known. */
+function saysNull({ type, anyOf, enum: words }: Schema): boolean {
+  if (Array.isArray(anyOf)) return (anyOf as readonly Schema[]).some(saysNull);
+  return type === "null" || (Array.isArray(words) && words.includes(null));
 }
 
 function takesNull(shape: Kind): boolean {
   return shape.fallback === undefined && compileRead(shape).sorts().includes("null");
+}
+
+/** Excludes the null that a caller may send for an absent value, and no other. */
+function sent(inner: Kind, at: string, describer: Describer, schema: Schema): Schema {
+  if (inner.type !== "optional" && inner.type !== "exact_optional" && inner.type !== "undefinedable") return schema;
+  if (inner.pipe === undefined) return sent(inner.wrapped, at, describer, describer.describe(inner.wrapped, at));
+  return takesNull(inner.wrapped) ? schema : { allOf: [schema, { not: { type: "null" } }] };
 }
 
 /** Excludes null. */
@@ -179,12 +203,17 @@ function member(entry: Kind, at: string, describer: Describer): Schema {
 
 export function record(shape: RecordKind, at: string, describer: Describer): Schema {
   const names = describer.describe(shape.key, `${at}[name]`);
-  const plain = Object.keys(names).length === 1 && names["type"] === "string";
+  // A name is a text in JSON, also one that is read as a number.
+  const plain = ["number", "integer"].includes(names["type"] as string) || isPlainText(names);
   return {
     type: "object",
     additionalProperties: describer.describe(shape.value, `${at}.*`),
     ...(plain ? {} : { propertyNames: names }),
   };
+}
+
+function isPlainText(schema: Schema): boolean {
+  return Object.keys(schema).length === 1 && schema["type"] === "string";
 }
 
 export function list(shape: ListKind, at: string, describer: Describer): Schema {

@@ -81,6 +81,74 @@ describe("a rule is a keyword, read and written alike", () => {
   });
 });
 
+describe("what is read and what is written differ", () => {
+  const textOrNull = { anyOf: [{ type: "string" }, { type: "null" }] };
+  it.each<[string, v.GenericSchema, object, object]>([
+    ["null that is a value, where nothing may be absent", v.nonOptional(v.nullable(text)), textOrNull, textOrNull],
+    ["the same of a member that may be absent", v.nonOptional(v.optional(v.nullable(text))), textOrNull, textOrNull],
+    ["the same of any JSON", v.nonOptional(v.unknown()), {}, {}],
+    [
+      "null for what may be absent, read by a pipe",
+      v.nonOptional(
+        v.pipe(
+          v.optional(text),
+          v.check(() => true),
+        ),
+      ) as never,
+      { allOf: [textOrNull, { not: { type: "null" } }] },
+      { type: "string" },
+    ],
+    ["null of what may be absent too", v.nullable(v.optional(text)) as never, textOrNull, textOrNull],
+    [
+      "null of what a pipe makes no null of",
+      v.nullish(
+        v.pipe(
+          v.nullable(text),
+          v.transform((sent) => sent?.length),
+          v.number(),
+        ),
+      ),
+      textOrNull,
+      { anyOf: [{ type: "number" }, { type: "null" }] },
+    ],
+    [
+      "names that are numbers",
+      v.record(v.pipe(text, v.toNumber()), text),
+      { type: "object", additionalProperties: { type: "string" } },
+      { type: "object", additionalProperties: { type: "string" } },
+    ],
+    [
+      "a member that may be absent, and is changed if it is not",
+      v.object({
+        a: v.pipe(
+          v.optional(text),
+          v.transform((sent) => sent?.length),
+          v.number(),
+        ),
+      }) as never,
+      { type: "object", properties: { a: textOrNull } },
+      { type: "object", properties: { a: { type: "number" } } },
+    ],
+  ])("%s", (_what, shape, read, written) => {
+    const { requestBody, responses } = onlyOperation(described([routeOf(shape)]));
+    expect([jsonSchema(requestBody), jsonSchema(responses["200"])]).toEqual([read, written]);
+  });
+
+  it("a tagged union whose objects are changed is any of what they become", () => {
+    const changed = v.pipe(
+      v.object({ t: v.literal("a") }),
+      v.transform(({ t }) => ({ kind: t as string })),
+      v.object({ kind: text }),
+    );
+    const shape = v.variant("t", [changed, v.object({ t: v.literal("b") })]);
+    const { requestBody, responses } = onlyOperation(described([routeOf(shape)]));
+    const tagged = (t: string) => ({ type: "object", properties: { t: { const: t } }, required: ["t"] });
+    const made = { type: "object", properties: { kind: { type: "string" } }, required: ["kind"] };
+    expect(jsonSchema(requestBody)).toEqual({ oneOf: [tagged("a"), tagged("b")] });
+    expect(jsonSchema(responses["200"])).toEqual({ anyOf: [made, tagged("b")] });
+  });
+});
+
 describe("what JSON Schema cannot write is reported", () => {
   it.each<[string, v.GenericSchema, string]>([
     ["a bound of text", v.pipe(text, v.minValue("a")), "has a bound that JSON Schema cannot write"],
