@@ -207,7 +207,12 @@ function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Pip
       json &&= keepsSort.has(item.type);
       const change = textChanges.get(item.type);
       if (change !== undefined) return { kind: "change", read: (value) => change(value as string) };
-      return { kind: "change", read: (value, reading) => run(item, { typed: true, value }, reading) };
+      // Another shape may read the same value: it gets it as it was sent, though a transformation sorts its list in place.
+      const own: ReadValue = (value, { outcomes }) => (outcomes === undefined ? value : copyOf(value));
+      return {
+        kind: "change",
+        read: (value, reading) => run(item, { typed: true, value: own(value, reading) }, reading),
+      };
     }
     const check = boundCheck(item);
     return check === undefined ? { kind: "check", action: item } : { kind: "bound", check };

@@ -182,6 +182,12 @@ describe("unions: of any shapes", () => {
     expect(valueOf(v.union([v.literal("c"), word]), '"c"')).toBe("c");
   });
 
+  test("a shape that sorts its list sorts it for no other shape", () => {
+    const sorted = v.pipe(v.array(v.number()), v.sortItems(), v.maxLength(2));
+    expect(valueOf(v.union([sorted, v.array(v.number())]), "[3,1,2]")).toEqual([3, 1, 2]);
+    expect(valueOf(v.union([sorted, text]), "[3,1]")).toEqual([1, 3]);
+  });
+
   test("nested unions read each value once, however deep", () => {
     let calls = 0;
     const counted = v.pipe(
