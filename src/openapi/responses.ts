@@ -300,9 +300,19 @@ export function eitherOf(answers: Responses, refusals: Responses): Responses {
   for (const [status, answer] of Object.entries(answers)) {
     const refusal = refusals[status];
     if (refusal === undefined) continue;
-    const content = { ...answer.content, ...refusal.content };
+    const content = eitherContent(answer.content, refusal.content);
     const both = { description: `${answer.description}${lineBreak}${refusal.description}`, content };
     all[status] = withHeaders(both, { ...answer.headers, ...onlySome(refusal.headers) });
+  }
+  return all;
+}
+
+/** Content of either: of a type that both have, the schema is that of either. */
+function eitherContent(one: object = {}, other: object = {}): object {
+  const all: { [type: string]: unknown } = { ...one, ...other };
+  for (const [type, { schema }] of Object.entries(one) as [string, { readonly schema?: unknown }][]) {
+    const same = (other as { readonly [type: string]: { readonly schema?: unknown } })[type];
+    if (same !== undefined) all[type] = { schema: { anyOf: [same.schema, schema] } };
   }
   return all;
 }

@@ -7,6 +7,7 @@ import {
   Form,
   Openapi,
   Path,
+  Refusal,
   Returns,
   Socket,
   Test,
@@ -259,6 +260,15 @@ describe("answers: of the route's own", () => {
     });
     expect(responses["303"]).not.toHaveProperty("content");
     expect(() => Returns.responses({ 200: { doc: "", contentTypes: ["html"] } })).toThrow('"html" is no content type');
+  });
+
+  it("a type that both its own answer and a refusal of the status have is of either schema", () => {
+    const returns = Returns.responses({ 404: { doc: "None.", contentTypes: ["application/json", "text/html"] } });
+    const show = get(Path.root, { returns, refuses: [Refusal.notFound] }, () => new Response(null, { status: 404 }));
+    expect(operation(show).responses["404"]?.content).toEqual({
+      "application/json": { schema: { anyOf: [refusalRef, {}] } },
+      "text/html": { schema: { type: "string" } },
+    });
   });
 
   it("OA where a redirect leads", () => {
