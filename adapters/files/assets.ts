@@ -97,7 +97,7 @@ const dropped = ["connection", "content-length", "date", "keep-alive", "set-cook
 function changed(asset: Response, prefix: readonly string[], cacheControl: string | undefined): Response {
   const headers = new Headers(asset.headers);
   for (const name of dropped) headers.delete(name);
-  if (cacheControl !== undefined && (asset.status === 200 || asset.status === 304)) {
+  if (cacheControl !== undefined && [200, 206, 304].includes(asset.status)) {
     headers.set("cache-control", cacheControl);
   }
   // `/about/index.html` leads to `/about/`, which is `/about` here, and below the prefix.

@@ -227,6 +227,13 @@ describe("at start", () => {
   });
 });
 
+it.each([200, 206, 304])("a Worker's asset of status %i has the Cache-Control of its folder", async (status) => {
+  const binding = { fetch: async () => new Response(status === 304 ? null : "x", { status }) };
+  const app = Test.app(Files.assets(binding, { immutable: ["_astro"] }));
+  const { headers } = await Test.call(app, "GET", "/_astro/site.3f2a.js", { headers: { range: "bytes=0-0" } });
+  expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+});
+
 describe("Files.read", () => {
   const inside = join(folder, "read");
   const put = (path: string, text: string) => {
