@@ -15,7 +15,7 @@ export interface Codec<in out A, out Sent = unknown> {
   readonly parse: (text: string) => Result<A, string>;
   /** The text of a value. */
   readonly print: (value: A) => string;
-  /** A header on several lines is read as one, the lines joined with `, `. */
+  /** A header on several lines is read as one, the lines joined by `,`. */
   readonly list?: boolean;
   /** The API document's description of the text. */
   readonly text?: TextShape;
@@ -101,7 +101,7 @@ export function malformed(expects: string): Result<never, string> {
  *
  * @param options `kind` is its title in the API document. `parse` returns the value, or the whole sentence for the client,
  *   which must not quote the text. `list` marks a header that may be sent on several lines: they are read as one, joined
- *   with `, `.
+ *   by `,`.
  * @example
  * ```ts
  * const sku = Codec.custom({
