@@ -107,7 +107,10 @@ export class Takeover {
   }
 
   #ended(): void {
-    this.#controller?.close();
+    const controller = this.#controller;
+    // A handler that has read nothing yet still reads what arrived with the request.
+    if (controller !== undefined && this.#head !== undefined) this.#pull(controller);
+    controller?.close();
   }
 
   #closed(): void {

@@ -5,7 +5,8 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { Answer, Path, Returns, clientGone, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { eventually } from "../../support/eventually.ts";
-import { clientOf, gate } from "../../support/node-server.ts";
+import { clientOf, gate, start } from "../../support/node-server.ts";
+import { RawClient, turns } from "../../support/raw-client.ts";
 
 const echo = get(Path.of("taken"), { returns: Returns.response }, () =>
   Answer.takeover("echo", async ({ readable, writable }) => {
@@ -21,6 +22,23 @@ it("what a client sent behind its head comes first, and once", async () => {
   expect(await client.bytes(3)).toBe("abc");
   client.send("def");
   expect(await client.bytes(3)).toBe("def");
+});
+
+it("what a client sent behind its head is read, although it ended its side before its handler reads", async () => {
+  const reads = gate();
+  const late = get(Path.of("late"), { returns: Returns.response }, () =>
+    Answer.takeover("echo", async ({ readable, writable }) => {
+      await reads.passed;
+      await readable.pipeTo(writable);
+    }),
+  );
+  const { port } = await start([late]);
+  const client = await RawClient.to(port);
+  client.send("GET /late HTTP/1.1", "host: h", "connection: upgrade", "upgrade: echo", "", "abc").halfClose();
+  expect((await client.answer()).status).toBe(101);
+  await turns(port);
+  reads.open();
+  expect(await client.rest()).toBe("abc");
 });
 
 it("a handler that aborts what it writes ends the connection, whatever it does next", async () => {
