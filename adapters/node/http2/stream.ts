@@ -30,7 +30,26 @@ export function respond(
 ): void {
   // The app has set `Date`. Node's types do not know the option.
   const options: object = { endStream: isEmpty, sendDate: false };
-  stream.respond(takesLists ? headList(sent) : headObject(sent), options);
+  try {
+    stream.respond(takesLists ? headList(sent) : headObject(sent), options);
+  } catch (thrown) {
+    // Before 24.15 Node has fields that it sends once.
+    if ((thrown as NodeJS.ErrnoException).code !== "ERR_HTTP2_HEADER_SINGLE_VALUE") throw thrown;
+    stream.respond(headObject({ ...sent, head: joined(sent.head) }), options);
+  }
+}
+
+/** The lines of each field as one (RFC 9110 §5.3). `Set-Cookie` cannot be joined. */
+function joined(head: readonly string[]): readonly string[] {
+  const values = new Map<string, string>();
+  const cookies: string[] = [];
+  for (let i = 0; i < head.length; i += 2) {
+    const [name, value] = [head[i] as string, head[i + 1] as string];
+    const before = values.get(name);
+    if (name === "set-cookie") cookies.push(name, value);
+    else values.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return [...[...values].flat(), ...cookies];
 }
 
 /** Fields that HTTP/2 lacks (RFC 9113 §8.2.2): Node throws for them. A route of WebSockets names the first two in its refusal. */

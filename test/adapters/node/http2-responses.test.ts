@@ -1,7 +1,7 @@
 /** Responses of HTTP/2 whose client is slow, or whose server stops meanwhile. */
 import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Answer, Event, Path, Returns, get } from "usher-http";
+import { Answer, Codec, Cookie, Event, Path, Returns, get } from "usher-http";
 import type { Server } from "usher-http/node";
 import { eventually } from "../../support/eventually.ts";
 import { gate } from "../../support/gate.ts";
@@ -50,6 +50,21 @@ describe("http2: a header of the application's", () => {
     const session = await http2Client((await start([answered], { http2: true })).url);
     const { status, headers, body } = await http2Ask(session, { ":path": "/x" });
     expect([status, headers[name], body]).toEqual([200, expected, "x"]);
+  });
+});
+
+describe("http2: a header that an answer has twice", () => {
+  it.each([
+    ["content-language", "en, de"],
+    ["x-content-type-options", "nosniff, nosniff"],
+  ])("is sent although Node has it as one of a single value: %s", async (name, expected) => {
+    const headers = expected.split(", ").map((value) => [name, value] as const);
+    const cookies = ["a", "b"].map((cookie) => Cookie.make(Cookie.named(cookie, Codec.string), "1"));
+    const answered = get(Path.of("x"), { returns: Returns.response }, () => Answer.make("x", { headers, cookies }));
+    const session = await http2Client((await start([answered], { http2: true })).url);
+    const { status, headers: head, raw, body } = await http2Ask(session, { ":path": "/x" });
+    const values = raw.filter((_, i) => raw[i - 1] === name);
+    expect([status, values.join(", "), head["set-cookie"]?.length, body]).toEqual([200, expected, 2, "x"]);
   });
 });
 
