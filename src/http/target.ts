@@ -157,6 +157,11 @@ function hexDigit(unit: number): number {
   return unit < 0x80 ? (hexDigits[unit] as number) : -1;
 }
 
+/** A target as a header can have it: workerd shows what its client sent past ASCII as it is. */
+export function inAscii(target: string): string {
+  return target.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
+}
+
 /** A decoded path segment; undefined where a percent sequence is malformed or not UTF-8. */
 export function decodeSegment(segment: string): string | undefined {
   return segment.includes("%") ? (decodePercent(segment) ?? undefined) : segment;

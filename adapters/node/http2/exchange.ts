@@ -44,12 +44,19 @@ export function refusedHead({ headers, raw }: RequestHead, maxHeaderBytes: numbe
   const protocol = headers[":protocol"];
   if (method === "CONNECT" && protocol === undefined) return refusedConnect(authority ?? "");
   if (protocol !== undefined && protocol !== "websocket") return otherProtocol;
-  if (path === undefined || (path.charCodeAt(0) !== 0x2f && (path !== "*" || method !== "OPTIONS"))) return badTarget;
+  if (path === undefined || !isPath(path, method)) return badTarget;
   const lines = linesOf(raw, "host");
   const host = authority ?? lines[0];
   if (host === undefined) return noHost;
   if (lines.some((line) => line !== host)) return otherHost;
   return hosts.isHost(host) ? undefined : badHost;
+}
+
+/** A target is ASCII (RFC 3986 §2), and nghttp2 takes other bytes. */
+const printable = /^[\x21-\x7e]+$/;
+
+function isPath(path: string, method: string | undefined): boolean {
+  return path.charCodeAt(0) === 0x2f ? printable.test(path) : path === "*" && method === "OPTIONS";
 }
 
 /** An exchange over a stream of `node:http2`. */

@@ -118,6 +118,9 @@ describe("http2: heads that are refused", () => {
     [{ ":method": "OPTIONS", ":path": "*" }, 204],
     [{ ":method": "FOO", ":path": "/hello" }, 501],
     [{ ":path": "/none" }, 404],
+    [{ ":path": "/caf\u00e9" }, 400],
+    [{ ":path": "/caf\u00e9/" }, 400],
+    [{ ":path": "/hello?\u00e9" }, 400],
   ])("%o: %i", async (head, status) => {
     const { url } = await start(routes, { tls });
     const session = await http2Client(url, { ca: cert });
