@@ -148,6 +148,11 @@ function lingerAtEnd(socket: Socket): void {
   socket.destroySoon = destroySoon;
 }
 
+/** Whether a response has closed. That of HTTP/2 does not say so, and its stream does. */
+function isClosed(response: ServerResponse & { readonly stream?: { readonly destroyed: boolean } }): boolean {
+  return response.closed || response.stream?.destroyed === true;
+}
+
 const nothing = (): void => {};
 
 /**
@@ -175,7 +180,7 @@ function watched(
   const { readable } = streaming;
   const leave = guarded(response, () => streaming.end("client gone"));
   // The client may have gone before there was an answer.
-  if (response.closed) leave();
+  if (isClosed(response)) leave();
   else response.once("close", leave);
   return readable;
 }
@@ -208,9 +213,10 @@ class WhatwgExchange extends FetchExchange implements Exchange {
     this.#controller = controller;
     const { res } = this.node;
     const whenClosed = (): void => {
-      if (!res.writableFinished) controller.abort();
+      // A stream of HTTP/2 is finished by its reset, too.
+      if (!res.writableEnded || !res.writableFinished) controller.abort();
     };
-    if (res.closed) whenClosed();
+    if (isClosed(res)) whenClosed();
     else res.once("close", guarded(res, whenClosed));
     return controller.signal;
   }

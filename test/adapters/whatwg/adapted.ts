@@ -1,11 +1,16 @@
 /** Apps behind `@whatwg-node/server`, each in a server of Node's own that ends with its test. */
+import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer } from "node:http2";
+import type { ClientHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { App } from "usher-http";
 import type { AppOptions, Route } from "usher-http";
 import { whatwg } from "../../../adapters/whatwg/index.ts";
 import type { WhatwgContext, WhatwgHandler } from "../../../adapters/whatwg/index.ts";
+import { onTestFinished } from "vitest";
 import { endsWithTest } from "../../support/ends.ts";
+import { http2Client } from "../../support/http2-client.ts";
 import { serverOfTest } from "../../support/http-server.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
 import "../../support/logs.ts";
@@ -44,6 +49,18 @@ export function servingApp(app: App): Promise<Server> {
 /** A client of a server of its own, whose listener is the adapter. */
 export async function clientOf(routes: readonly Route[], options: AppOptions = {}): Promise<RawClient> {
   return clientTo(await servingApp(App.make(routes, options)));
+}
+
+/** A client of HTTP/2, of a server of its own. */
+export async function http2ClientOf(routes: readonly Route[]): Promise<ClientHttp2Session> {
+  const adapter = adapterOf(routes);
+  const server = createServer((request, response) => {
+    // It has what the adapter reads of Node's.
+    void adapter(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return http2Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 }
 
 export async function clientTo(server: Server): Promise<RawClient> {

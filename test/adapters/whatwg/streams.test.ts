@@ -4,7 +4,7 @@ import { Answer, App, Dep, Event, Path, Returns, body, clientGone, get, post } f
 import { messages } from "../../support/logs.ts";
 import { gate } from "../../support/node-server.ts";
 import { header } from "../../support/raw-client.ts";
-import { clientOf, clientTo, servingApp } from "./adapted.ts";
+import { clientOf, clientTo, http2ClientOf, servingApp } from "./adapted.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
@@ -189,6 +189,31 @@ describe("the client's going", () => {
     await client.closed();
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   });
+});
+
+it("the client's going over HTTP/2 is told to a handler that waits, and ends the stream that would follow", async () => {
+  const [reached, ends] = [gate(), [] as string[]];
+  const lock = Dep.scoped(
+    {},
+    () => "held",
+    (_value, { how }) => void ends.push(how),
+  );
+  const { routes, told } = streams(["a"], { open: true });
+  const late = get(
+    Path.of("late"),
+    { inputs: { lock, gone: clientGone }, returns: Returns.response },
+    async (inputs) => {
+      const left = new Promise((resolve) => inputs.gone.addEventListener("abort", resolve));
+      reached.open();
+      await left;
+      return routes[1]?.handler({} as never) as Answer;
+    },
+  );
+  const session = await http2ClientOf([late]);
+  const stream = session.request({ ":path": "/late" }).on("error", () => {});
+  await reached.passed;
+  stream.close(8);
+  await eventually(() => expect([ends, told.ended]).toEqual([["client gone"], true]));
 });
 
 it("EV-15 events end with an app that stops, and what makes them is told", async () => {
