@@ -137,7 +137,11 @@ function answerSafely<A>(
     answer = failureAnswer(request, thrown);
   }
   if (!isPending(answer)) return hand(request, answer, handOver);
-  if (request.deadline !== undefined) request.deadline.handling = answer;
+  if (request.deadline !== undefined) {
+    // A late handler is waited for, too, and a deferred value tells one receiver.
+    if (answer instanceof Deferred) answer = answer.now();
+    request.deadline.handling = answer;
+  }
   return chain(
     answer,
     (answer) => hand(request, answer, handOver),

@@ -1,5 +1,6 @@
 import { isStream } from "../answers/answer.ts";
 import { inTime } from "../async.ts";
+import { Deferred } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { PulledStream } from "../events/readable.ts";
 import type { StreamBody, StreamEnd } from "../events/stream.ts";
@@ -127,7 +128,9 @@ export async function fetchFrom(
 ): Promise<Response> {
   try {
     const exchange = new FetchExchange(request, peer, context ?? undefined);
-    const sent = answer(exchange);
+    const made = answer(exchange);
+    // It tells one receiver, and here are two.
+    const sent = made instanceof Deferred ? made.now() : made;
     if (context !== undefined) exchange.keepAlive(Promise.resolve(sent));
     return responseTo(exchange, await sent);
   } catch (thrown) {

@@ -1,5 +1,5 @@
-/** The second argument of `app.fetch`: a `Connection`, or the object that a runtime passes. */
-import { App, Log, Path, Returns, get, peer } from "usher-http";
+/** What `app.fetch` is given beside the request: a `Connection`, or the object that a runtime passes, and a Worker's context. */
+import { App, Log, Path, Returns, body, get, peer, post } from "usher-http";
 import { expect, it } from "vitest";
 
 Log.setup({ level: "error" });
@@ -48,4 +48,14 @@ it.each<readonly [string, object, string]>([
 ])("takes the address of %s", async (_name, given, expected) => {
   const response = await app.fetch(request(), given);
   expect([response.status, await response.text()]).toEqual([200, `(${expected})`]);
+});
+
+it.each(["GET", "POST"])("the context of a Worker keeps a %s until it is answered, and no longer", async (method) => {
+  const read = post(Path.root, { inputs: { body }, returns: Returns.text }, ({ body }) => `${body.length}`);
+  const kept: Promise<unknown>[] = [];
+  const waitUntil = (work: Promise<unknown>): void => void kept.push(work);
+  const asked = new Request("http://localhost/", method === "GET" ? { method } : { method, body: "text" });
+  const { fetch } = App.make([get(Path.root, { returns: Returns.text }, async () => "4"), read]);
+  expect(await (await fetch(asked, {}, { waitUntil })).text()).toBe("4");
+  expect(await Promise.all(kept)).toHaveLength(1);
 });

@@ -1,9 +1,10 @@
 /** What still runs of a request when it is answered: the runtime would drop it with everything that it holds. */
 import { beforeAll, expect, it, vi } from "vitest";
-import { Meta, Path, Returns, get } from "usher-http";
+import { Meta, Path, Returns, body, get, post } from "usher-http";
 import type { Middleware } from "usher-http";
 import { worker as workerOf } from "../../../adapters/workers/index.ts";
 import { eventually } from "../../support/eventually.ts";
+import { gate } from "../../support/gate.ts";
 import { bundle, start } from "./running.ts";
 import type { Running } from "./running.ts";
 
@@ -65,6 +66,21 @@ it("a handler that never ends after its deadline is waited for half a minute, an
   } finally {
     vi.useRealTimers();
   }
+});
+
+it("a handler that has read a body is waited for after its deadline, and no longer than it runs", async () => {
+  const [ended, kept] = [gate(), new Set<Promise<unknown>>()];
+  const declared = { inputs: { body }, returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 20) };
+  const { fetch } = workerOf([post(Path.of("x"), declared, () => ended.passed.then(() => "late"))]);
+  const waitUntil = (work: Promise<unknown>): void => {
+    kept.add(work);
+    void work.then(() => kept.delete(work));
+  };
+  const asked = new Request("http://h/x", { method: "POST", body: "text" });
+  expect((await fetch(asked, {}, { waitUntil })).status).toBe(503);
+  await eventually(() => expect(kept.size).toBe(1));
+  ended.open();
+  await eventually(() => expect(kept.size).toBe(0));
 });
 
 it("middleware that waits for its route keeps nothing running after the answer", async () => {
