@@ -125,14 +125,21 @@ async function listenOn(path: string, serve: () => BunServer): Promise<BunServer
   try {
     return serve();
   } catch (error) {
-    if (!isTaken(error) || !(await isLeftBehind(path))) throw error;
+    const left = isTaken(error) ? socketAt(path) : undefined;
+    // Another server may have removed it meanwhile, and listens there.
+    if (left === undefined || !(await isDead(path)) || socketAt(path) !== left) throw error;
+    unlinkSync(path);
   }
-  unlinkSync(path);
   return serve();
 }
 
-function isLeftBehind(path: string): Promise<boolean> {
-  if (!lstatSync(path).isSocket()) return Promise.resolve(false);
+/** Which socket is at a path; undefined where none is. A system gives the number of a file that was removed to the next one. */
+function socketAt(path: string): string | undefined {
+  const file = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  return file?.isSocket() === true ? `${file.ino} ${file.ctimeNs}` : undefined;
+}
+
+function isDead(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const client = connect(path);
     client.once("connect", () => resolve(false));

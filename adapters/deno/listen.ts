@@ -41,14 +41,21 @@ async function listenOn(path: string, serve: () => Serving): Promise<Serving> {
   try {
     return serve();
   } catch (error) {
-    if (!isTaken(error) || !(await isLeftBehind(path))) throw error;
+    const left = isTaken(error) ? socketAt(path) : undefined;
+    // Another server may have removed it meanwhile, and listens there.
+    if (left === undefined || !(await isDead(path)) || socketAt(path) !== left) throw error;
+    Deno.removeSync(path);
   }
-  Deno.removeSync(path);
   return serve();
 }
 
-async function isLeftBehind(path: string): Promise<boolean> {
-  if (Deno.lstatSync(path).isSocket !== true) return false;
+/** Which socket is at a path; undefined where none is. A system gives the number of a file that was removed to the next one. */
+function socketAt(path: string): string | undefined {
+  const { isSocket, ino, mtime } = Deno.lstatSync(path);
+  return isSocket === true ? `${ino} ${mtime?.getTime()}` : undefined;
+}
+
+async function isDead(path: string): Promise<boolean> {
   try {
     (await Deno.connect({ transport: "unix", path })).close();
     return false;

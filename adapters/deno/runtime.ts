@@ -73,6 +73,10 @@ export interface DenoRuntime {
   addSignalListener(signal: Signal, listener: () => void): void;
   removeSignalListener(signal: Signal, listener: () => void): void;
   connect(where: { readonly transport: "unix"; readonly path: string }): Promise<{ close(): void }>;
-  lstatSync(path: string): { readonly isSocket: boolean | null };
+  lstatSync(path: string): {
+    readonly isSocket: boolean | null;
+    readonly ino: number | null;
+    readonly mtime: Date | null;
+  };
   removeSync(path: string): void;
 }

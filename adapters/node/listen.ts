@@ -36,16 +36,20 @@ async function listenAtPath(path: string, make: () => Server): Promise<Server> {
     await listenOn(server, { path });
     return server;
   } catch (error) {
-    if (!isCode(error, "EADDRINUSE") || !isSocket(path) || !(await isDead(path))) throw error;
+    const left = isCode(error, "EADDRINUSE") ? socketAt(path) : undefined;
+    // Another server may have removed it meanwhile, and listens there.
+    if (left === undefined || !(await isDead(path)) || socketAt(path) !== left) throw error;
+    unlinkSync(path);
   }
-  unlinkSync(path);
   const second = make();
   await listenOn(second, { path });
   return second;
 }
 
-function isSocket(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+/** Which socket is at a path; undefined where none is. A system gives the number of a file that was removed to the next one. */
+function socketAt(path: string): string | undefined {
+  const file = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  return file?.isSocket() === true ? `${file.ino} ${file.ctimeNs}` : undefined;
 }
 
 function isDead(path: string): Promise<boolean> {

@@ -55,6 +55,16 @@ describe("a Unix socket", () => {
     expect(existsSync(socket)).toBe(false);
   });
 
+  it("that a dead server left behind is taken over by one of two that start at once", async () => {
+    const socket = path();
+    await dies(socket);
+    const starting = [start([hello], { socket }), start([hello], { socket })];
+    const started = await Promise.allSettled(starting);
+    expect(started.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(started.find(({ status }) => status === "rejected")).toMatchObject({ reason: { code: "EADDRINUSE" } });
+    expect(await hi(socket)).toBe("hi");
+  });
+
   it("that another server listens on is an error, and stays the other's", async () => {
     const socket = path();
     const first = await start([hello], { socket });
