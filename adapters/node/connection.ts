@@ -110,6 +110,8 @@ export class NodeConnection {
   #sent = 0;
   /** The number of streams that are being written. */
   streams = 0;
+  /** The number of requests that arrived on it. */
+  requests = 0;
   #whenIdle: (() => void) | undefined = undefined;
 
   constructor(socket: Socket, unixPath: string | undefined) {
@@ -300,7 +302,12 @@ export class Connections {
   /** Closes each connection once no response is pending, also one without a whole head: Node 20 would wait for it. */
   closeIdle(): void {
     for (const connection of this.#open) {
-      if (!connection.closing && !connection.isHttp2) connection.whenIdle(() => connection.socket.destroySoon());
+      if (connection.closing || connection.isHttp2) continue;
+      connection.whenIdle(() => {
+        // Until its end is sent a request may still be read, and could not be answered.
+        connection.closing = true;
+        connection.socket.destroySoon();
+      });
     }
   }
 

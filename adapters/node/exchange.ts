@@ -28,6 +28,8 @@ export class NodeExchange implements Exchange {
   /** Nothing will read the body. */
   dropsBody = false;
   canTakeOver: boolean | undefined = undefined;
+  /** Its number among the requests of its connection. */
+  turn = 0;
   readonly #deadlines: Deadlines;
   /** The client waits for `100 Continue` before it sends the body. */
   readonly #expectsContinue: boolean;

@@ -62,6 +62,8 @@ export class RequestHandler implements ServerState {
   #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const connection = this.connections.of(request.socket);
     if (connection.closing || connection.fault !== undefined) return;
+    // A server that stops answers what was there before, and this was not.
+    if (this.stopping && !this.isMounted && !connection.isIdle) return;
     const { last } = connection;
     if (last !== undefined && last !== request) return;
     connection.isFresh = false;
@@ -74,6 +76,7 @@ export class RequestHandler implements ServerState {
     // In another server, other code may listen to it; a CONNECT keeps its connection.
     if (framing === 0 && !this.isMounted && request.method !== "CONNECT") skipEmptyBody(request);
     const exchange = this.exchange(request, response, framing, expectsContinue);
+    exchange.turn = ++connection.requests;
     const waiting = this.#arrivals?.wait();
     const sent = waiting === undefined ? this.app.answer(exchange) : this.#answerLate(exchange, waiting);
     if (!isPending(sent)) return write(exchange, sent, this);

@@ -241,7 +241,8 @@ class NodeListener extends Listener {
     const handler = this.#handler;
     handler.stopping = true;
     const closed = Promise.all(this.#servers.map(closeServer));
-    this.#connections.closeIdle();
+    // What was read in this turn is answered before, as the request of a handler that stops its server.
+    setImmediate(guarded(undefined, () => this.#connections.closeIdle()));
     this.#secure?.endHandshakes();
     this.#http2?.stop();
     handler.endEventStreams();

@@ -106,7 +106,9 @@ function sendAndDrop(exchange: NodeExchange, sent: WireResponse, server: ServerS
 
 function closesAfter(exchange: NodeExchange, sent: WireResponse, { stopping }: ServerState): boolean {
   const { request, response } = exchange;
-  if (sent.closes || stopping || !response.shouldKeepAlive) return true;
+  if (sent.closes || !response.shouldKeepAlive) return true;
+  // The others that were pipelined are answered, too.
+  if (stopping && exchange.turn === connectionOf(request.socket).requests) return true;
   if (request.httpVersionMinor === 0) return closesHttp10(exchange, sent);
   // Bun closes the connection for `Connection: close` without telling.
   return isBun && asksForClose(exchange);

@@ -347,9 +347,14 @@ describe("a CONNECT or an Upgrade behind other requests: limits", () => {
     server.child.kill("SIGTERM");
     await server.logs("stopping");
     await server.open();
-    for (const client of clients) {
-      const answered = await client.answer();
-      expect([answered.body, header(answered, "connection")]).toEqual(["held", "close"]);
+    for (const [i, name] of Object.keys(behind).entries()) {
+      const client = clients[i] as RawClient;
+      const held = await client.answer();
+      expect(held.body).toBe("held");
+      // Newer Nodes take an Upgrade with a body for a request, which was in flight.
+      const isLast = header(held, "connection") === "close";
+      const last = isLast ? held : await client.answer({ toHead: name.endsWith("HEAD") });
+      expect([name, header(last, "connection")]).toEqual([name, "close"]);
       expect(await client.rest()).toBe("");
     }
     expect(await server.ended).toBe(0);

@@ -1,0 +1,72 @@
+/** What a server that stops has read, and what it reads from then on (contract 4.6; row SV-21). */
+import { describe, expect, it, vi } from "vitest";
+import { Path, Returns, get, post } from "usher-http";
+import type { Server } from "usher-http/node";
+import { gate, start } from "../../support/node-server.ts";
+import { RawClient, header } from "../../support/raw-client.ts";
+
+const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
+
+/** A route that answers when it is let to. */
+function held(name = "held") {
+  const asked = gate();
+  const letGo = gate();
+  const route = get(Path.of(name), { returns: Returns.text }, async () => (asked.open(), await letGo.passed, name));
+  return { route, asked: asked.passed, letGo: letGo.open };
+}
+
+/** Longer than any test runs: what ends before it did not wait for it. */
+const drainMs = 600_000;
+
+describe("a server that stops", () => {
+  it("SV-21 answers every request that was pipelined before, and says so with the last", async () => {
+    const [first, second] = [held(), held("second")];
+    const server = await start([first.route, second.route], { drainMs });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /held").ask("GET /second");
+    await Promise.all([first.asked, second.asked]);
+    const stopped = server.stop();
+    for (const { letGo } of [second, first]) letGo();
+    const answers = [await client.answer(), await client.answer()];
+    expect(answers.map(({ body }) => body)).toEqual(["held", "second"]);
+    expect(answers.map((answer) => header(answer, "connection"))).toEqual([undefined, "close"]);
+    expect(await stopped).toBe(0);
+  });
+
+  it("answers what it reads in the turn of the stop, the request of the handler that asked for that too", async () => {
+    let stopped: Promise<number> | undefined;
+    const stops = get(Path.of("stops"), { returns: Returns.text }, () => {
+      stopped = server.stop();
+      return "stopping";
+    });
+    const server: Server = await start([hello, stops], { drainMs });
+    const clients = [await RawClient.to(server.port), await RawClient.to(server.port)];
+    for (const client of clients) expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    // Both are read in one turn.
+    for (const [i, path] of ["stops", "hello"].entries()) clients[i]?.ask(`GET /${path}`);
+    for (const [i, body] of ["stopping", "hi"].entries()) {
+      const answered = await clients[i]?.answer();
+      expect([answered?.body, answered && header(answered, "connection")]).toEqual([body, "close"]);
+    }
+    expect(await stopped).toBe(0);
+  });
+
+  it("runs no request that it reads after that, behind one that is in flight", async () => {
+    const { route, asked, letGo } = held();
+    const worked = vi.fn(() => "worked");
+    const work = post(Path.of("work"), { returns: Returns.text }, worked);
+    const server = await start([route, work], { drainMs });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /held");
+    await asked;
+    const stopped = server.stop();
+    client.ask("POST /work");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    letGo();
+    const answered = await client.answer();
+    expect([answered.body, header(answered, "connection")]).toEqual(["held", "close"]);
+    expect(await client.rest()).toBe("");
+    expect(worked).not.toHaveBeenCalled();
+    expect(await stopped).toBe(0);
+  });
+});
