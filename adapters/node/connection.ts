@@ -112,6 +112,8 @@ export class NodeConnection {
   streams = 0;
   /** The number of requests that arrived on it. */
   requests = 0;
+  /** Runs while its client may take nothing of a response. */
+  sendWatch: { start(): void; stop(): void } | undefined = undefined;
   #whenIdle: (() => void) | undefined = undefined;
 
   constructor(socket: Socket, unixPath: string | undefined) {
@@ -179,8 +181,14 @@ export class NodeConnection {
     this.#settle();
   }
 
+  /** Its client has taken what was written of a stream. */
+  taken(): void {
+    if (this.#sent === 0) this.sendWatch?.stop();
+  }
+
   #settle(): void {
     if (!this.isIdle) return;
+    this.sendWatch?.stop();
     const act = this.#whenIdle;
     this.#whenIdle = undefined;
     act?.();
@@ -214,6 +222,7 @@ export class NodeConnection {
 
   /** The connection is closed, so received bytes of a body cannot be read any more either. */
   closed(): void {
+    this.sendWatch?.stop();
     this.#reader?.fail(endedEarly);
     for (const reader of this.#others ?? []) reader.fail(endedEarly);
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { caught } from "../../src/logging/raised.ts";
 import { connectionOf } from "./connection.ts";
@@ -15,6 +16,7 @@ import { nodeMajor } from "./listen.ts";
  *   request._dumped         the rest of a body is discarded             with it
  *   response._header        the head as text, once it is written        a response costs 0.4 µs more without it
  *   socket._httpMessage     the response that is being written          on Bun a slow reader is not cut off without it
+ *   socket._handle          what the system has taken of what is written   a client that sends, and reads nothing, is kept without it
  *   tlsSocket._parent       the connection below TLS                    without it a stopping server waits for handshakes
  *   response._sent100       a `100 Continue` was sent                   a promise of contract 4.6 needs both: Node finds
  *   response._expect_continue  the request had `Expect: 100-continue`   `100-continue` anywhere in the field
@@ -34,6 +36,21 @@ export function responseBeingWritten(socket: Socket): ServerResponse | null | un
 /** The connection that a TLS socket encrypts. */
 export function belowTls(socket: TLSSocket): Socket | undefined {
   return Reflect.get(socket, "_parent") as Socket | undefined;
+}
+
+/** Counts of a connection's bytes. */
+interface ByteCounts {
+  readonly bytesWritten: number;
+  /** Those that the system has not taken yet. */
+  readonly writeQueueSize: number;
+}
+
+/** The bytes of a connection that the system has taken; undefined where it is closed, or no connection of a known Node. */
+export function takenBytes(socket: Duplex): number | undefined {
+  if (!isKnownNode) return undefined;
+  const below = belowTls(socket as TLSSocket) ?? socket;
+  const counts = Reflect.get(below, "_handle") as ByteCounts | null | undefined;
+  return counts === null || counts === undefined ? undefined : counts.bytesWritten - counts.writeQueueSize;
 }
 
 const header = "_header";

@@ -6,6 +6,7 @@ import type { Deadlines } from "../../src/server/deadlines.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import { lingerMs } from "./connection.ts";
 import { isBun } from "./listen.ts";
+import { SendWatch } from "./send-watch.ts";
 
 /** The longest message for which a copy costs less than the second write of `ws`. */
 const maxShortLength = 4096;
@@ -83,6 +84,7 @@ export class WsTransport implements ListenableTransport {
   listener: SocketListener | undefined = undefined;
   /** The number of sends that wait for the client to read. */
   #waiting = 0;
+  readonly #sending: SendWatch;
   /** Why it ended, if not by a close frame. */
   #fault: string | undefined = undefined;
 
@@ -105,6 +107,7 @@ export class WsTransport implements ListenableTransport {
     this.#ws = ws;
     this.#socket = socket;
     this.#sendTimeoutMs = sendTimeoutMs;
+    this.#sending = new SendWatch(socket, deadlines, sendTimeoutMs, () => this.#timedOut());
   }
 
   start(listener: SocketListener): void {
@@ -188,10 +191,16 @@ export class WsTransport implements ListenableTransport {
   }
 
   #waitFor(write: (written: WhenWritten) => void): Promise<boolean> {
-    if (this.#waiting++ === 0) this.#socket.setTimeout(this.#sendTimeoutMs).on("timeout", this.#timedOut);
+    if (this.#waiting++ === 0) {
+      this.#socket.setTimeout(this.#sendTimeoutMs).on("timeout", this.#timedOut);
+      this.#sending.start();
+    }
     return new Promise((resolve) => {
       const written = guarded(this.#socket, (error?: Error | null) => {
-        if (--this.#waiting === 0) this.#socket.setTimeout(0).off("timeout", this.#timedOut);
+        if (--this.#waiting === 0) {
+          this.#socket.setTimeout(0).off("timeout", this.#timedOut);
+          this.#sending.stop();
+        }
         // Node reports no error where the connection was closed during the write.
         resolve((error === undefined || error === null) && !this.#socket.destroyed);
       });

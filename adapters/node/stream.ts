@@ -5,15 +5,19 @@ import type { StreamBody } from "../../src/events/stream.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import { connectionOf, lingerMs } from "./connection.ts";
 import { responseBeingWritten } from "./private.ts";
+import { SendWatch } from "./send-watch.ts";
 import { StreamWriter } from "./stream-writer.ts";
 import type { ServerState } from "./stream-writer.ts";
 
 /**
- * Limits how long a client may read nothing of a response. Node's socket timeout knows whether bytes were read since its
- * last check; then it calls `timedOut`.
+ * Limits how long a client may read nothing of a response, by Node's socket timeout, which calls `timedOut`, and for a client that
+ * sends meanwhile by a watch.
  */
-export function sendWithin(response: ServerResponse, { sendTimeoutMs, isMounted }: ServerState): void {
+export function sendWithin(response: ServerResponse, { sendTimeoutMs, isMounted, deadlines }: ServerState): void {
   const { socket } = response.req;
+  const connection = connectionOf(socket);
+  connection.sendWatch ??= new SendWatch(socket, deadlines, sendTimeoutMs, () => timedOut(socket, sendTimeoutMs));
+  connection.sendWatch.start();
   if (!isMounted) socket.setTimeout(sendTimeoutMs);
   // Another server handles timeouts of its connections, unless the response that is being written listens for them.
   else if (response.socket === null)
@@ -134,6 +138,7 @@ class NodeStream extends StreamWriter<Socket> {
     const response = this.#response;
     const socket = this.channel;
     const settle = (): void => {
+      connectionOf(socket).taken();
       response.off("drain", settle);
       socket.off("close", settle).off("drain", check);
       act();

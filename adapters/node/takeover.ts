@@ -5,6 +5,7 @@ import { shouldYield, yieldToEventLoop } from "../../src/async.ts";
 import { guarded, inBackground } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { linger } from "./connection.ts";
+import { SendWatch } from "./send-watch.ts";
 
 /** How often the system probes whether a quiet client is still there. */
 const probeMs = 15_000;
@@ -139,19 +140,22 @@ export class Takeover {
         else resolve();
       };
       if (socket.write(part)) return written();
-      // Node's socket timeout counts every byte that was read.
       const timedOut = guarded(socket, () => {
         this.#endReason ??= "client stopped reading";
         socket.destroy();
       });
+      const { deadlines, sendTimeoutMs } = this.#bounds;
+      const sending = new SendWatch(socket, deadlines, sendTimeoutMs, timedOut);
       const settle = guarded(socket, () => {
+        sending.stop();
         socket.off("drain", settle).off("close", settle).off("timeout", timedOut);
         socket.setTimeout(0);
         if (socket.destroyed) failed();
         else written();
       });
       socket.on("drain", settle).on("close", settle).on("timeout", timedOut);
-      socket.setTimeout(this.#bounds.sendTimeoutMs);
+      socket.setTimeout(sendTimeoutMs);
+      sending.start();
     });
   }
 

@@ -1,13 +1,16 @@
 /** Clients that leave, and those that take nothing of their answer (contract 4.4; rows SV-12, SV-13). */
 import { Socket } from "node:net";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
 import type { Middleware, Route } from "usher-http";
+import { makeCertificate } from "../../support/certificates.ts";
 import { messages } from "../../support/logs.ts";
 import { sockets } from "../../support/memory.ts";
 import { clientOf, gate, start } from "../../support/node-server.ts";
 import { RawClient, turns } from "../../support/raw-client.ts";
 import { atSomeSpeed, eventually } from "../../support/eventually.ts";
+import { secureSocket } from "../../support/secure-client.ts";
+import { bytes, frame, handshake } from "./open-sockets.ts";
 
 /** A stream that never ends of itself, with the end that it comes to. */
 function endless(): { readonly route: Route; readonly ended: Promise<void> } {
@@ -208,6 +211,65 @@ describe("a client that takes nothing of its answer: cut off", () => {
     client.socket.pause();
     await closed;
     if (how === "stream") await ended;
+  });
+});
+
+describe("a client that takes nothing and sends a byte now and then", () => {
+  const sendTimeoutMs = 100;
+  const said = "closed a connection whose client stopped reading for 0.1s";
+
+  /** Sends again and again, until the test is over. */
+  function sends(socket: Socket, bytes: string | Uint8Array): void {
+    const timer = setInterval(() => socket.write(bytes), 10);
+    onTestFinished(() => clearInterval(timer));
+  }
+
+  it.each(["GET /big", "GET /endless"])("is cut off: %s", async (line) => {
+    const whole = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(big));
+    const client = await clientOf([whole, endless().route], { sendTimeoutMs });
+    client.socket.pause();
+    client.ask(line);
+    sends(client.socket, "x");
+    await eventually(() => expect(messages("info")).toContain(said));
+  });
+
+  it("is cut off over TLS", async () => {
+    const { cert, key } = makeCertificate({ name: "localhost", hosts: ["localhost"] });
+    const whole = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(big));
+    const { port } = await start([whole], { sendTimeoutMs, tls: { cert, key } });
+    const socket = await secureSocket(port, { rejectUnauthorized: false });
+    socket.pause().write("GET /big HTTP/1.1\r\nhost: h\r\n\r\n");
+    sends(socket, "x");
+    await eventually(() => expect(messages("info")).toContain(said));
+  });
+
+  it("is lost to a socket whose sends it does not take, and to a takeover", async () => {
+    const ended = gate<unknown>();
+    const sending = get(Path.of("socket"), { returns: Returns.websocket(bytes) }, () => async (socket) => {
+      for (;;) {
+        const sent = await socket.send(big);
+        if (!sent.ok) return ended.open(sent.error);
+      }
+    });
+    const taken = get(Path.of("taken"), { returns: Returns.response }, () =>
+      Answer.takeover("echo", async ({ readable, writable }) => {
+        await readable.cancel();
+        const writer = writable.getWriter();
+        for (;;) await writer.write(big);
+      }),
+    );
+    const { port } = await start([sending, taken], { sendTimeoutMs });
+    for (const [path, headers] of [
+      ["socket", handshake],
+      ["taken", ["connection: upgrade", "upgrade: echo"]],
+    ] as const) {
+      const client = await RawClient.to(port);
+      client.socket.pause();
+      client.ask(`GET /${path}`, headers);
+      sends(client.socket, frame(0x89, ""));
+    }
+    expect(await ended.passed).toEqual({ kind: "lost", detail: "nothing written was taken for 0.1s" });
+    await eventually(() => expect(messages("info")).toContain("takeover on /taken ended: client stopped reading"));
   });
 });
 
