@@ -295,6 +295,7 @@ const emptyComment: Uint8Array = new TextEncoder().encode(":\n\n");
  */
 class ClientWatch implements StreamEvents {
   readonly stopsAtLength = false;
+  readonly printsErrors = true;
   readonly #exchange: BunExchange;
   readonly #state: BunServerState;
   /** The watched stream, if it is an event stream. */

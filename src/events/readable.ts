@@ -6,6 +6,8 @@ import type { Parts, StreamBody, StreamEnd } from "./stream.ts";
 export interface StreamEvents {
   /** The runtime stops reading a body at its announced length, without a sign that the body was complete. */
   readonly stopsAtLength: boolean;
+  /** The runtime prints the error of a stream that fails in the turn in which it got that, with lines of its source. */
+  readonly printsErrors?: boolean;
   /** The next part is being made, which may take any time. If this ends the stream, no part is read. */
   making(): void;
   /** A part was handed over: now the client has to read. */
@@ -98,7 +100,7 @@ export class PulledStream {
     try {
       // A body that is too long is cut at its length, and its client got all that was announced.
       if (how === "finished" || how === "long") this.#controller?.close();
-      else this.#controller?.error(new StreamCut(how));
+      else this.#controller?.error(this.#sending.printsErrors === true ? undefined : new StreamCut(how));
     } catch {
       // It was cancelled, which has closed it.
     }

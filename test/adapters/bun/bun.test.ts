@@ -96,6 +96,14 @@ describe("an answer", () => {
     expect((await client.answer()).body).toBe(":\n\nlate");
   });
 
+  it("that is a stream which fails at once is told by its line alone, and Bun prints no source", async () => {
+    const server = await start();
+    await (await server.client()).ask("GET /raises").closed();
+    await server.logs("stream on /raises failed");
+    expect(await server.asks("GET /hello")).toBe("hi");
+    expect(server.written.filter((line) => !line.startsWith("{"))).toEqual([]);
+  });
+
   it("that a client does not take ends with its connection's time", async () => {
     const server = await start({ idleTimeoutMs: 1000 });
     const client = await server.client();
