@@ -5,7 +5,7 @@ import type { AddressInfo, ListenOptions } from "node:net";
 import { WriteStream, isatty } from "node:tty";
 import { batch } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
-import { checkReusePort } from "../../src/server/options.ts";
+import { checkReusePort, maxPicks } from "../../src/server/options.ts";
 import type { Limits } from "../../src/server/options.ts";
 
 /** A server for each address, and the addresses as text. */
@@ -71,6 +71,10 @@ async function listenAtHost(host: string, where: ListenOptions, make: () => Serv
     await listenOn(server, { ...where, host });
     return { servers: [server], port: portOf(server), bound: bracketed(host) };
   }
+  return loopback(where, make, 1);
+}
+
+async function loopback(where: ListenOptions, make: () => Server, picks: number): Promise<BoundAddress> {
   const four = make();
   await listenOn(four, { ...where, host: "127.0.0.1" });
   const taken = portOf(four);
@@ -80,6 +84,7 @@ async function listenAtHost(host: string, where: ListenOptions, make: () => Serv
   } catch (error) {
     if (isWithoutFamily(error)) return { servers: [four], port: taken, bound: "127.0.0.1" };
     four.close();
+    if (where.port === 0 && isCode(error, "EADDRINUSE") && picks < maxPicks) return loopback(where, make, picks + 1);
     throw error;
   }
   return { servers: [four, six], port: taken, bound: "127.0.0.1 and [::1]" };

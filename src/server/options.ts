@@ -30,7 +30,10 @@ export function listenAt<L extends Bound>(host: string, port: number, listen: Li
   return { listeners: [one], port: one.port, bound: host.includes(":") ? `[${host}]` : host };
 }
 
-function loopback<L extends Bound>(port: number, listen: Listen<L>): Addresses<L> {
+/** How often the system picks a port, which may be free at one of the two addresses alone. */
+export const maxPicks = 10;
+
+function loopback<L extends Bound>(port: number, listen: Listen<L>, picks = 1): Addresses<L> {
   const four = listen("127.0.0.1", port);
   try {
     const six = listen("::1", four.port);
@@ -38,6 +41,7 @@ function loopback<L extends Bound>(port: number, listen: Listen<L>): Addresses<L
   } catch (error) {
     if (isWithoutFamily(error)) return { listeners: [four], port: four.port, bound: "127.0.0.1" };
     four.close();
+    if (port === 0 && isTaken(error) && picks < maxPicks) return loopback(port, listen, picks + 1);
     throw error;
   }
 }

@@ -31,6 +31,19 @@ describe("the addresses of a host", () => {
     expect([port, said, [...open], listeners.length]).toEqual([4000, bound, expected, expected.length]);
   });
 
+  it("localhost is on a port that is free at both, where the system picks it", () => {
+    const open: string[] = [];
+    let picked = 4000;
+    const listen = (host: string, port: number) => {
+      if (host === "::1" && port < 4003) throw failure("EADDRINUSE");
+      const at = `${host} ${port === 0 ? ++picked : port}`;
+      open.push(at);
+      return { port: port === 0 ? picked : port, close: () => void open.splice(open.indexOf(at), 1) };
+    };
+    expect(listenAt("localhost", 0, listen).port).toBe(4003);
+    expect(open).toEqual(["127.0.0.1 4003", "::1 4003"]);
+  });
+
   it.each([
     ["localhost", { "::1": "EADDRINUSE" }, "EADDRINUSE"],
     ["localhost", { "127.0.0.1": "EACCES" }, "EACCES"],

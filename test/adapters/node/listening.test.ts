@@ -1,7 +1,7 @@
 /** Where it listens, and what keeps it from that (facts 8.1; rows SV-01, SV-03, SV-04). */
-import { createServer } from "node:net";
+import { Server as NetServer, createServer } from "node:net";
 import type { AddressInfo, Server as Listening } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { App, Path, Returns, get, post, body } from "usher-http";
 import { serve } from "usher-http/node";
 import type { ServeOptions } from "usher-http/node";
@@ -17,10 +17,10 @@ const taken: Listening[] = [];
 afterEach(() => Promise.all(taken.splice(0).map((server) => new Promise((resolve) => server.close(resolve)))));
 
 /** Takes a port away from everybody else. */
-async function take(host: string): Promise<number> {
+async function take(host: string, port = 0): Promise<number> {
   const server = createServer();
   taken.push(server);
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
   return (server.address() as AddressInfo).port;
 }
 
@@ -30,6 +30,25 @@ describe("a host", () => {
     expect(server.url).toBe(`http://localhost:${server.port}`);
     for (const host of ["127.0.0.1", "::1"]) expect(await hi(server.port, host)).toBe("hi");
     expect(messages("info")).toContain(`listening on http://localhost:${server.port} (127.0.0.1 and [::1])`);
+  });
+
+  it("localhost is on a port that is free at both, where the system picks it", async () => {
+    // The system picks one that is free at the first alone.
+    const asked: unknown[] = [];
+    const { listen } = NetServer.prototype;
+    const listens = vi.spyOn(NetServer.prototype, "listen").mockImplementation(function (this: NetServer, ...given) {
+      const [where] = given as unknown as [number | { readonly host: string; readonly port: number }];
+      if (typeof where === "number") return listen.apply(this, given);
+      const { host, port } = where;
+      asked.push(host);
+      if (asked.length !== 2) return listen.apply(this, given);
+      void take(host, port).then(() => listen.apply(this, given));
+      return this;
+    });
+    const server = await start([hello], { host: "localhost" });
+    listens.mockRestore();
+    expect(asked).toEqual(["127.0.0.1", "::1", "127.0.0.1", "::1"]);
+    for (const host of ["127.0.0.1", "::1"]) expect(await hi(server.port, host)).toBe("hi");
   });
 
   it.each([
