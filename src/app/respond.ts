@@ -316,14 +316,6 @@ function withoutSlash(path: string): string | undefined {
   return path.length > 1 && path.endsWith("/") && !/^\/[/\\]/.test(path) ? path.slice(0, -1) : undefined;
 }
 
-/** Bytes that a client sent without an escape (RFC 3986 §2.1), which Node has as one character each: no header holds them. */
-function inAscii(target: string): string {
-  return target.replace(
-    /[^\x21-\x7e]/g,
-    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
-  );
-}
-
 function refused(code: Code, headers: Refusal["headers"] = [], detail?: string): Answer {
   const options = detail === undefined ? { headers } : { headers, detail };
   return refusalAnswer(new Refusal(code, sentences.get(code.name) as string, options));
