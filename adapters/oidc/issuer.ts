@@ -198,8 +198,7 @@ export class IssuerClient implements OidcIssuer {
     // While one request asks, others use what is there.
     if (age < staleMs) this.#askAgainAt = now + restMs.stale;
     try {
-      // For all requests: one whose deadline is short, as its client may choose, does not make the issuer unreachable to others.
-      const metadata = await withoutDeadline(() => this.#discover());
+      const metadata = await this.#discover();
       this.#description = { metadata, readAt: now };
       this.#askAgainAt = 0;
       return metadata;
