@@ -99,7 +99,6 @@ async function outcomeOf(
 ): Promise<CallResult> {
   // Until a response comes: status 0 and no headers.
   let response = Response.error();
-  let ending = response;
   let result: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
   try {
     response = await fetchRequest(
@@ -107,12 +106,14 @@ async function outcomeOf(
     );
     const type = response.headers.get("content-type") ?? "";
     const isOther = response.ok && type !== "" && !/[/+]json\b/i.test(type);
-    ending = isOther || !signals[0] ? response : (await import("./received.ts")).endingBy(signals, response);
+    const ending = isOther || !signals[0] ? response : (await import("./received.ts")).endingBy(signals, response);
     if (!response.ok) {
       const { error, message, problems = [], more } = (await readRefusal(ending)) ?? {};
       if (typeof error === "string" && typeof message === "string") {
-        result = { error, message, problems, ...(more === undefined ? {} : { more }) };
+        result = { error, message, problems, ...(more && { more }) };
       }
+      // It may be in the headers alone. Of a body that is read this rejects, and the result stays.
+      await ending.body?.cancel();
     } else if (isOther) {
       const outcome = (request: Request, response: Response, signal: AbortSignal): Promise<CallResult> =>
         outcomeOf(request, async () => response, [signal], {}, readRefusal);
@@ -122,8 +123,6 @@ async function outcomeOf(
   } catch {
     // No response, an incomplete one, or no refusal, as the page of a gateway.
   }
-  // The refusal may be in the headers alone.
-  if (!response.ok && !ending.bodyUsed) ending.body?.cancel().catch(() => {});
   const { status, headers } = response;
   return { ok: "value" in result, status, headers, ...result } as CallResult;
 }

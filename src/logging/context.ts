@@ -45,7 +45,10 @@ export function outside<A>(work: () => A): A {
 
 /** Runs work that the deadline of its request does not end: what keeps a record of the request, or is not waited for. */
 export function withoutDeadline<A>(work: () => A): A {
-  return currentDeadline() === undefined ? work() : storage.run(new Timeless(current(), undefined, undefined), work);
+  const context = current();
+  if (currentDeadline() === undefined || context === undefined) return work();
+  const { requestId, traceId, spanId, tags, span, isSampled, traceState } = context;
+  return storage.run({ requestId, traceId, spanId, tags, span, isSampled, traceState }, work);
 }
 
 /** A request that can make its context. */
@@ -130,13 +133,6 @@ class Inner implements LogContext {
   }
   get deadline(): WorkDeadline | undefined {
     return this.#outer?.deadline;
-  }
-}
-
-/** The same context, with no deadline. */
-class Timeless extends Inner {
-  override get deadline(): undefined {
-    return undefined;
   }
 }
 
