@@ -64,19 +64,19 @@ function answerAround(request: RequestState): MaybePromise<WireResponse> {
   } catch (thrown) {
     return finish(request, failureAnswer(request, thrown));
   }
-  const { overload } = request.app;
+  const { middleware, overload } = request.app;
   if (overload !== undefined && !takePlace(request, overload)) return finish(request, refusalAnswer(overloaded));
   const deadline = startDeadline(request);
   if (deadline !== undefined) return deadline.hasExpired ? deadline : answerByDeadline(request, deadline);
-  return answerWithMiddleware(request);
+  return middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
 }
 
 function answerByDeadline(request: RequestState, deadline: RequestDeadline<RequestState>): MaybePromise<WireResponse> {
-  const response = withinDeadline(request, answerWithMiddleware);
+  const response = withinDeadline(request, answerInTime);
   return isPending(response) ? deadline.wait() : response;
 }
 
-function answerWithMiddleware(request: RequestState): MaybePromise<WireResponse> {
+function answerInTime(request: RequestState): MaybePromise<WireResponse> {
   const { middleware } = request.app;
   return middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
 }

@@ -26,7 +26,7 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     "off",
     {
       get: { functions: 144, promises: 5, bytes: 12_330 },
-      post: { functions: 222, promises: 19, bytes: 22_130 },
+      post: { functions: 221, promises: 19, bytes: 22_130 },
     },
   ],
   [
@@ -34,7 +34,7 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     "off",
     {
       get: { functions: 158, promises: 0, bytes: 7520 },
-      post: { functions: 254, promises: 0, bytes: 10_000 },
+      post: { functions: 253, promises: 0, bytes: 10_000 },
     },
   ],
   [
@@ -42,7 +42,7 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     "line",
     {
       get: { functions: 192, promises: 0, bytes: 9210 },
-      post: { functions: 291, promises: 0, bytes: 12_230 },
+      post: { functions: 290, promises: 0, bytes: 12_230 },
     },
   ],
 ];
