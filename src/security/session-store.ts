@@ -18,14 +18,12 @@ export async function digestOf(id: string): Promise<string> {
   return encodeHex(digest);
 }
 
-/** Changes the data of a session of `Sessions.make` as it is stored now. */
-export const amending: unique symbol = /* @__PURE__ */ Symbol("amending");
-
 /** A session whose data can be changed. */
 export interface Amendable<in out A> {
   readonly data: A;
   update(data: A): Promise<void>;
-  [amending]?(change: (data: A) => A): Promise<void>;
+  /** For the framework: of a session of `Sessions.make`. */
+  amend?(change: (data: A) => A): Promise<void>;
 }
 
 /**
@@ -33,8 +31,8 @@ export interface Amendable<in out A> {
  * same data.
  */
 export async function amend<A>(session: Amendable<A>, change: (data: A) => A): Promise<void> {
-  if (session[amending] === undefined) await session.update(change(session.data));
-  else await session[amending](change);
+  if (session.amend === undefined) await session.update(change(session.data));
+  else await session.amend(change);
 }
 
 /** A stored session. */

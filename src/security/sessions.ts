@@ -17,7 +17,7 @@ import type { StandardSchema, OutputOf, AnyStandard, Stored } from "../schema/st
 import type { AnyShape, ValueOf } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { JsonWriter } from "../schema/write.ts";
-import { amending, digestOf, freshSessionId, isSessionId } from "./session-store.ts";
+import { digestOf, freshSessionId, isSessionId } from "./session-store.ts";
 import type { Amendable, SessionEntry, SessionStore } from "./session-store.ts";
 
 /** Sets a cookie on the response: the input `setCookie`. */
@@ -300,7 +300,8 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
     this.#data = data;
   }
 
-  async [amending](change: (data: A) => A): Promise<void> {
+  /** Changes the data as it is stored now. */
+  async amend(change: (data: A) => A): Promise<void> {
     const stored = (await this.#sessions.stored(this.#store, this.#digest)) ?? this.#data;
     const changed = change(stored);
     if (changed === stored) this.#data = stored;
