@@ -160,10 +160,17 @@ class Verifier {
     for (const key of await this.#imported()) expected.push(this.scheme.write(await hmac(key, content)));
     const isSigned = claim.signatures.some((given) => expected.some((signature) => isSameSecret(given, signature)));
     if (!isSigned) return refused("none of the secrets signed it");
-    // By the newest secret, whichever of them signed it: what is signed has one such text.
-    const taken =
-      this.#seen === undefined ? 0 : await this.#seen.take(`webhook ${expected[0]}`, this.#once, request.now);
-    return waitOf("Webhook.verify", taken) > 0 ? refused("it was received before") : undefined;
+    return (await this.#isNew(expected, request.now)) ? undefined : refused("it was received before");
+  }
+
+  /** By each secret, whichever of them signed it: while a secret is changed, processes with the same store have different ones. */
+  async #isNew(signatures: readonly string[], now: Date): Promise<boolean> {
+    if (this.#seen === undefined) return true;
+    for (const signature of signatures) {
+      const taken = await this.#seen.take(`webhook ${signature}`, this.#once, now);
+      if (waitOf("Webhook.verify", taken) > 0) return false;
+    }
+    return true;
   }
 
   #claimOf(request: InputRequest): Claim | undefined {

@@ -232,6 +232,21 @@ describe("what came before", () => {
     expect((await ask({ headers: { ...headers, "webhook-signature": second } }))[0]).toBe(403);
   });
 
+  it("is the same for a process that has no newer secret yet, or no older one any more", async () => {
+    const seen = Rate.memory();
+    const having = (...secrets: string[]) => receiving({ scheme: "standard", secrets, seen });
+    const [before, between, after] = [having(older), having(whsec, older), having(whsec)];
+    for (const [secret, one, other] of [
+      [older, before, between],
+      [older, between, before],
+      [whsec, between, after],
+      [whsec, after, between],
+    ] as const) {
+      const headers = await Webhook.sign(body, { scheme: "standard", secrets: [secret], now });
+      expect([(await one({ headers }))[0], (await other({ headers }))[0]]).toEqual([200, 403]);
+    }
+  });
+
   it("is taken from GitHub, unless a store is given", async () => {
     const signing = { scheme: "github", secrets: [text] } as const;
     const headers = await Webhook.sign(body, signing);
