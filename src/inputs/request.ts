@@ -60,6 +60,8 @@ export interface InputRequest {
   readonly deadlineSignal: AbortSignal;
   /** The refusal of a request whose deadline has passed: nothing more is read for it. */
   readonly timedOut: Refusal | undefined;
+  /** Its answer is made: no cookie and no header is added any more. */
+  readonly isAnswered: boolean;
   /** The server accepts no new connections. */
   readonly isStopping: boolean;
 }

@@ -36,7 +36,7 @@ export interface Sessions<in out A> {
   find(id: string | undefined, now: Date): Promise<Session<A> | undefined>;
   /**
    * Starts a session with a new id and sets its cookie; the session of the request's cookie ends. Call it after the password
-   * was checked, never before.
+   * was checked, never before. It throws where the request has its answer already, as in a WebSocket or after the deadline.
    *
    * @param setCookie The input `setCookie` itself, because it identifies the request.
    */
@@ -52,7 +52,8 @@ export interface Session<in out A> {
   /** Replaces the data under the same id. */
   update(data: A): Promise<void>;
   /**
-   * Replaces the id and restarts both time limits; the old id is invalid. Call it whenever a user gains rights.
+   * Replaces the id and restarts both time limits; the old id is invalid. Call it whenever a user gains rights. It throws where the
+   * request has its answer already, as in a WebSocket or after the deadline.
    *
    * If another request has closed or renewed the session in the meantime, no cookie is set. The promise then rejects with
    * the {@link Refusal} of a request without a session: the 400 problem `required` at `cookie.<name>`.
@@ -141,6 +142,7 @@ class KeptSessions<A> implements Sessions<A> {
 
   async start(setCookie: SessionCookieDep, data: A): Promise<Session<A>> {
     const request = requestOf(setCookie);
+    needsCookie(request);
     const store = isResource(this.#store) ? request?.resource(this.#store.name) : this.#store;
     if (store === undefined) throw new Error("the sessions' store is not a resource of this request's app");
     return this.#begin(
@@ -310,6 +312,7 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
 
   async renew(setCookie: SessionCookieDep): Promise<Session<A>> {
     if (this.#isClosed) throw new Error("a session that was closed cannot be renewed");
+    needsCookie(requestOf(setCookie));
     this.#isClosed = true;
     this.#renewed = this.#sessions.renewed(this.#store, this.#digest, setCookie, this.#data, this.#at);
     try {
@@ -337,6 +340,13 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
 
 function isResource(store: SessionStore | Resource<SessionStore>): store is Resource<SessionStore> {
   return "node" in store;
+}
+
+/** Throws where a request has its answer: the browser would be left with an id that is no longer valid. */
+function needsCookie(request: InputRequest | undefined): void {
+  if (request?.timedOut !== undefined) throw request.timedOut;
+  if (request?.isAnswered !== true) return;
+  throw new Error("a session gets a new id before the answer of its request: the cookie could not be sent any more");
 }
 
 function requiredOf<A>(optional: Dep<Session<A> | undefined>, cookie: string): Dep<Session<A>> {

@@ -202,25 +202,45 @@ describe("a refresh", () => {
   });
 });
 
-it("an access token is refreshed to the end, although the deadline of its request passes meanwhile", async () => {
+/** A shop whose issuer has a socket, and gives its second tokens once they are released. */
+async function heldAtIssuer() {
   let release = (): void => {};
   const held = new Promise<void>((resolve) => (release = resolve));
   const { url } = await serverOfTest((request, response) => {
     const answer = async (): Promise<void> => {
       const body = new URLSearchParams(await text(request));
-      // The sign-in was the first.
       if (request.url === "/token" && shop.issuer.count("/token") > 0) await held;
       const given = await shop.issuer.fetch(`${url}${request.url}`, { body });
       response.writeHead(given.status, { "content-type": "application/json" }).end(await given.text());
     };
     void answer();
   });
-  const shop = new Shop({}, { http: HttpClient.make() }, url);
-  const { browser, token, spent } = await expired({}, shop);
-  const headers = { cookie: `session=${browser.cookies().get("session")}` };
-  const cut = await Test.call(Test.app(shop.routes, { deadlineMs: 200 }), "GET", "/token", { headers });
-  release();
-  expect([cut.status, await token(), spent()]).toEqual([503, "access-2", 1]);
+  const shop = new Shop({ userInfo: true }, { http: HttpClient.make() }, url);
+  return { shop, hurried: Test.app(shop.routes, { deadlineMs: 200 }), release };
+}
+
+describe("the deadline of a request", () => {
+  it("ends no refresh: it is there for the next request", async () => {
+    const { shop, hurried, release } = await heldAtIssuer();
+    const { browser, token, spent } = await expired({}, shop);
+    const headers = { cookie: `session=${browser.cookies().get("session")}` };
+    const cut = await Test.call(hurried, "GET", "/token", { headers });
+    release();
+    expect([cut.status, await token(), spent()]).toEqual([503, "access-2", 1]);
+  });
+
+  it("ends a sign-in before the session that the browser has", async () => {
+    const { shop, hurried, release } = await heldAtIssuer();
+    const browser = shop.browser();
+    await shop.signIn(browser);
+    const target = shop.callback(await shop.begin(browser));
+    const headers = { cookie: [...browser.cookies()].map((pair) => pair.join("=")).join("; ") };
+    const cut = await Test.call(hurried, "GET", target, { headers });
+    release();
+    await expect.poll(() => shop.issuer.count("/me")).toBe(2);
+    for (let i = 0; i < 100; i++) await turn();
+    expect([cut.status, (await browser.call("GET", "/")).body]).toEqual([503, "ada"]);
+  });
 });
 
 it.each([
