@@ -26,7 +26,8 @@ export interface JwksOptions {
 /**
  * The keys of an issuer, at the `jwks_uri` of its metadata. They are fetched for the first token, kept, and fetched again after
  * `maxAgeMs`, and for a key that is not known at most once in `refreshMs`. While the issuer cannot be reached, the older keys are
- * used. Without any keys the answer is 503 `busy`. One object is for all the inputs of an issuer: make it once.
+ * used; without any keys, and for one that is not known, the answer is 503 `busy`. One object is for all the inputs of an issuer:
+ * make it once.
  *
  * A redirect is not followed, and an answer that is too long or too slow is no answer.
  *
