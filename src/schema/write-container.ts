@@ -128,9 +128,10 @@ export function variantWriter(shape: Variant, compile: CompileWrite<Kind>): Writ
   all.forEach((write, index) => {
     for (const tag of tags[index] as readonly unknown[]) byTag.set(tag, [...(byTag.get(tag) ?? []), write]);
   });
-  const writers = new Map([...byTag].map(([tag, options]) => [tag, firstThatFits(options)]));
   // A pipe may have changed the tag, or taken it away.
   const mayChange = shape.options.some(({ type, pipe }) => pipe !== undefined || type === "variant");
+  if (mayChange && byTag.has(undefined)) byTag.set(undefined, [...(byTag.get(undefined) as WriteValue[]), ...all]);
+  const writers = new Map([...byTag].map(([tag, options]) => [tag, firstThatFits(options)]));
   const others = mayChange ? firstThatFits(all) : undefined;
   const expected = oneOf([...byTag.keys()].filter((tag) => tag !== undefined));
   return (value, writing) => {

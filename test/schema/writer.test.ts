@@ -149,6 +149,18 @@ const written: readonly [string, Shape.Shape, unknown, string][] = [
     '[{"a":"1","b":"2"}]',
   ],
   ["an object that a tagged union has changed", changing, { kind: "A", n: 1 }, '{"kind":"A","n":1}'],
+  [
+    "an object that has lost its tag, beside one that may lack it",
+    v.variant("t", [
+      v.pipe(
+        v.object({ t: v.literal("a") }),
+        v.transform(({ t }) => ({ was: t })),
+      ),
+      v.object({ t: v.optional(v.literal("b")), b: text }),
+    ]),
+    { was: "a" },
+    '{"was":"a"}',
+  ],
   ["one within another that has changed it", changing, { was: "c" }, '{"was":"c"}'],
   ["no other, in a tagged union that changes another object", changing, { t: "b", b: "1", x: 1 }, '{"t":"b","b":"1"}'],
   [
