@@ -153,15 +153,14 @@ function instead(shape: Wrapper): boolean {
 }
 
 function nullable(inner: Kind, schema: Schema, direction: Direction): Schema {
-  // What is read as null, as an absent value is, need not be written as null.
-  const hasNull = direction === "input" ? takesNull(inner) : saysNull(schema);
-  return hasNull ? schema : orNull(schema);
+  return takesNull(inner) && (direction === "input" || keepsNull(inner)) ? schema : orNull(schema);
 }
 
-/** Whether a schema says that it allows null; of a reference it is not known. */
-function saysNull({ type, anyOf, enum: words }: Schema): boolean {
-  if (Array.isArray(anyOf)) return (anyOf as readonly Schema[]).some(saysNull);
-  return type === "null" || (Array.isArray(words) && words.includes(null));
+/** Whether the null that a shape takes is a value that is written as null: of an absent value it is not, nor where a pipe changes it. */
+function keepsNull(shape: Kind): boolean {
+  if (makesAnother(shape)) return false;
+  const isAbsent = shape.type === "optional" || shape.type === "exact_optional";
+  return !isAbsent || (takesNull(shape.wrapped) && keepsNull(shape.wrapped));
 }
 
 function takesNull(shape: Kind): boolean {

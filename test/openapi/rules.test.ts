@@ -99,6 +99,8 @@ describe("what is read and what is written differ", () => {
       { type: "string" },
     ],
     ["null of what may be absent too", v.nullable(v.optional(text)) as never, textOrNull, textOrNull],
+    ["null of any JSON", v.nullable(v.unknown()), {}, {}],
+    ["null once, of what may be absent", v.nullish(v.optional(v.nullable(text))), textOrNull, textOrNull],
     [
       "null of what a pipe makes no null of",
       v.nullish(
