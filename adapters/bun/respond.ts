@@ -1,13 +1,12 @@
 import { isStream } from "../../src/answers/answer.ts";
 import type { Exchange, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
-import { abortingWith } from "../../src/app/request.ts";
 import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
 import type { ValueReceiver } from "../../src/deferred.ts";
 import type { StreamEnd } from "../../src/events/stream.ts";
 import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { EventStreams } from "../../src/server/lifecycle.ts";
-import { isEventStream } from "../../src/app/exchange.ts";
+import { abortingWith, isEventStream } from "../../src/app/exchange.ts";
 import { PulledStream } from "../../src/events/readable.ts";
 import type { StreamEvents } from "../../src/events/readable.ts";
 import { bodyOf } from "../../src/server/timed-body.ts";

@@ -2,7 +2,7 @@
 import { jsonType, none } from "../../src/answers/answer.ts";
 import { events, make } from "../../src/answers/build.ts";
 import type { Answer } from "../../src/answers/build.ts";
-import { abortingWith } from "../../src/app/request.ts";
+import { abortingWith } from "../../src/app/exchange.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import { andThen } from "../../src/async.ts";
 import type { AnyDep, Reading } from "../../src/inputs/dep.ts";

@@ -4,6 +4,7 @@ import type { SocketTransport } from "../sockets/socket.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
 import type { BodySource } from "../inputs/body-source.ts";
 import type { CertificateHolder } from "../inputs/peer-certificate.ts";
+import { guarded } from "../logging/raised.ts";
 import type { Match } from "../routing/router.ts";
 import type { ClientObjects } from "./client-object.ts";
 import type { CompiledRoute } from "./compile.ts";
@@ -111,4 +112,16 @@ export interface WireResponse {
 /** Whether a response is an event stream, which a stopping server ends at once. */
 export function isEventStream({ head }: WireResponse): boolean {
   return head[0] === "content-type" && /^text\/event-stream[\t ]*(?:;|$)/i.test(head[1] as string);
+}
+
+/** A controller that aborts with a runtime's signal. An adapter may abort it, too. */
+export function abortingWith(signal: AbortSignal): AbortController {
+  const controller = new AbortController();
+  if (signal.aborted) controller.abort();
+  else
+    signal.addEventListener(
+      "abort",
+      guarded(undefined, () => controller.abort()),
+    );
+  return controller;
 }

@@ -13,7 +13,6 @@ import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
 import type { Carrying } from "../logging/context.ts";
 import type { LogContext, OpenSpan, TraceContext, WorkDeadline } from "../logging/entry.ts";
-import { guarded } from "../logging/raised.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
 import { frameworkCodes, timedOutRefusal } from "../refusals.ts";
 import type { Code, Refusal } from "../refusals.ts";
@@ -31,18 +30,6 @@ import type { PlacedRequest } from "./overload.ts";
 import { Tasks } from "./tasks.ts";
 import { WholeBody, bodyReadTwice } from "./whole-body.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies.ts";
-
-/** A controller that aborts with a runtime's signal. An adapter may abort it, too. */
-export function abortingWith(signal: AbortSignal): AbortController {
-  const controller = new AbortController();
-  if (signal.aborted) controller.abort();
-  else
-    signal.addEventListener(
-      "abort",
-      guarded(undefined, () => controller.abort()),
-    );
-  return controller;
-}
 
 /**
  * The context of a request's work, which may outlive the answer. It does not hold the request: Deno keeps the contexts of all

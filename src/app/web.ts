@@ -7,9 +7,9 @@ import type { StreamBody, StreamEnd } from "../events/stream.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { endedEarly, gather, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import { abortingWith } from "./exchange.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
 import { sayReported } from "./failures.ts";
-import { abortingWith } from "./request.ts";
 
 /** The context of a Worker's request, or what another caller passes in its place. */
 interface KeepingContext {

@@ -58,7 +58,7 @@ export function headersIn({ head }: WireResponse): Headers {
 }
 
 /** Throws if the application did something that its route does not declare. */
-export function failOnUndeclared(deed: string | undefined): void {
+function failOnUndeclared(deed: string | undefined): void {
   if (deed !== undefined) throw new Error(`Test.call: ${deed}`);
 }
 

@@ -25,7 +25,7 @@ const leaves: readonly Case[] = [
   { shape: v.unknown(), json: fc.constantFrom(null, "a", [null], { a: 1 }), spelled: "any" },
   { shape: v.picklist(["a", "7"]), json: word, spelled: "words" },
   { shape: Shape.instant, json: word, spelled: "instant" },
-  { shape: Shape.int64 as unknown as Schema, json: fc.constantFrom(0, "7", -5), spelled: "int64" },
+  { shape: Shape.int64, json: fc.constantFrom(0, "7", -5), spelled: "int64" },
   {
     shape: v.pipe(
       v.string(),
@@ -132,7 +132,7 @@ function taggedOf([one, other, isChanged]: readonly [Case, Case, boolean]): Case
   const maybe = v.object({ ...entriesOf(other), t: v.optional(v.literal("b")) });
   const withTag = ({ json }: Case, t: string) => json.map((sent) => ({ ...(sent as object), t }));
   return {
-    shape: v.variant("t", [isChanged ? changed : tagged, maybe] as never) as unknown as Schema,
+    shape: v.variant("t", [isChanged ? changed : tagged, maybe] as never),
     json: fc.oneof(withTag(one, "a"), withTag(other, "b"), other.json),
     spelled: `(${isChanged ? "changed " : ""}${one.spelled} | ${other.spelled})`,
   };

@@ -1,6 +1,6 @@
 /** What every listener's own work stands on: what raises in it becomes one error line, and nothing goes back to the runtime. */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { abortingWith } from "../../src/app/request.ts";
+import { abortingWith } from "../../src/app/exchange.ts";
 import { OpenSockets } from "../../src/server/lifecycle.ts";
 import { PulledStream } from "../../src/events/readable.ts";
 import type { StreamEvents } from "../../src/events/readable.ts";
