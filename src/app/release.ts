@@ -3,7 +3,7 @@ import type { Answer } from "../answers/answer.ts";
 import { holdsNothing, inTime, isThenable, soon } from "../async.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { GuardedEnd, HandlerGuard, Held, RequestEnd } from "../inputs/request.ts";
-import { outside, within, withoutDeadline } from "../logging/context.ts";
+import { current, outside, within, withoutDeadline } from "../logging/context.ts";
 import { logAfter, logFault, logHanging } from "./access-log.ts";
 import type { Acquired } from "./acquired.ts";
 import { failureAnswer } from "./refused.ts";
@@ -120,7 +120,9 @@ function releaseSoon(request: RequestState, held: Held[], end: RequestEnd): void
  */
 function runSoon(request: RequestState, act: () => MaybePromise<void>): void {
   const { app, exchange } = request;
-  const work = (): MaybePromise<void> => outside(() => within(request, () => withoutDeadline(act)));
+  const timeless = request.deadline === undefined ? act : () => withoutDeadline(act);
+  const work = (): MaybePromise<void> =>
+    current() === undefined ? within(request, timeless) : outside(() => within(request, timeless));
   if (exchange.keepAlive === undefined) app.work.soon(work);
   else exchange.keepAlive(app.work.track(new Promise<void>((resolve) => soon(resolve)).then(work)));
 }
