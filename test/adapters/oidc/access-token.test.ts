@@ -2,10 +2,11 @@
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Dep, HttpClient, Path, Returns, Test, get } from "usher-http";
-import type { Session, Sessions } from "usher-http";
+import type { Session, Sessions, TestBrowser } from "usher-http";
 import { Oidc } from "usher-http/oidc";
 import { Shop } from "./fake-issuer.ts";
 import type { Data } from "./fake-issuer.ts";
+import { gate } from "../../support/gate.ts";
 import { serverOfTest } from "../../support/http-server.ts";
 import { logged } from "../../support/logs.ts";
 
@@ -202,44 +203,48 @@ describe("a refresh", () => {
   });
 });
 
-/** A shop whose issuer has a socket, and gives its second tokens once they are released. */
-async function heldAtIssuer() {
-  let release = (): void => {};
-  const held = new Promise<void>((resolve) => (release = resolve));
+/** A shop whose issuer has a socket. The deadline of one request passes while the issuer is about to give its second tokens. */
+async function cutAtIssuer(target: (shop: Shop, browser: TestBrowser) => Promise<string>) {
+  const [arrived, held] = [gate(), gate()];
   const { url } = await serverOfTest((request, response) => {
     const answer = async (): Promise<void> => {
       const body = new URLSearchParams(await text(request));
-      if (request.url === "/token" && shop.issuer.count("/token") > 0) await held;
+      if (request.url === "/token" && shop.issuer.count("/token") > 0) {
+        arrived.open();
+        await held.passed;
+      }
       const given = await shop.issuer.fetch(`${url}${request.url}`, { body });
       response.writeHead(given.status, { "content-type": "application/json" }).end(await given.text());
     };
     void answer();
   });
   const shop = new Shop({ userInfo: true }, { http: HttpClient.make() }, url);
-  return { shop, hurried: Test.app(shop.routes, { deadlineMs: 200 }), release };
+  const { browser, token, spent } = await expired({}, shop);
+  const path = await target(shop, browser);
+  const headers = { cookie: [...browser.cookies()].map((pair) => pair.join("=")).join("; ") };
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  const cut = Test.call(Test.app(shop.routes, { deadlineMs: 1000 }), "GET", path, { headers });
+  await arrived.passed;
+  vi.advanceTimersByTime(1100);
+  const { status } = await cut;
+  held.open();
+  return { shop, browser, token, spent, status };
 }
 
 describe("the deadline of a request", () => {
   it("ends no refresh: it is there for the next request", async () => {
-    const { shop, hurried, release } = await heldAtIssuer();
-    const { browser, token, spent } = await expired({}, shop);
-    const headers = { cookie: `session=${browser.cookies().get("session")}` };
-    const cut = await Test.call(hurried, "GET", "/token", { headers });
-    release();
-    expect([cut.status, await token(), spent()]).toEqual([503, "access-2", 1]);
+    const { token, spent, status } = await cutAtIssuer(async () => "/token");
+    expect([status, await token(), spent()]).toEqual([503, "access-2", 1]);
   });
 
   it("ends a sign-in before the session that the browser has", async () => {
-    const { shop, hurried, release } = await heldAtIssuer();
-    const browser = shop.browser();
-    await shop.signIn(browser);
-    const target = shop.callback(await shop.begin(browser));
-    const headers = { cookie: [...browser.cookies()].map((pair) => pair.join("=")).join("; ") };
-    const cut = await Test.call(hurried, "GET", target, { headers });
-    release();
+    const { shop, browser, status } = await cutAtIssuer(async (shop, browser) => {
+      shop.issuer.answers = {};
+      return shop.callback(await shop.begin(browser));
+    });
     await expect.poll(() => shop.issuer.count("/me")).toBe(2);
     for (let i = 0; i < 100; i++) await turn();
-    expect([cut.status, (await browser.call("GET", "/")).body]).toEqual([503, "ada"]);
+    expect([status, (await browser.call("GET", "/")).body]).toEqual([503, "ada"]);
   });
 });
 
