@@ -148,7 +148,7 @@ async function checkBy(
   issuer.keepKeys(keys);
 }
 
-/** When keys were fetched; undefined where there are none. */
+/** The time of the last fetch of the keys; undefined before the first one. */
 function readAtOf(keys: JWKSCacheInput): number | undefined {
   return "uat" in keys ? keys.uat : undefined;
 }

@@ -87,12 +87,11 @@ class DeadlineWheel {
   // The timer stays until a check finds nothing: the next request would start it again.
   #check(): void {
     const tick = Math.floor(performance.now() / tickMs);
-    const isIdle = this.#added.length === 0;
     this.#link();
     const due = this.#count === 0 ? [] : this.#dueUntil(tick);
     this.#tick = Math.max(tick, this.#tick);
     for (const timed of due) attempt(undefined, () => timed.expire());
-    if (this.#count > 0 || this.#added.length > 0 || !isIdle) return;
+    if (this.#count > 0 || this.#added.length > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

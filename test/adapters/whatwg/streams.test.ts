@@ -126,6 +126,27 @@ describe("a stream", () => {
   });
 });
 
+/** A route that answers as another does, once its client has gone, and how what it holds is released. */
+function answersLate(made: ReturnType<typeof streams>["routes"][number] | undefined) {
+  const [reached, ends] = [gate(), [] as string[]];
+  const lock = Dep.scoped(
+    {},
+    () => "held",
+    (_value, { how }) => void ends.push(how),
+  );
+  const late = get(
+    Path.of("late"),
+    { inputs: { lock, gone: clientGone }, returns: Returns.response },
+    async (inputs) => {
+      const left = new Promise((resolve) => inputs.gone.addEventListener("abort", resolve));
+      reached.open();
+      await left;
+      return made?.handler({} as never) as Answer;
+    },
+  );
+  return { late, reached, ends };
+}
+
 describe("the client's going", () => {
   const left = gate();
   const waits = gate();
@@ -151,25 +172,8 @@ describe("the client's going", () => {
   });
 
   it.each(["/own", "/platform"])("before its answer ends the stream that would follow, %s", async (path) => {
-    const ends: string[] = [];
-    const lock = Dep.scoped(
-      {},
-      () => "held",
-      (_value, { how }) => void ends.push(how),
-    );
-    const reached = gate();
     const { routes, told } = streams(["a"], { open: true });
-    const made = routes.find(({ pattern }) => pattern === path);
-    const late = get(
-      Path.of("late"),
-      { inputs: { lock, gone: clientGone }, returns: Returns.response },
-      async (inputs) => {
-        const left = new Promise((resolve) => inputs.gone.addEventListener("abort", resolve));
-        reached.open();
-        await left;
-        return made?.handler({} as never) as Answer;
-      },
-    );
+    const { late, reached, ends } = answersLate(routes.find(({ pattern }) => pattern === path));
     const client = await clientOf([late]);
     client.ask("GET /late");
     await reached.passed;
@@ -192,23 +196,8 @@ describe("the client's going", () => {
 });
 
 it("the client's going over HTTP/2 is told to a handler that waits, and ends the stream that would follow", async () => {
-  const [reached, ends] = [gate(), [] as string[]];
-  const lock = Dep.scoped(
-    {},
-    () => "held",
-    (_value, { how }) => void ends.push(how),
-  );
   const { routes, told } = streams(["a"], { open: true });
-  const late = get(
-    Path.of("late"),
-    { inputs: { lock, gone: clientGone }, returns: Returns.response },
-    async (inputs) => {
-      const left = new Promise((resolve) => inputs.gone.addEventListener("abort", resolve));
-      reached.open();
-      await left;
-      return routes[1]?.handler({} as never) as Answer;
-    },
-  );
+  const { late, reached, ends } = answersLate(routes[1]);
   const session = await http2ClientOf([late]);
   const stream = session.request({ ":path": "/late" }).on("error", () => {});
   await reached.passed;
