@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import type { Plugin } from "vitest/config";
 import { runFolder } from "./test/support/run-folder.ts";
-import { alone, reset, shared } from "./test/support/shared.ts";
+import { alone, leftOut, reset, shared } from "./test/support/shared.ts";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -39,12 +39,16 @@ export default defineConfig({
         test: {
           name: "shared",
           include: [...shared],
-          exclude: [...configDefaults.exclude, ...alone, ...reset],
+          exclude: [...configDefaults.exclude, ...leftOut, ...alone, ...reset],
           isolate: false,
           provide: { isProcessShared: true },
         },
       },
-      { extends: true, plugins: [compiledSources(here("."))], test: { name: "alone", include: [...alone] } },
+      {
+        extends: true,
+        plugins: [compiledSources(here("."))],
+        test: { name: "alone", include: [...alone], exclude: [...configDefaults.exclude, ...leftOut] },
+      },
       { extends: true, test: { name: "reset", include: [...reset] } },
     ],
     // These only end what would never end: a slow machine fails no test.

@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 import { atSomeSpeed } from "../support/eventually.ts";
 import { serverOfFile } from "../support/http-server.ts";
 import { runtimes } from "../support/runtimes.ts";
+import { rows } from "../support/wide.ts";
 
 const program = join(import.meta.dirname, "collected-program.mjs");
 
@@ -46,13 +47,20 @@ const expected = {
   keys: 503,
 };
 
-it.each([
-  ["the oldest Node", runtimes["node-oldest"], ["--expose-gc"]],
-  ["Node 22", runtimes["node-22"], ["--expose-gc"]],
-  ["the newest Node", runtimes["node-newest"], ["--expose-gc"]],
-  ["Bun", runtimes.bun, []],
-  ["Deno", runtimes.deno, ["run", "--no-config", "--node-modules-dir=manual", "--allow-all", "--v8-flags=--expose-gc"]],
-] as const)("on %s", async (_name, binary, flags) => {
+const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-all", "--v8-flags=--expose-gc"];
+const commands = rows<readonly [name: string, binary: () => string, flags: readonly string[]]>(
+  [
+    ["the newest Node", runtimes["node-newest"], ["--expose-gc"]],
+    ["Bun", runtimes.bun, []],
+  ],
+  [
+    ["the oldest Node", runtimes["node-oldest"], ["--expose-gc"]],
+    ["Node 22", runtimes["node-22"], ["--expose-gc"]],
+    ["Deno", runtimes.deno, deno],
+  ],
+);
+
+it.each(commands)("on %s", async (_name, binary, flags) => {
   // A call that ends before its response began tells nothing of the body.
   await atSomeSpeed(async (factor) => {
     const { stdout } = await promisify(execFile)(binary(), [...flags, program, String(port), String(100 * factor)]);

@@ -4,6 +4,7 @@ import { encoded } from "../../src/codecs/codec.ts";
 import * as Codec from "../../src/codecs/index.ts";
 import * as arbitrary from "./arbitraries.ts";
 import { valueOf } from "./expectations.ts";
+import { rounds } from "../support/wide.ts";
 
 interface Law<A> {
   readonly codec: Codec.Codec<A>;
@@ -86,7 +87,7 @@ describe("any text", () => {
           expect(valueOf(codec, printed)).toEqual(result.value);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(3000) },
     );
     expect(names.filter((_, i) => !reading.has(codecs[i]))).toEqual([]);
   });

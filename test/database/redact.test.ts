@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redact } from "../../src/database/failure.ts";
+import { rounds } from "../support/wide.ts";
 
 const sql = 'select $1, "No Where", name from users where users.name = $1';
 
@@ -79,7 +80,7 @@ describe("a sentence of the server's", () => {
           expect(told).not.toContain(piece.split("").toReversed().join(""));
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(3000) },
     );
   });
 });

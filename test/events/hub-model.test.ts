@@ -9,9 +9,10 @@ import "../support/logs.ts";
 import { HeldEngine } from "../support/relays/held-engine.ts";
 import { HubModel, acts } from "../support/relays/hub-model.ts";
 import type { World } from "../support/relays/hub-model.ts";
+import { rounds } from "../support/wide.ts";
 
 /** How many sequences are played, and from which seed: others by `USHER_MODEL_ROUNDS` and `USHER_MODEL_SEED`. */
-const rounds = Number(process.env["USHER_MODEL_ROUNDS"] ?? 40);
+const count = Number(process.env["USHER_MODEL_ROUNDS"] ?? rounds(40));
 const seed = Number(process.env["USHER_MODEL_SEED"] ?? 20_261_122);
 
 /** An engine of this process alone. */
@@ -82,7 +83,7 @@ class MemoryWorld implements World {
 }
 
 describe("hubs over an engine in memory", () => {
-  it(`leave nobody with a gap, and nothing behind, in ${rounds} sequences`, { timeout: 300_000 + rounds * 1000 }, () =>
+  it(`leave nobody with a gap, and nothing behind, in ${count} sequences`, { timeout: 300_000 + count * 1000 }, () =>
     held(
       fc.assert(
         fc.asyncProperty(acts(4), async (acts) => {
@@ -90,7 +91,7 @@ describe("hubs over an engine in memory", () => {
           for (const act of acts) await model.act(act);
           await model.ends();
         }),
-        { seed, numRuns: rounds },
+        { seed, numRuns: count },
       ),
     ),
   );

@@ -4,20 +4,21 @@ import { describe, expect, it } from "vitest";
 import type { Target } from "../conformance/targets/target.ts";
 import { Server } from "./round.ts";
 import { script } from "./script.ts";
+import { rounds } from "../support/wide.ts";
 
 /**
  * How many scripts are played, and from which seed. `USHER_FUZZ_ROUNDS=5000 USHER_FUZZ_SEED=7 npx vitest run test/fuzz`
  * plays more of them, and others.
  */
-const rounds = Number(process.env["USHER_FUZZ_ROUNDS"] ?? 60);
+const count = Number(process.env["USHER_FUZZ_ROUNDS"] ?? rounds(60));
 const seed = Number(process.env["USHER_FUZZ_SEED"] ?? 20_261_122);
 
 const mostFailures = 12;
 
 /** No script ends the process, keeps another client from its answer, or leaves a descriptor open. */
 export function survives(target: Target): void {
-  describe(`${target.name} under random clients`, { timeout: 300_000 + rounds * 10_000 }, () => {
-    it(`lives through ${rounds} scripts`, async () => {
+  describe(`${target.name} under random clients`, { timeout: 300_000 + count * 10_000 }, () => {
+    it(`lives through ${count} scripts`, async () => {
       let server: Server | undefined;
       let failures = 0;
       const fresh = async (): Promise<Server> =>
@@ -42,7 +43,7 @@ export function survives(target: Target): void {
               throw new Error(`${(error as Error).message}\n${failed.running.lastWords()}`, { cause: error });
             }
           }),
-          { seed, numRuns: rounds },
+          { seed, numRuns: count },
         );
         expect(failures).toBe(0);
       } finally {

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { Html, html as h } from "usher-http";
 import { browser, startBrowser } from "../support/browser.ts";
 import { hostile } from "./hostile.ts";
+import { rounds } from "../support/wide.ts";
 
 const refusedUrl = "about:invalid#unsafe-url";
 
@@ -150,7 +151,7 @@ describe("any text", () => {
       fc.property(text, (value) => {
         expect(seen(read(value))).toEqual(seen(withValue(harmless, sayable(value))));
       }),
-      { numRuns: 40 },
+      { numRuns: rounds(40) },
     );
   });
 });

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeFormText, decodePercent } from "../../src/http/target.ts";
+import { rounds } from "../support/wide.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -62,7 +63,7 @@ describe("form text: as the platform reads it", () => {
         expect(decodeFormText(text)).toBe(decoded(bytes));
         expect(decodeFormText(`${before}${text}&41`, before.length, before.length + text.length)).toBe(decoded(bytes));
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(3000) },
     );
   });
 
@@ -117,7 +118,7 @@ describe("form text: segments and seams", () => {
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
         expect(decodePercent(pieces.join(""))).toBe(model(pieces.join("")));
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(3000) },
     );
     for (const bytes of sequences) expect(decodePercent(escaped(bytes, true)), String(bytes)).toBe(decoded(bytes));
   });

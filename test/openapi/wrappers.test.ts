@@ -7,6 +7,7 @@ import { compileReader } from "../../src/schema/read.ts";
 import { compileWriter } from "../../src/schema/write.ts";
 import { compiler } from "./ajv.ts";
 import { described, jsonSchema, onlyOperation } from "./described.ts";
+import { rounds } from "../support/wide.ts";
 
 type Schema = v.GenericSchema;
 
@@ -171,7 +172,7 @@ it("reads and writes what its schema says, and writes what it has read", () => {
         expect(isWritten(JSON.parse(text.value)), `${shown} ${text.value}`).toBe(true);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: rounds(100) },
   );
   expect(taken).toBeGreaterThan(50);
   expect(written).toBeGreaterThan(50);

@@ -7,16 +7,19 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pack, root } from "./packed.ts";
 import type { Packed } from "./packed.ts";
+import { rows } from "../support/wide.ts";
 
 const run = promisify(execFile);
 // npm puts a package of a workspace beside it, or into the root's `node_modules`.
 const fromRoot = createRequire(join(root, "package.json"));
 const fromConsumer = createRequire(join(root, "test/package/consumer/package.json"));
-const compilers = [
-  { compiler: "TypeScript 5.9", folder: dirname(fromConsumer.resolve("typescript/package.json")) },
-  { compiler: "TypeScript 6", folder: dirname(fromConsumer.resolve("typescript-6/package.json")) },
-  { compiler: "TypeScript 7", folder: dirname(fromRoot.resolve("typescript/package.json")) },
-];
+const compilers = rows(
+  [{ compiler: "TypeScript 7", folder: dirname(fromRoot.resolve("typescript/package.json")) }],
+  [
+    { compiler: "TypeScript 5.9", folder: dirname(fromConsumer.resolve("typescript/package.json")) },
+    { compiler: "TypeScript 6", folder: dirname(fromConsumer.resolve("typescript-6/package.json")) },
+  ],
+);
 
 describe("a library with declarations and a project that references it", { timeout: 300_000 }, () => {
   let packed: Packed;

@@ -12,6 +12,7 @@ import { callEveryOperation } from "./realworld-agent.ts";
 import { installRealWorld, jwtSecret } from "./realworld.ts";
 import type { Runtime } from "./realworld.ts";
 import type { RunningExample } from "./start-example.ts";
+import { rows } from "../support/wide.ts";
 
 /** `api/Conduit.postman_collection.json` of the repository `gothinkster/realworld`, which is not kept here. */
 const collection = process.env["CONDUIT_COLLECTION"];
@@ -25,9 +26,9 @@ it("compiles from the packed package, and so do its declarations", async () => {
   expect(await example.compile()).toBe("");
 });
 
-const runtimes = ["node", "bun", "deno"] as const;
-const [node, bun, deno] = await Promise.all(runtimes.map(open));
-const opened = { node, bun, deno } as { readonly [R in Runtime]: World };
+const runtimes = rows<Runtime>(["node"], ["bun", "deno"]);
+const worlds = await Promise.all(runtimes.map(async (runtime) => [runtime, await open(runtime)] as const));
+const opened = Object.fromEntries(worlds) as { readonly [R in Runtime]: World };
 
 describe.each(runtimes)("the RealWorld example on %s", (runtime) => {
   const { server, bob, nobody } = opened[runtime];

@@ -5,6 +5,7 @@ import { Codec, Path, Result } from "usher-http";
 import type { Segment } from "../../src/routing/path.ts";
 import { decodeSegment } from "../../src/http/target.ts";
 import { Router } from "../../src/routing/router.ts";
+import { rounds } from "../support/wide.ts";
 
 interface Row {
   readonly method: string;
@@ -111,6 +112,6 @@ it("finds what a naive matcher finds, and allows what it allows", () => {
         expect(table.elsewhere(path)).toEqual(allow.length === 0 ? "nothing" : { allow: listed });
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: rounds(3000) },
   );
 });

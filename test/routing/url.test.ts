@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { Codec, Path, Query, Returns, Test, get, param } from "usher-http";
 import * as v from "valibot";
 import "../support/logs.ts";
+import { rounds } from "../support/wide.ts";
 
 const order = Path.of("orders", Path.int("order_id"));
 const items = Path.of("orders", Path.str("order_id"), "items");
@@ -136,7 +137,7 @@ describe("a URL reads back as what it was made of: segments", () => {
       fc.asyncProperty(text, async (text) => {
         expect(await readBack(Path.url(Path.of("n", name, "x"), { name: text }))).toBe(text);
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     );
   });
 
@@ -145,7 +146,7 @@ describe("a URL reads back as what it was made of: segments", () => {
       fc.asyncProperty(fc.array(text, { maxLength: 5 }), async (texts) => {
         expect(await readBack(Path.url(statics, { file: texts }))).toEqual(texts);
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     );
   });
 
@@ -254,7 +255,7 @@ describe("a URL with a query", () => {
         if (!made.ok) throw new Error(made.error);
         expect((await Test.call(app, "GET", made.value)).json()).toEqual(texts);
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { compileReader } from "../../src/schema/read.ts";
 import { compileWriter } from "../../src/schema/write.ts";
 import { anyJson, cases, namesEverything, nearly, roundTrips, spelled } from "./random-shapes.ts";
 import type { Case } from "./random-shapes.ts";
+import { rounds } from "../support/wide.ts";
 
 interface Sent {
   readonly one: Case;
@@ -55,7 +56,7 @@ describe("any shape and any JSON: read", { timeout: 300_000 }, () => {
         expect(ours.ok, JSON.stringify(ours)).toBe(theirs.success);
         if (ours.ok) expect(ours.value).toEqual(theirs.output);
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(3000) },
     );
     expect(read).toBeGreaterThan(500);
   });
@@ -66,7 +67,7 @@ describe("any shape and any JSON: read", { timeout: 300_000 }, () => {
         const read = compileReader(one.shape).readText(marked(json));
         if (!read.ok) expect(JSON.stringify(read.error)).not.toMatch(/S3CR3T|98765|4321/);
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 });
@@ -85,7 +86,7 @@ describe("any shape and any JSON: written", { timeout: 300_000 }, () => {
         written++;
         expect(withoutMinusZero(reader.readText(text.value))).toEqual(withoutMinusZero(read));
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(3000) },
     );
     expect(written).toBeGreaterThan(500);
   });
@@ -98,7 +99,7 @@ describe("any shape and any JSON: written", { timeout: 300_000 }, () => {
         const text = compileWriter(one.shape).write(value);
         expect(text.ok ? text.value : text.error).not.toMatch(/intruder|secret/);
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 
@@ -124,7 +125,7 @@ describe("any shape and any JSON: written", { timeout: 300_000 }, () => {
           expect(compileWriter(one.shape).write(value)).toHaveProperty("ok");
         },
       ),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
   });
 });

@@ -11,6 +11,7 @@ import { logged, messages } from "../support/logs.ts";
 import { clientOf } from "../support/node-server.ts";
 import { header } from "../support/raw-client.ts";
 import { internal, invalid } from "../support/refusals.ts";
+import { rounds } from "../support/wide.ts";
 
 const k = Cookie.named("k", Codec.string);
 
@@ -322,7 +323,7 @@ describe("read", () => {
       fc.property(line, fc.constantFrom("a", "b", "ab", "", "a b", "a=b", " a"), (line, name) => {
         expect(findCookie(line, name)).toBe(model(line, name));
       }),
-      { numRuns: 5000 },
+      { numRuns: rounds(5000) },
     );
   });
 
@@ -352,7 +353,7 @@ describe("Cookie.encoded holds any text", () => {
         expect(pair).toBe(`k=${Buffer.from(text).toString("base64url")}`);
         expect((await Test.call(app, "GET", "/", { headers: { cookie: pair } })).json()).toEqual([text]);
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 

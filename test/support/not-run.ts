@@ -1,6 +1,7 @@
 /** Ends a run with the tests that were skipped, by name: a suite in one line where none of its tests ran. */
 import { relative } from "node:path";
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from "vitest/node";
+import { isWide } from "./wide.ts";
 
 type Children = TestModule["children"];
 
@@ -16,6 +17,7 @@ export default class NotRun implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[]): void {
     if (this.#isFiltered) return;
+    if (!isWide) console.log("\nleft to `npm run test:wide`: what test/support/wide.ts names");
     let count = 0;
     const lines: string[] = [];
     for (const module of modules) {

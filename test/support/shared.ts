@@ -1,3 +1,5 @@
+import { isWide, wideFiles } from "./wide.ts";
+
 /**
  * The test files that share processes, each of which loads the sources once: to start a process and to load the sources takes
  * 0.6 s of processor time, more than most files' tests. Every file that is not named here shares.
@@ -51,3 +53,5 @@ const paths = (files: readonly string[]): readonly string[] => files.map((file) 
 export const alone = paths(own);
 export const reset = paths(resetting);
 export const shared: readonly string[] = ["test/**/*.test.ts"];
+/** What this run leaves to the wide one. */
+export const leftOut: readonly string[] = isWide ? [] : paths(wideFiles);

@@ -14,6 +14,7 @@ import { checkReusePort, limitsOf } from "../../../src/server/options.ts";
 import { SpawnedServer } from "../../support/spawned/server.ts";
 import type { Command } from "../../support/spawned/server.ts";
 import type { Engines } from "./shared-routes.ts";
+import { rows } from "../../support/wide.ts";
 
 const server = await startPostgres();
 const outside = observer(server);
@@ -25,12 +26,16 @@ afterAll(() => rmSync(migrations, { recursive: true }));
 const node: Command = [runtimes["node-newest"](), "--disable-warning=ExperimentalWarning"];
 const deno = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt", "--unstable-net", "-A"];
 const count = 4;
-const kinds: readonly (readonly [what: string, program: string, processes: number, command: () => Command])[] = [
-  ["node:cluster", "cluster-program.ts", 1, () => node],
-  ["reusePort of Node", "node-program.ts", count, () => node],
-  ["reusePort of Bun", "bun-program.ts", count, () => [runtimes.bun()]],
-  ["reusePort of Deno", "deno-program.ts", count, () => [runtimes.deno(), ...deno]],
-];
+const kinds = rows<readonly [what: string, program: string, processes: number, command: () => Command]>(
+  [
+    ["node:cluster", "cluster-program.ts", 1, () => node],
+    ["reusePort of Bun", "bun-program.ts", count, () => [runtimes.bun()]],
+  ],
+  [
+    ["reusePort of Node", "node-program.ts", count, () => node],
+    ["reusePort of Deno", "deno-program.ts", count, () => [runtimes.deno(), ...deno]],
+  ],
+);
 let made = 0;
 
 /** A connection to each process: it stays with the process that took it. */

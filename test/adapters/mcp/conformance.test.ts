@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { builtProgram } from "../../support/built-program.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { sessionWorker } from "./session-place.ts";
+import { rows } from "../../support/wide.ts";
 
 const conformance = join(import.meta.dirname, "../../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const asksItsClient = "a route answers, and asks its client for nothing";
@@ -66,11 +67,14 @@ async function conforms(port: string): Promise<void> {
 }
 
 describe("it conforms to both kinds of versions", () => {
-  it.each([
-    ["Node", [process.execPath]],
-    ["Bun", [runtimes.bun()]],
-    ["Deno", [runtimes.deno(), "run", "-A"]],
-  ] as const)("on %s", async (_name, [command = "", ...args]) => {
+  const servers = rows<readonly [name: string, command: readonly string[]]>(
+    [["Node", [process.execPath]]],
+    [
+      ["Bun", [runtimes.bun()]],
+      ["Deno", [runtimes.deno(), "run", "-A"]],
+    ],
+  );
+  it.each(servers)("on %s", async (_name, [command = "", ...args]) => {
     const program = await builtProgram(join(import.meta.dirname, "conformance-program.ts"));
     const server = spawn(command, [...args, program], { stdio: ["ignore", "pipe", "inherit"] });
     try {

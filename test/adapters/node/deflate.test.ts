@@ -10,6 +10,7 @@ import { eventually } from "../../support/eventually.ts";
 import { logged } from "../../support/logs.ts";
 import { gate, start } from "../../support/node-server.ts";
 import { bytes, frame, framed } from "./open-sockets.ts";
+import { rounds } from "../../support/wide.ts";
 
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
 const ours = "permessage-deflate; server_no_context_takeover; client_no_context_takeover; server_max_window_bits=";
@@ -110,7 +111,7 @@ describe("WD any offer", () => {
           agreed.includes("; client_max") && parts.includes("client_max_window_bits"),
         );
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 });
@@ -316,7 +317,7 @@ it("WD-35 a round trip by ws, with any messages, is what was sent", async () => 
       await eventually(() => expect(got).toHaveLength(messages.length));
       expect(got).toEqual(messages);
     }),
-    { numRuns: 40 },
+    { numRuns: rounds(40) },
   );
   client.close();
 });

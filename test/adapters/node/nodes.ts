@@ -6,9 +6,10 @@ import { afterAll } from "vitest";
 import { bundle, folder } from "../../conformance/targets/bundle.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { SpawnedServer } from "../../support/spawned/server.ts";
+import { rows } from "../../support/wide.ts";
 
-export const nodes = ["node-oldest", "node-22", "node-24", "node-newest"] as const;
-export type NodeName = (typeof nodes)[number];
+export type NodeName = "node-oldest" | "node-22" | "node-24" | "node-newest";
+export const nodes: readonly NodeName[] = rows<NodeName>(["node-oldest", "node-newest"], ["node-22", "node-24"]);
 
 /** Starts a program on a Node. It is bundled once for all of a test file, from `dist`. */
 export type StartOn<Options> = (node: NodeName, options: Options) => Promise<SpawnedServer>;

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { Codec, Dep, Path, Query, Returns, body, bodyStream, post } from "usher-http";
 import { RawClient, header } from "../../support/raw-client.ts";
 import { start } from "../../support/node-server.ts";
+import { rounds } from "../../support/wide.ts";
 
 const upload = bodyStream({ max: 1 << 20 });
 const n = Query.required("n", Codec.int);
@@ -87,5 +88,5 @@ it("AT-22 one answer each, in their order, and none behind the one that closes",
       client.leave();
     },
   );
-  await fc.assert(property, { numRuns: 1000 });
+  await fc.assert(property, { numRuns: rounds(1000) });
 });

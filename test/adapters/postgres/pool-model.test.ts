@@ -7,12 +7,13 @@ import { startPostgres } from "../../support/postgres/database.ts";
 import { options, sequence } from "./pool-acts.ts";
 import { PoolModel } from "./pool-model.ts";
 import { holdTheClock } from "./whole.ts";
+import { rounds } from "../../support/wide.ts";
 
 /**
  * How many sequences are played, and from which seed: `USHER_MODEL_ROUNDS=2000 USHER_MODEL_SEED=7 npx vitest run
  * test/adapters/postgres/pool-model.test.ts` plays more of them, and others.
  */
-const rounds = Number(process.env["USHER_MODEL_ROUNDS"] ?? 60);
+const count = Number(process.env["USHER_MODEL_ROUNDS"] ?? rounds(60));
 const seed = Number(process.env["USHER_MODEL_SEED"] ?? 20_261_122);
 
 const server = await startPostgres();
@@ -31,7 +32,7 @@ await watch.unsafe(`
 `);
 
 it(
-  `a pool is whole, true and empty after each of ${rounds} sequences`,
+  `a pool is whole, true and empty after each of ${count} sequences`,
   async () => {
     holdTheClock();
     const played = fc.assert(
@@ -41,9 +42,9 @@ it(
         for (const one of sequence) await model.act(one);
         await model.ends();
       }),
-      { seed, numRuns: rounds },
+      { seed, numRuns: count },
     );
     await expect(played).resolves.toBeUndefined();
   },
-  60_000 + rounds * 10_000,
+  60_000 + count * 10_000,
 );

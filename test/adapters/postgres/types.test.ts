@@ -6,12 +6,13 @@ import { Shape } from "usher-http";
 import { DatabaseError, Statement, Type } from "usher-http/postgres";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { pools } from "./pools.ts";
+import { rounds } from "../../support/wide.ts";
 
 const server = await startPostgres();
 const pool = pools(server);
 await observer(server)`create type mood as enum ('fine', 'so so', 'a "bad", one')`;
 
-const runs = { numRuns: 200 };
+const runs = { numRuns: rounds(200) };
 const instants = fc.date({
   min: new Date("0001-01-02T00:00:00Z"),
   max: new Date("9999-12-30T23:59:59.999Z"),

@@ -7,6 +7,7 @@ import { Path, Returns, Test, get } from "usher-http";
 import { logWith, logged } from "../../support/logs.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { pools } from "./pools.ts";
+import { rounds } from "../../support/wide.ts";
 
 const server = await startPostgres();
 const watch = observer(server);
@@ -174,7 +175,7 @@ describe("a value that the server changed", () => {
         failures++;
         expectUntold(await toldOf(thrown), value);
       }),
-      { numRuns: 25, seed: 18 },
+      { numRuns: rounds(25), seed: 18 },
     );
     expect(failures).toBeGreaterThan(0);
   });

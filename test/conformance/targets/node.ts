@@ -1,6 +1,7 @@
 import { runtimes } from "../../support/runtimes.ts";
 import { processTarget } from "./process.ts";
 import type { Target } from "./target.ts";
+import { rows } from "../../support/wide.ts";
 
 const program = new URL("../programs/node.ts", import.meta.url);
 
@@ -17,7 +18,7 @@ export const nodeNewest: Target = processTarget("node-newest", {
 });
 
 /** Later Nodes again, with HTTP/2 beside HTTP/1.1. */
-export const withHttp2: readonly Target[] = (["node-22", "node-24", "node-newest"] as const).map((name) =>
+export const withHttp2: readonly Target[] = rows(["node-newest"] as const, ["node-22", "node-24"] as const).map((name) =>
   processTarget(`${name} over HTTP/2`, {
     program: new URL("../programs/node-http2.ts", import.meta.url),
     binary: runtimes[name],

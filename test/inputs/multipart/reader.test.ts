@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { MultipartReader } from "../../../src/inputs/multipart-parser.ts";
 import { cut, eventsOf, latin1, readBody, shown, singly, utf8 } from "./reading.ts";
 import { rows } from "./rows.ts";
+import { rounds } from "../../support/wide.ts";
 
 const head = 'Content-Disposition: form-data; name="a"; filename="f"\r\n';
 const opened = `--b\r\n${head}\r\n`;
@@ -29,7 +30,7 @@ describe("a multipart body", () => {
       fc.property(cutRow, ({ body, expected, places }) => {
         expect(shown(readBody(cut(latin1(body), places)))).toEqual(expected);
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     );
   });
 });

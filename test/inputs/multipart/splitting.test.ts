@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { boundaryOf } from "../../../src/inputs/multipart.ts";
 import { bodyOf, concatenated, cut, eventsOf, readBody, singly, utf8 } from "./reading.ts";
+import { rounds } from "../../support/wide.ts";
 
 interface Written {
   readonly name: string;
@@ -65,7 +66,7 @@ describe("a multipart body", () => {
         expect(read.failed).toBeUndefined();
         expect(read.parts.map(({ head: { name, filename }, content }) => ({ name, filename, content }))).toEqual(parts);
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 
@@ -98,7 +99,7 @@ describe("a multipart body", () => {
         expect(bodyOf(eventsOf(cut(bytes, placesIn(bytes, cuts)), "b", maxHead))).toEqual(atOnce);
         expect(bodyOf(eventsOf(singly(bytes), "b", maxHead))).toEqual(atOnce);
       }),
-      { numRuns: 5000 },
+      { numRuns: rounds(5000) },
     );
   });
 
