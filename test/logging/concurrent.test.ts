@@ -10,6 +10,7 @@ import { builtProgram } from "../support/built-program.ts";
 import type { Line } from "../support/logs.ts";
 import { RawClient } from "../support/raw-client.ts";
 import { runtimes } from "../support/runtimes.ts";
+import { rows } from "../support/wide.ts";
 
 const deno = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt", "--allow-all"];
 const commands = {
@@ -75,7 +76,7 @@ async function started(runtime: keyof typeof commands) {
   return { port: Number(port), stop };
 }
 
-it.each(["node", "bun", "deno"] as const)("on %s", async (runtime) => {
+it.each(rows(["node", "deno"] as const, ["bun"] as const))("on %s", async (runtime) => {
   const { port, stop } = await started(runtime);
   const ids = await askAll(port);
   const lines = await stop();

@@ -10,6 +10,7 @@ import { RawClient, header } from "../../support/raw-client.ts";
 import type { RawAnswer } from "../../support/raw-client.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { SpawnedServer } from "../../support/spawned/server.ts";
+import { rows as rowsOfRun } from "../../support/wide.ts";
 import { bundle, start as startWorker } from "../workers/running.ts";
 
 const program = join(import.meta.dirname, "program.mjs");
@@ -136,7 +137,6 @@ const bun = ["--tsconfig-override", join(root, "examples/tsconfig.json")];
 const worker = `
 import { options, routes } from "../compress/encoded-routes.mjs";
 import { worker } from "../../../adapters/workers/index.ts";
-import { rows as rowsOfRun } from "../../support/wide.ts";
 export default worker(routes, options);`;
 
 type Connect = () => Promise<RawClient>;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { runtimes } from "../../support/runtimes.ts";
 import { SpawnedServer } from "../../support/spawned/server.ts";
 import type { Command, Start } from "../../support/spawned/server.ts";
+import { rows } from "../../support/wide.ts";
 
 const deno = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt"];
 const rights = ["--allow-net", "--allow-read", "--allow-write", "--allow-env", "--allow-sys"];
@@ -12,9 +13,11 @@ const commands: { readonly [runtime: string]: () => Command } = {
   deno: () => [runtimes.deno(), ...deno, ...rights],
 };
 
-export const starts: readonly (readonly [runtime: string, start: Start])[] = Object.entries(commands).map(
-  ([runtime, command]) => [
-    runtime,
-    (options) => SpawnedServer.start(command(), join(import.meta.dirname, "server.ts"), options),
-  ],
+const start =
+  (runtime: string): Start =>
+  (options) =>
+    SpawnedServer.start(commands[runtime]?.() ?? [runtime], join(import.meta.dirname, "server.ts"), options);
+
+export const starts: readonly (readonly [runtime: string, start: Start])[] = rows(["node"], ["bun", "deno"]).map(
+  (runtime) => [runtime, start(runtime)],
 );

@@ -35,37 +35,40 @@ interface Told {
   readonly isWhole: boolean;
 }
 
-it.each(isWide ? commands : commands.slice(0, 1))("on %s every answer is true, and the pool is whole at the end", async (_, command) => {
-  await withPool((pool) => pool.exec(Statement.exec("create table if not exists written (id int, part int)")));
-  await withPool((pool) => pool.exec(Statement.exec("truncate written")));
-  const proxy = await CuttingProxy.to(server.port);
-  const [file = "", ...rest] = command();
-  const child = spawn(file, [
-    ...rest,
-    join(import.meta.dirname, "chaos.ts"),
-    `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,
-  ]);
-  const [said, complained] = [text(child.stdout), text(child.stderr)];
-  await once(child.stdout, "data");
-  const shots = await shootAt(server, proxy);
-  child.stdin.end();
-  const [status] = (await once(child, "exit")) as [number];
-  proxy.close();
-  expect([status, await complained]).toEqual([0, ""]);
-  const told = JSON.parse((await said).split("\n").find((line) => line.startsWith("{")) ?? "{}") as Told;
+it.each(isWide ? commands : commands.slice(0, 1))(
+  "on %s every answer is true, and the pool is whole at the end",
+  async (_, command) => {
+    await withPool((pool) => pool.exec(Statement.exec("create table if not exists written (id int, part int)")));
+    await withPool((pool) => pool.exec(Statement.exec("truncate written")));
+    const proxy = await CuttingProxy.to(server.port);
+    const [file = "", ...rest] = command();
+    const child = spawn(file, [
+      ...rest,
+      join(import.meta.dirname, "chaos.ts"),
+      `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,
+    ]);
+    const [said, complained] = [text(child.stdout), text(child.stderr)];
+    await once(child.stdout, "data");
+    const shots = await shootAt(server, proxy);
+    child.stdin.end();
+    const [status] = (await once(child, "exit")) as [number];
+    proxy.close();
+    expect([status, await complained]).toEqual([0, ""]);
+    const told = JSON.parse((await said).split("\n").find((line) => line.startsWith("{")) ?? "{}") as Told;
 
-  expect(told.wrong).toEqual([]);
-  expect(told.isWhole).toBe(true);
-  expect(shots).toBeGreaterThan(0);
-  expect(told.committed.length).toBeGreaterThan(0);
-  expect(told.nothing.length).toBeGreaterThan(0);
-  const rows = await withPool((pool) => pool.exec(written));
-  const parts = new Map(rows.map(({ id, parts }) => [id, Number(parts)]));
-  expect(told.committed.filter((id) => parts.get(id) !== 2)).toEqual([]);
-  expect(told.nothing.filter((id) => parts.has(id))).toEqual([]);
-  expect(told.unknown.filter((id) => parts.has(id) && parts.get(id) !== 2)).toEqual([]);
-  await eventually(() => withPool(async (pool) => (await pool.exec(sessions)).n)).toBe(0n);
-});
+    expect(told.wrong).toEqual([]);
+    expect(told.isWhole).toBe(true);
+    expect(shots).toBeGreaterThan(0);
+    expect(told.committed.length).toBeGreaterThan(0);
+    expect(told.nothing.length).toBeGreaterThan(0);
+    const rows = await withPool((pool) => pool.exec(written));
+    const parts = new Map(rows.map(({ id, parts }) => [id, Number(parts)]));
+    expect(told.committed.filter((id) => parts.get(id) !== 2)).toEqual([]);
+    expect(told.nothing.filter((id) => parts.has(id))).toEqual([]);
+    expect(told.unknown.filter((id) => parts.has(id) && parts.get(id) !== 2)).toEqual([]);
+    await eventually(() => withPool(async (pool) => (await pool.exec(sessions)).n)).toBe(0n);
+  },
+);
 
 function withPool<A>(work: (pool: Pool) => Promise<A>): Promise<A> {
   return Pool.run(server.url(), { size: 1 }, work);

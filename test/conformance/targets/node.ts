@@ -18,9 +18,10 @@ export const nodeNewest: Target = processTarget("node-newest", {
 });
 
 /** Later Nodes again, with HTTP/2 beside HTTP/1.1. */
-export const withHttp2: readonly Target[] = rows(["node-newest"] as const, ["node-22", "node-24"] as const).map((name) =>
-  processTarget(`${name} over HTTP/2`, {
-    program: new URL("../programs/node-http2.ts", import.meta.url),
-    binary: runtimes[name],
-  }),
+export const withHttp2: readonly Target[] = rows(["node-newest"] as const, ["node-22", "node-24"] as const).map(
+  (name) =>
+    processTarget(`${name} over HTTP/2`, {
+      program: new URL("../programs/node-http2.ts", import.meta.url),
+      binary: runtimes[name],
+    }),
 );
