@@ -29,20 +29,6 @@ const own: readonly string[] = [
   "package/wrong-arguments",
   // It reads the default destination of lines, which a listener replaces.
   "testing/quiet",
-  // They take 6 s and more, and begin first: a process of their own costs them little.
-  "adapters/{bun/bun,deno/deno,*/listener,compress/decompress-runtimes,files/kept,redis/{rate-store,relay},vanished}",
-  "adapters/node/{departures,feeds,other-runtimes,out-of-turn,releases}",
-  "adapters/postgres/{cancelling,chaos,pool-life,pool-model,relay,types,untold}",
-  "cli/{dev,runtimes}",
-  "conformance/{bun,deno,node-*,whatwg,workerd}",
-  "create/*",
-  "docs/*",
-  "examples/{clerks,look,page,tutorial}",
-  "fuzz/{node,others}",
-  "html/attacks",
-  "logging/{concurrent,secrets,stderr}",
-  "package/{bundle,declarations,hover,installed,mistakes,orders-*,packed,realworld}",
-  "telemetry/runtimes",
 ];
 
 /** They reset modules, and load sources again: what Node has loaded stays. Vite loads the sources in their processes. */
