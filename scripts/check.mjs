@@ -1,11 +1,11 @@
 /**
- * Runs all checks, even if some fail, and lists the failures: `node scripts/check.mjs [--tests]`. A check is a script of
- * package.json, and runs alone as `npm run <name>`. With `--tests` the tests run last, are counted, and their
- * coverage is checked.
+ * Runs all checks, even if some fail, and lists the failures: `node scripts/check.mjs [--tests | --tests-after FD]`. A check is
+ * a script of package.json, and runs alone as `npm run <name>`. With `--tests` the tests run last, are counted, and
+ * their coverage is checked; with `--tests-after` they wait for the end of a pipe, which is that of what installs what they need.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,12 +32,14 @@ const atOnce = 2;
 /** @typedef {{ readonly name: string, readonly ok: boolean, readonly seconds: number }} Result */
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const withTests = process.argv.includes("--tests");
+const [, , option, pipe] = process.argv;
+const withTests = option === "--tests" || option === "--tests-after";
 const results = [await shown("build"), ...(await allOf(checks))];
 
 const folder = mkdtempSync(join(tmpdir(), "usher-tests-"));
 const counted = join(folder, "tests.json");
 if (withTests) {
+  if (pipe !== undefined) await once(createReadStream("", { fd: Number(pipe) }).resume(), "close");
   const reporters = ["--reporter=default", "--reporter=./test/support/not-run.ts", "--reporter=json"];
   process.env["USHER_COVERAGE_IN"] = folder;
   process.env["USHER_COVERAGE_OF"] = "blocks";

@@ -12,6 +12,7 @@ import { describeOverload } from "../../support/spawned/overload.ts";
 import { describeReleases } from "../../support/spawned/releases.ts";
 import { describeSockets } from "../../support/spawned/sockets.ts";
 import { describeStopping } from "../../support/spawned/stopping.ts";
+import { isWide } from "../../support/wide.ts";
 import { start } from "./start.ts";
 
 describeAnswers(start);
@@ -26,4 +27,5 @@ describeReleases(start);
 describeSockets(start);
 describeStopping(start);
 describeHolding(start, true);
-describeMemory(start);
+// Two thousand clients are six seconds of processor time.
+if (isWide) describeMemory(start);
