@@ -20,7 +20,7 @@ const own: readonly string[] = [
   "models/*",
   "security/{rate,session}-model",
   "telemetry/otlp",
-  // Behind some other files in one process, they wait without end.
+  // Their tests run at once: the end of one ends the raw clients of all, where another file has loaded what does that.
   "conformance/{bun,deno,node-*,whatwg,workerd}",
   // They change what all share: methods of classes, what is global, the modules that are loaded.
   "**/last-net",
