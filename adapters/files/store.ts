@@ -62,6 +62,8 @@ class DiskVersion implements FileVersion {
 interface DiskFile extends StoredFile<DiskVersion> {
   /** By a monotonic clock. */
   readonly checkedAt: number;
+  /** The same, when all compressed files next to it were looked for. */
+  readonly searchedAt: number;
 }
 
 /** A file of at most this is kept in memory. A larger one is read while it is sent. */
@@ -72,6 +74,8 @@ const maxKept = 16 * 1024 * 1024;
 const maxFiles = 4096;
 /** How long a file is sent without a check whether it has changed. */
 const freshMs = 100;
+/** How long no compressed file is looked for where there was none. To look for what is not there takes as long as to check ten files. */
+const absentMs = 1000;
 /** What is read at once, for each client that is sent a large file: 64 KiB take half as much CPU again. */
 const chunkBytes = 512 * 1024;
 
@@ -115,20 +119,29 @@ export class FileStore implements FileSource {
     const plain = await this.#version(absolute, kept?.plain);
     this.#drop(path);
     if (plain === undefined || plain === "directory") return plain;
+    const searchedAt = kept?.plain === plain && checkedAt - kept.searchedAt < absentMs ? kept.searchedAt : checkedAt;
     const encoded = new Map<Encoding, DiskVersion>();
     for (const [encoding, extension] of encodings) {
-      const sibling = await this.#version(absolute + extension, kept?.encoded.get(encoding), encoding);
+      const known = kept?.encoded.get(encoding);
+      if (known === undefined && searchedAt < checkedAt) continue;
+      const sibling = await this.#version(absolute + extension, known, encoding);
       if (sibling !== undefined && sibling !== "directory") encoded.set(encoding, sibling);
     }
-    const file = isSame(kept, plain, encoded) ? { ...kept, checkedAt } : this.#fileOf(path, plain, encoded, checkedAt);
+    const times = { checkedAt, searchedAt };
+    const file = isSame(kept, plain, encoded) ? { ...kept, ...times } : this.#fileOf(path, plain, encoded, times);
     this.#keep(path, file);
     return file;
   }
 
-  #fileOf(path: string, plain: DiskVersion, encoded: ReadonlyMap<Encoding, DiskVersion>, checkedAt: number): DiskFile {
+  #fileOf(
+    path: string,
+    plain: DiskVersion,
+    encoded: ReadonlyMap<Encoding, DiskVersion>,
+    times: Pick<DiskFile, "checkedAt" | "searchedAt">,
+  ): DiskFile {
     const name = basename(path);
     const contentType = contentTypeOf(name, this.#types);
-    return { name, contentType, plain, encoded, encodings: [...encoded.keys()], answers: new Map(), checkedAt };
+    return { name, contentType, plain, encoded, encodings: [...encoded.keys()], answers: new Map(), ...times };
   }
 
   /** The version of a regular file inside of the root, with the bytes that are known of the same version. */

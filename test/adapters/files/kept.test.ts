@@ -16,6 +16,7 @@ import { Test } from "usher-http";
 import { Files } from "usher-http/files";
 
 let root: string;
+let app: Test.TestApp;
 /** The length of a file, as it is told. */
 let length: (name: string | number) => Promise<number>;
 let text: (name: string) => Promise<string>;
@@ -24,7 +25,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "usher-kept-"));
   mkdirSync(join(root, "many"));
   vi.useFakeTimers({ toFake: ["performance"] });
-  const app = Test.app(Files.directory(root));
+  app = Test.app(Files.directory(root));
   text = async (name) => (await Test.call(app, "GET", `/many/${name}`)).body;
   length = async (name) => {
     const { headers } = await Test.call(app, "HEAD", `/many/${name}`);
@@ -98,4 +99,30 @@ it.skipIf(process.platform !== "linux").each([
   write("file", bytes);
   expect((await text("file")).length).toBe(bytes);
   expect(opened()).not.toContain(pathOf("file"));
+});
+
+describe("a compressed file next to one that is kept", () => {
+  /** The coding of a file after some time. */
+  const codingAfter = async (ms: number): Promise<string | null> => {
+    vi.advanceTimersByTime(ms);
+    const { headers } = await Test.call(app, "GET", "/many/app.js", { headers: { "accept-encoding": "br" } });
+    return headers.get("content-encoding");
+  };
+
+  it("is looked for each second where there was none, and known to be gone at once", async () => {
+    write("app.js", 10);
+    expect(await codingAfter(0)).toBe(null);
+    write("app.js.br", 5);
+    expect([await codingAfter(900), await codingAfter(100), await codingAfter(100)]).toEqual([null, "br", "br"]);
+    unlinkSync(pathOf("app.js.br"));
+    expect(await codingAfter(100)).toBe(null);
+  });
+
+  it("is looked for when the file itself has changed", async () => {
+    write("app.js", 10);
+    expect(await codingAfter(0)).toBe(null);
+    write("app.js", 11);
+    write("app.js.br", 5);
+    expect(await codingAfter(100)).toBe("br");
+  });
 });
