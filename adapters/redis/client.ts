@@ -1,6 +1,6 @@
 /** A connection to Redis or Valkey for scripts. */
 import { createHash } from "node:crypto";
-import { clearTimeout, setTimeout } from "node:timers";
+import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import { createClient } from "redis";
 import { closed } from "./closing.ts";
 
@@ -20,16 +20,31 @@ export function script(text: string): Script {
 
 export class RedisConnection {
   readonly #client: ReturnType<typeof clientOf>;
+  #isLate = false;
+  #pings: ReturnType<typeof setInterval> | undefined = undefined;
   #closing: Promise<void> | undefined = undefined;
 
   constructor(url: string) {
     this.#client = clientOf(url);
     // Without a listener an error ends the process.
     this.#client.on("error", () => {});
+    // A client destroyed while its socket connects still connects.
+    this.#client.on("ready", () => {
+      if (!this.#client.isOpen) this.destroy();
+    });
   }
 
-  get isReady(): boolean {
-    return this.#client.isReady;
+  /** Whether a call is late. */
+  get isLate(): boolean {
+    return this.#isLate;
+  }
+
+  /**
+   * Whether it is connected and no call is late. Otherwise nothing should be sent that can be left out: calls would pile up, and as
+   * `socketTimeout` counts what is written too, a server that stopped answering would not be left.
+   */
+  get isAnswering(): boolean {
+    return this.#client.isReady && !this.#isLate;
   }
 
   /** @throws Error if the server cannot be reached. */
@@ -40,16 +55,33 @@ export class RedisConnection {
     } finally {
       clearTimeout(timer);
     }
-    // A client destroyed while its socket connects still connects.
-    if (!this.#client.isOpen) {
-      this.destroy();
-      throw new Error(`the server did not answer within ${connectMs} ms`);
-    }
-    // The store alone must not keep the process running.
+    if (!this.#client.isOpen) throw new Error(`the server did not answer within ${connectMs} ms`);
+    // The store alone must not keep the process running. The package's own `pingInterval` would, until its next ping.
     this.#client.unref();
+    this.#pings = setInterval(() => this.#ping(), connectMs).unref();
   }
 
-  async run({ sha, text }: Script, key: string, given: string[]): Promise<unknown> {
+  /** Rejects where the server is away, or does not answer within `waitMs`. */
+  run(script: Script, key: string, given: string[], waitMs: number): Promise<unknown> {
+    return this.#inTime(this.#run(script, key, given), waitMs);
+  }
+
+  #inTime(call: Promise<unknown>, waitMs: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const late = (): void => {
+        this.#isLate = true;
+        reject(new Error("the server is slow"));
+      };
+      const timer = setTimeout(late, waitMs);
+      const settled = (): void => {
+        clearTimeout(timer);
+        this.#isLate = false;
+      };
+      call.finally(settled).then(resolve, reject);
+    });
+  }
+
+  async #run({ sha, text }: Script, key: string, given: string[]): Promise<unknown> {
     const options = { keys: [key], arguments: given };
     try {
       return await this.#client.evalSha(sha, options);
@@ -59,7 +91,13 @@ export class RedisConnection {
     }
   }
 
+  /** Detects a server that stopped answering without closing the connection. */
+  #ping(): void {
+    if (this.isAnswering) this.#inTime(this.#client.ping(), connectMs).catch(() => {});
+  }
+
   destroy(): void {
+    clearInterval(this.#pings);
     this.#client.destroy();
   }
 
@@ -70,7 +108,8 @@ export class RedisConnection {
   }
 
   async #close(waitMs: number): Promise<void> {
-    if (!this.isReady) {
+    clearInterval(this.#pings);
+    if (!this.#client.isReady) {
       this.destroy();
       return;
     }
@@ -85,8 +124,6 @@ function clientOf(url: string) {
     url,
     RESP: 3,
     disableOfflineQueue: true,
-    // Detects a server that stopped answering without closing the connection.
-    pingInterval: connectMs,
     socket: {
       connectTimeout: connectMs,
       socketTimeout: 3 * connectMs,

@@ -1,4 +1,3 @@
-import { clearTimeout, setTimeout } from "node:timers";
 import { needs, needsObject, needsText } from "../../src/given.ts";
 import { RefusingError, busy, refuse } from "../../src/refusals.ts";
 import type { Refusal } from "../../src/refusals.ts";
@@ -16,7 +15,7 @@ import { needsUrl } from "./closing.ts";
 export interface IdempotencyStoreOptions {
   /** The prefix of its keys: `usher-idempotency:` unless set. */
   readonly prefix?: string;
-  /** How long a request waits for the server: 1,000 ms unless set. Then it is refused with 503 `busy`. */
+  /** How long a request waits for the server: 1,000 ms unless set. Then it is refused with 503 `busy`, as are others until the answer comes. */
   readonly waitMs?: number;
 }
 
@@ -113,7 +112,7 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
     { fingerprint, token, leaseMs, keepMs, takesOver }: IdempotencyClaim,
   ): Promise<IdempotencyEntry | undefined> {
     const given = [fingerprint, token, String(leaseMs), String(keepMs), takesOver ? "1" : "0"];
-    const [known, left, answer] = await this.#run(claim, digest, given);
+    const [known, left, answer] = await this.#runIfAnswering(claim, digest, given);
     return known === undefined ? undefined : { fingerprint: known, answer, leaseMs: Number(left) };
   }
 
@@ -122,7 +121,7 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
   }
 
   async extend(digest: string, token: string, leaseMs: number): Promise<void> {
-    await this.#run(extend, digest, [token, String(leaseMs)]);
+    await this.#runIfAnswering(extend, digest, [token, String(leaseMs)]);
   }
 
   async free(digest: string, token: string): Promise<void> {
@@ -133,15 +132,20 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
     return this.#client.close(this.#waitMs);
   }
 
-  #run(script: Script, digest: string, given: string[]): Promise<readonly string[]> {
-    return new Promise((resolve, reject) => {
-      const away = (): void => reject(new StoreAway("the server is away, or slow"));
-      if (!this.#client.isReady) return away();
-      const timer = setTimeout(away, this.#waitMs);
-      this.#client
-        .run(script, this.#prefix + digest, given)
-        .then((answer) => resolve(answer as readonly string[]), away)
-        .finally(() => clearTimeout(timer));
-    });
+  /** Of a claim that was late its key must be free again, and a handler that has run has an answer: these are sent in any case. */
+  #runIfAnswering(script: Script, digest: string, given: string[]): Promise<readonly string[]> {
+    return this.#client.isAnswering ? this.#run(script, digest, given) : Promise.reject(away());
   }
+
+  async #run(script: Script, digest: string, given: string[]): Promise<readonly string[]> {
+    try {
+      return (await this.#client.run(script, this.#prefix + digest, given, this.#waitMs)) as readonly string[];
+    } catch {
+      throw away();
+    }
+  }
+}
+
+function away(): StoreAway {
+  return new StoreAway("the server is away, or slow");
 }

@@ -1,4 +1,3 @@
-import { clearTimeout, setTimeout } from "node:timers";
 import { needs, needsObject, needsText } from "../../src/given.ts";
 import { memory } from "../../src/security/rate-store.ts";
 import type { RateRule, RateStore } from "../../src/security/rate-store.ts";
@@ -67,8 +66,6 @@ class RedisRateStore implements OpenRateStore {
   readonly #waitMs: number;
   readonly #alone: RateStore = memory();
   #isAlone = false;
-  /** Whether a call is late. Until it is answered, no other is sent, so that calls do not pile up. */
-  #unanswered = false;
 
   constructor(url: string, { prefix = "usher-rate:", waitMs = 200 }: RateStoreOptions) {
     this.#client = new RedisConnection(url);
@@ -92,29 +89,13 @@ class RedisRateStore implements OpenRateStore {
   }
 
   async close(): Promise<void> {
-    if (this.#unanswered) this.#client.destroy();
+    if (this.#client.isLate) this.#client.destroy();
     else await this.#client.close(this.#waitMs);
   }
 
   async #takeFromServer(key: string, { intervalMs, burst }: RateRule): Promise<number> {
-    if (!this.#client.isReady || this.#unanswered) throw new Error("the server is away");
-    const call = this.#client.run(take, key, [String(intervalMs), String(burst)]);
-    return Number(await this.#inTime(call));
-  }
-
-  #inTime<A>(call: Promise<A>): Promise<A> {
-    return new Promise((resolve, reject) => {
-      const late = (): void => {
-        this.#unanswered = true;
-        reject(new Error("the server is slow"));
-      };
-      const timer = setTimeout(late, this.#waitMs);
-      const settled = (): void => {
-        clearTimeout(timer);
-        this.#unanswered = false;
-      };
-      call.finally(settled).then(resolve, reject);
-    });
+    if (!this.#client.isAnswering) throw new Error("the server is away");
+    return Number(await this.#client.run(take, key, [String(intervalMs), String(burst)], this.#waitMs));
   }
 
   #warnAlone(thrown: unknown): void {

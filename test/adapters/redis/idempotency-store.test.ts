@@ -62,6 +62,29 @@ describe.skipIf(redis.isSkipped)(`idempotency keys in Redis${redis.why}`, () => 
     expect(timers.end(60_000)).toBe(0);
     await eventually(() => expect(wire.connections).toBe(0));
   });
+
+  it("sends no further claim to a server that says nothing, but frees a key whose claim was late", async () => {
+    const wire = await Wire.to(Number(new URL(url).port));
+    const prefix = `usher-test-${process.pid}-${prefixes++}:`;
+    const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { prefix, waitMs: 60_000 });
+    const timers = adapterTimers();
+    const claim = (digest: string, token: string) =>
+      store.claim(digest, { fingerprint: "f", token, leaseMs: 60_000, keepMs: 60_000, takesOver: false }, new Date());
+    wire.holdAnswers();
+    const late = claim("late", "a");
+    expect(timers.end(60_000)).toBe(1);
+    await expect(late).rejects.toThrow("the server is away, or slow");
+    // With each call that is written `socketTimeout` would begin anew.
+    for (const send of [() => claim("other", "a"), () => store.extend("late", "a", 60_000)]) {
+      await expect(send()).rejects.toThrow("the server is away, or slow");
+      expect(timers.end(60_000)).toBe(0);
+    }
+    const freed = store.free("late", "a");
+    wire.passAnswers();
+    await freed;
+    expect(await claim("late", "b")).toBe(undefined);
+    await store.close();
+  });
 });
 
 describe.skipIf(ownRedis.isSkipped)(`a Redis that is away${ownRedis.why}`, () => {

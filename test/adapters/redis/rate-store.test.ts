@@ -1,5 +1,6 @@
 /** Rates that processes share, over a real Redis or Valkey (facts 14; rows RL). */
-import { Socket, connect, createServer } from "node:net";
+import { once } from "node:events";
+import net, { Socket, connect, createServer } from "node:net";
 import fc from "fast-check";
 import { createClient } from "redis";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -263,6 +264,36 @@ describe.skipIf(redis.isSkipped)(`a rate store's end${redis.why}`, { timeout: 30
     expect([first, second > 0]).toEqual([0, true]);
     await eventually(async () => expect(await connections()).toBe(0));
     expect(messages("warn")).toEqual([]);
+  });
+
+  it("ST has no timer that keeps the process running", async () => {
+    const set = vi.spyOn(globalThis, "setTimeout");
+    onTestFinished(() => set.mockRestore());
+    const store = await rateStore(url, waits);
+    await store.take(freshKey(), rule, now);
+    expect(set.mock.calls.filter(([, ms]) => ms === 5000)).toEqual([]);
+    await store.close();
+  });
+
+  it("ST leaves no connection where it is closed while it connects again", async () => {
+    const wire = await Wire.to(Number(new URL(url).port));
+    const store = await rateStore(`redis://127.0.0.1:${wire.port}`, waits);
+    const { createConnection } = net;
+    const again = new Promise<net.Socket>((resolve) => {
+      const connecting = vi.spyOn(net, "createConnection").mockImplementation((...given: unknown[]) => {
+        const socket = Reflect.apply(createConnection, net, given) as net.Socket;
+        resolve(socket);
+        return socket;
+      });
+      onTestFinished(() => connecting.mockRestore());
+    });
+    wire.cut();
+    wire.mend();
+    const socket = await again;
+    await store.close();
+    expect(socket.connecting).toBe(true);
+    await once(socket, "close");
+    expect(socket.errored).toBe(null);
   });
 
   it("ST does not wait for a server that says nothing", async () => {
