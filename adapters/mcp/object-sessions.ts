@@ -90,6 +90,6 @@ class ObjectSessions implements SessionHome {
 
   /** A session whose object is new in memory. No stream of before is there: none of its own has the number of one. */
   #restored(id: string, { version, owner }: ObjectText, now: number): McpSession {
-    return new McpSession({ id, version, owner }, now, this.#options, now);
+    return new McpSession({ id, version, owner }, now, this.#options, { lastStream: now });
   }
 }

@@ -44,6 +44,13 @@ interface SessionRecord {
   readonly network?: string | undefined;
 }
 
+interface SessionMore {
+  /** The number before that of its first stream. */
+  readonly lastStream?: number;
+  /** Called at the end of each call. */
+  readonly finished?: () => void;
+}
+
 /** A session of one client. */
 export class McpSession {
   readonly id: string;
@@ -54,18 +61,19 @@ export class McpSession {
   readonly #calls = new Map<unknown, AbortController>();
   readonly #streams = new Map<number, KeptStream>();
   readonly #room: Room = { messages: 0, make: () => this.#makeRoom() };
+  readonly #finished: () => void;
   #usedAt: number;
   #lastStream: number;
 
-  /** @param lastStream The number before that of its first stream. */
-  constructor(record: SessionRecord, now: number, options: Required<McpSessions>, lastStream: number = 0) {
+  constructor(record: SessionRecord, now: number, options: Required<McpSessions>, more: SessionMore = {}) {
     this.id = record.id;
     this.version = record.version;
     this.owner = record.owner;
     this.network = record.network;
     this.#usedAt = now;
     this.#options = options;
-    this.#lastStream = lastStream;
+    this.#lastStream = more.lastStream ?? 0;
+    this.#finished = more.finished ?? (() => {});
   }
 
   get isRunning(): boolean {
@@ -96,6 +104,7 @@ export class McpSession {
   finish(id: unknown, now: number): void {
     this.#calls.delete(id);
     this.use(now);
+    this.#finished();
   }
 
   cancel(id: unknown): void {
@@ -151,7 +160,7 @@ export interface SessionHome {
 export class SessionTable implements SessionHome {
   readonly #options: Required<McpSessions>;
   readonly #owners: Owners;
-  /** The one that was used the longest ago is the first. */
+  /** The one that was used the longest ago is the first: its last message, or the end of its last call. */
   readonly #sessions = new Map<string, McpSession>();
 
   constructor(options: Required<McpSessions>, owners: Owners) {
@@ -169,9 +178,16 @@ export class SessionTable implements SessionHome {
     }
     const { network } = request;
     if (this.#sessions.size >= this.#options.max) this.#endOne(network);
-    const session = new McpSession({ id: crypto.randomUUID(), version, owner, network }, now, this.#options);
+    const record = { id: crypto.randomUUID(), version, owner, network };
+    const finished = (): void => this.#used(session);
+    const session = new McpSession(record, now, this.#options, { finished });
     this.#sessions.set(session.id, session);
     return session.id;
+  }
+
+  /** It is the one that was used last, unless it has ended. */
+  #used(session: McpSession): void {
+    if (this.#sessions.delete(session.id)) this.#sessions.set(session.id, session);
   }
 
   /** Ends a session of the address that has most, with the one to be opened: a client that opens many ends its own. */
@@ -190,10 +206,12 @@ export class SessionTable implements SessionHome {
     const session = this.#sessions.get(id);
     if (session === undefined || session.owner !== owner) return undefined;
     const now = request.now.getTime();
-    this.#sessions.delete(id);
-    if (session.isOver(now)) return undefined;
+    if (session.isOver(now)) {
+      this.#sessions.delete(id);
+      return undefined;
+    }
     session.use(now);
-    this.#sessions.set(id, session);
+    this.#used(session);
     return session;
   }
 

@@ -161,6 +161,27 @@ describe("sessions are bounded", () => {
   });
 });
 
+it("a session whose call has ended is the one that was used last, and those before it that are over end", async () => {
+  let now = 1_795_000_000_000;
+  const app = Test.app(withSessions({ max: 2, idleMs: 1000 }), { now: () => new Date(now) });
+  const called = await opened(app);
+  const headers = { "mcp-session-id": called };
+  const call = ask(app, "tools/call", { name: "waits" }, { headers, id: "w" });
+  await eventually(() => expect(following()).toBe(1));
+  const idle = await opened(app);
+  now += 900;
+  publish(1);
+  expect((await call).body).toContain("done");
+  now += 50;
+  const second = await opened(app);
+  expect([await ping(app, called), await ping(app, idle)]).toEqual([200, 404]);
+  now += 200;
+  expect(await ping(app, called)).toBe(200);
+  now += 900;
+  await opened(app);
+  expect([await ping(app, called), await ping(app, second)]).toEqual([200, 404]);
+});
+
 it("a session is idle once its last call has ended", async () => {
   let now = 1_795_000_000_000;
   const app = Test.app(withSessions({ idleMs: 1000 }), { now: () => new Date(now) });
