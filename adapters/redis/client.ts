@@ -24,14 +24,20 @@ export class RedisConnection {
   #pings: ReturnType<typeof setInterval> | undefined = undefined;
   #closing: Promise<void> | undefined = undefined;
 
-  constructor(url: string) {
+  /** @param connected Called once it is connected, and each time it is again. */
+  constructor(url: string, connected: () => void = () => {}) {
     this.#client = clientOf(url);
     // Without a listener an error ends the process.
     this.#client.on("error", () => {});
     // A client destroyed while its socket connects still connects.
     this.#client.on("ready", () => {
-      if (!this.#client.isOpen) this.destroy();
+      if (this.#client.isOpen) connected();
+      else this.destroy();
     });
+  }
+
+  get isReady(): boolean {
+    return this.#client.isReady;
   }
 
   /** Whether a call is late. */
@@ -44,7 +50,7 @@ export class RedisConnection {
    * `socketTimeout` counts what is written too, a server that stopped answering would not be left.
    */
   get isAnswering(): boolean {
-    return this.#client.isReady && !this.#isLate;
+    return this.isReady && !this.#isLate;
   }
 
   /** @throws Error if the server cannot be reached. */
@@ -109,7 +115,7 @@ export class RedisConnection {
 
   async #close(waitMs: number): Promise<void> {
     clearInterval(this.#pings);
-    if (!this.#client.isReady) {
+    if (!this.isReady) {
       this.destroy();
       return;
     }

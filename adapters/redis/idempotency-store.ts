@@ -91,20 +91,26 @@ export async function idempotencyStore(
   const { prefix = "usher-idempotency:", waitMs = 1000 } = options;
   needsText("idempotencyStore: prefix", prefix);
   needs(typeof waitMs === "number" && waitMs > 0, "idempotencyStore: waitMs", waitMs, "milliseconds");
-  const client = new RedisConnection(url);
-  await client.connect();
-  return new RedisIdempotencyStore(client, prefix, waitMs);
+  const store = new RedisIdempotencyStore(url, prefix, waitMs);
+  await store.connect();
+  return store;
 }
 
 class RedisIdempotencyStore implements OpenIdempotencyStore {
   readonly #client: RedisConnection;
   readonly #prefix: string;
   readonly #waitMs: number;
+  /** The digests of claims whose answers were lost with the connection, by token: the server may have them, and their requests did not run. */
+  readonly #lost = new Map<string, string>();
 
-  constructor(client: RedisConnection, prefix: string, waitMs: number) {
-    this.#client = client;
+  constructor(url: string, prefix: string, waitMs: number) {
+    this.#client = new RedisConnection(url, () => this.#freeLost());
     this.#prefix = prefix;
     this.#waitMs = waitMs;
+  }
+
+  connect(): Promise<void> {
+    return this.#client.connect();
   }
 
   async claim(
@@ -112,8 +118,14 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
     { fingerprint, token, leaseMs, keepMs, takesOver }: IdempotencyClaim,
   ): Promise<IdempotencyEntry | undefined> {
     const given = [fingerprint, token, String(leaseMs), String(keepMs), takesOver ? "1" : "0"];
-    const [known, left, answer] = await this.#runIfAnswering(claim, digest, given);
-    return known === undefined ? undefined : { fingerprint: known, answer, leaseMs: Number(left) };
+    if (!this.#client.isAnswering) throw away();
+    try {
+      const [known, left, answer] = await this.#run(claim, digest, given);
+      return known === undefined ? undefined : { fingerprint: known, answer, leaseMs: Number(left) };
+    } catch (thrown) {
+      if (!this.#client.isReady) this.#lost.set(token, digest);
+      throw thrown;
+    }
   }
 
   async keep(digest: string, { token, answer, keepMs }: IdempotencyAnswer): Promise<boolean> {
@@ -121,9 +133,11 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
   }
 
   async extend(digest: string, token: string, leaseMs: number): Promise<void> {
-    await this.#runIfAnswering(extend, digest, [token, String(leaseMs)]);
+    if (!this.#client.isAnswering) throw away();
+    await this.#run(extend, digest, [token, String(leaseMs)]);
   }
 
+  // As `keep`, it is sent also while a call is late: of a claim whose answer is late the key must be free again.
   async free(digest: string, token: string): Promise<void> {
     await this.#run(free, digest, [token]);
   }
@@ -132,9 +146,9 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
     return this.#client.close(this.#waitMs);
   }
 
-  /** Of a claim that was late its key must be free again, and a handler that has run has an answer: these are sent in any case. */
-  #runIfAnswering(script: Script, digest: string, given: string[]): Promise<readonly string[]> {
-    return this.#client.isAnswering ? this.#run(script, digest, given) : Promise.reject(away());
+  #freeLost(): void {
+    for (const [token, digest] of this.#lost) this.free(digest, token).catch(() => {});
+    this.#lost.clear();
   }
 
   async #run(script: Script, digest: string, given: string[]): Promise<readonly string[]> {

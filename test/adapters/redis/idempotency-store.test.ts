@@ -12,12 +12,13 @@ import { RedisServer, ownRedis, redis, redisUrl } from "../../support/redis.ts";
 import { Wire } from "../../support/wire.ts";
 
 let prefixes = 0;
+let url: string;
+beforeAll(async () => {
+  if (redis.isSkipped) return;
+  url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
+});
 
 describe.skipIf(redis.isSkipped)(`idempotency keys in Redis${redis.why}`, () => {
-  let url: string;
-  beforeAll(async () => {
-    url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
-  });
   const open = async (): Promise<OpenIdempotencyStore> => {
     const prefix = `usher-test-${process.pid}-${prefixes++}:`;
     const store = await idempotencyStore(url, { prefix, waitMs: 60_000 });
@@ -61,6 +62,29 @@ describe.skipIf(redis.isSkipped)(`idempotency keys in Redis${redis.why}`, () => 
     await store.close();
     expect(timers.end(60_000)).toBe(0);
     await eventually(() => expect(wire.connections).toBe(0));
+  });
+});
+
+describe.skipIf(redis.isSkipped)(`a Redis that does not answer${redis.why}`, () => {
+  it("frees a claim whose answer was lost with the connection, once it has another", async () => {
+    const wire = await Wire.to(Number(new URL(url).port));
+    const prefix = `usher-test-${process.pid}-${prefixes++}:`;
+    const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { prefix, waitMs: 60_000 });
+    const [client, other] = [await createClient({ url }).connect(), await idempotencyStore(url, { prefix })];
+    const times = { leaseMs: 3_600_000, keepMs: 3_600_000, takesOver: false };
+    const claim = (at: typeof store, token: string) => at.claim("a", { fingerprint: "f", token, ...times }, new Date());
+    wire.holdAnswers();
+    // Of two requests with the key, the second one has no claim to free.
+    const lost = [claim(store, "a"), claim(store, "c")];
+    await eventually(async () => expect(await client.exists(`${prefix}a`)).toBe(1));
+    wire.cut();
+    for (const { status } of await Promise.allSettled(lost)) expect(status).toBe("rejected");
+    // As for a request that was refused.
+    await expect(store.free("a", "a")).rejects.toThrow("the server is away, or slow");
+    expect(await claim(other, "b")).toMatchObject({ answer: undefined });
+    wire.mend();
+    await eventually(async () => expect(await claim(other, "b")).toBe(undefined));
+    await Promise.all([store.close(), other.close(), client.close()]);
   });
 
   it("sends no further claim to a server that says nothing, but frees a key whose claim was late", async () => {
