@@ -22,10 +22,13 @@ export function indexOf(table: string, column: string): string {
 
 const sweptAtOnce = 10_000;
 
-/** The statement of {@link sweepAll}. It asks twice: of a row that another statement has just renewed, only the outer question sees that. */
+/**
+ * The statement of {@link sweepAll}. The sweeps of several processes leave each other's rows alone: one that waited for the rows of
+ * another would delete few of them itself, and end too early. A lock sees the row as another statement has just renewed it.
+ */
 export function sweeping(name: string, isOver: string): string {
-  const some = `select digest from ${name} where ${isOver} limit ${sweptAtOnce}`;
-  return `delete from ${name} where ${isOver} and digest in (${some})`;
+  const some = `select digest from ${name} where ${isOver} limit ${sweptAtOnce} for update skip locked`;
+  return `delete from ${name} where digest = any(array(${some}))`;
 }
 
 /**

@@ -125,29 +125,6 @@ describe("store: races and faults", () => {
     expect(won).toEqual(calls[0] === "replace" ? ["renewed 0"] : []);
   });
 
-  it("SE-10, DB-25 sweeps what has expired, and says how many that were", async () => {
-    const { store } = await table();
-    for (const second of [10, 20, 30]) await store.save(`a${second}`, { ...entry, expiresAt: at(second) }, "started");
-    expect(await store.sweep(at(20))).toBe(2);
-    expect(await store.sweep(at(20))).toBe(0);
-    expect(await store.find("a30")).toBeDefined();
-  });
-
-  it("sweeps with several statements what nobody has swept for long: one would be too long for its bound", async () => {
-    const { name, store } = await table();
-    await outside.unsafe(`create table ${name}_swept (rows int);
-      create function ${name}_count() returns trigger language plpgsql as
-        $$ begin insert into ${name}_swept select count(*) from gone; return null; end $$;
-      create trigger swept after delete on ${name} referencing old table as gone
-        for each statement execute function ${name}_count();
-      insert into ${name} select 'd' || n, '', now(), now(), now() from generate_series(1, 25000) n`);
-    await store.save("kept", { ...entry, expiresAt: new Date(Date.now() + 3_600_000) }, "started");
-    expect(await store.sweep(new Date(Date.now() + 60_000))).toBe(25_000);
-    const statements = await outside.unsafe(`select rows from ${name}_swept`);
-    expect(statements.map(({ rows }) => rows as number)).toEqual([10_000, 10_000, 5000]);
-    expect(await store.find("kept")).toBeDefined();
-  });
-
   it("raises what the database refuses, with nothing of the session in it", async () => {
     const store = SessionTable.store(await pool(), { table: "missing" });
     const digest = "d1gest0fCookie";
@@ -166,6 +143,46 @@ describe("store: races and faults", () => {
       const { message, stack, failure, refusal } = thrown as DatabaseError;
       expect(JSON.stringify([message, stack, failure, refusal])).not.toMatch(/d1gest|Kim|2026-01-01/);
     }
+  });
+});
+
+describe("store: sweeps", () => {
+  it("SE-10, DB-25 sweeps what has expired, and says how many that were", async () => {
+    const { store } = await table();
+    for (const second of [10, 20, 30]) await store.save(`a${second}`, { ...entry, expiresAt: at(second) }, "started");
+    expect(await store.sweep(at(20))).toBe(2);
+    expect(await store.sweep(at(20))).toBe(0);
+    expect(await store.find("a30")).toBeDefined();
+  });
+
+  it("sweeps all but what another sweep deletes, without waiting for it, and not what is renewed meanwhile", async () => {
+    const { name, store } = await table();
+    await outside.unsafe(
+      `insert into ${name} select 'd' || n, '', now(), now(), now() from generate_series(1, 15000) n`,
+    );
+    await observer(server).begin(async (sql) => {
+      await sql`delete from ${sql(name)} where digest in (select digest from ${sql(name)} limit 100)`;
+      await sql`update ${sql(name)} set expires_at = now() + interval '1 hour' where digest = 'd15000'`;
+      expect(await store.sweep(new Date(Date.now() + 60_000))).toBe(14_899);
+    });
+    expect((await outside`select digest from ${outside(name)}`).map(({ digest }) => String(digest))).toEqual([
+      "d15000",
+    ]);
+  });
+
+  it("sweeps with several statements what nobody has swept for long: one would be too long for its bound", async () => {
+    const { name, store } = await table();
+    await outside.unsafe(`create table ${name}_swept (rows int);
+      create function ${name}_count() returns trigger language plpgsql as
+        $$ begin insert into ${name}_swept select count(*) from gone; return null; end $$;
+      create trigger swept after delete on ${name} referencing old table as gone
+        for each statement execute function ${name}_count();
+      insert into ${name} select 'd' || n, '', now(), now(), now() from generate_series(1, 25000) n`);
+    await store.save("kept", { ...entry, expiresAt: new Date(Date.now() + 3_600_000) }, "started");
+    expect(await store.sweep(new Date(Date.now() + 60_000))).toBe(25_000);
+    const statements = await outside.unsafe(`select rows from ${name}_swept`);
+    expect(statements.map(({ rows }) => rows as number)).toEqual([10_000, 10_000, 5000]);
+    expect(await store.find("kept")).toBeDefined();
   });
 });
 
