@@ -107,8 +107,9 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   const response = { status: answer.status, head, body, closes };
   const connection = typeof answer.body === "object" ? connectionOf(request, answer.body) : undefined;
   const continues = connection !== undefined || (typeof body === "object" && isStream(body));
-  // Middleware has answered by itself: its route may still run, and acquire, and add tasks.
-  const isEarly = request.inside !== undefined && request.inside.made === undefined;
+  // Middleware has answered by itself, or the deadline has passed: the route may still run, and acquire, and add tasks.
+  const isEarly =
+    request.deadline?.hasExpired === true || (request.inside !== undefined && request.inside.made === undefined);
   if (isEarly) request.acquired ??= new Acquired();
   request.acquired?.sent(answer, continues);
   const tasks = isEarly ? request.later() : request.tasks;

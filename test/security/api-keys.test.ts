@@ -2,9 +2,11 @@
 import fc from "fast-check";
 import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import { ApiKeys, Openapi, Path, Returns, Test, get, refuse } from "usher-http";
+import { ApiKeys, Meta, Openapi, Path, Returns, Test, get, refuse } from "usher-http";
 import type { ApiKeyStore, Dep } from "usher-http";
 import { Jwt } from "usher-http/jwt";
+import { eventually } from "../support/eventually.ts";
+import { gate } from "../support/gate.ts";
 import { logWith, logged, messages } from "../support/logs.ts";
 import { digestOf } from "../../src/security/session-store.ts";
 
@@ -206,6 +208,25 @@ describe("the life of a key", () => {
     expect(stored).toEqual([at(1), at(minute + 1), at(2 * minute + 1)]);
     expect((await memory.get(entry.id))?.usedAt).toEqual(at(2 * minute + 1));
   });
+});
+
+it("a key has its last use stored where the store was late, and the request is answered", async () => {
+  const memory = ApiKeys.memory();
+  const answers = gate();
+  const find: ApiKeyStore["find"] = async (digest) => {
+    await answers.passed;
+    return memory.find(digest);
+  };
+  const keys = keysOf({ ...bound(memory), find });
+  const { key, entry } = await ApiKeys.create(keys, { owner: "ada" });
+  const inputs = { caller: ApiKeys.input(keys) };
+  const meta = Meta.empty.add(Meta.deadline, 1);
+  const app = Test.app([get(Path.root, { meta, inputs, returns: Returns.text }, () => "")], { maxAfter: 1 });
+  const asked = await Test.call(app, "GET", "/", { headers: { authorization: `Bearer ${key}` } });
+  expect(asked.status).toBe(503);
+  answers.open();
+  // A task that does not run keeps its place of `maxAfter`, and no later request would store the use.
+  await eventually(async () => expect((await memory.get(entry.id))?.usedAt).toBeInstanceOf(Date));
 });
 
 it("a key fits in memory, or is an error", async () => {
