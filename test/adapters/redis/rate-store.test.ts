@@ -239,6 +239,25 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
   });
 });
 
+it.skipIf(redis.isSkipped)(
+  `RL a long key takes no more room than a short one, and counts alone${redis.why}`,
+  async () => {
+    const url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
+    const prefix = `${freshKey()}:`;
+    const [store, admin] = [await rateStore(url, { ...waits, prefix }), await createClient({ url }).connect()];
+    onTestFinished(async () => {
+      await Promise.all([store.close(), admin.close()]);
+    });
+    const taken = async (key: string) => (await store.take(key, rule, now)) === 0;
+    const [long, other] = ["a".repeat(16_000), `${"a".repeat(16_000)}b`];
+    expect([await taken(long), await taken(long), await taken(other)]).toEqual([true, false, true]);
+    const kept = (await admin.keys(`${prefix}*`)).map((key) => key.slice(prefix.length));
+    for (const key of kept) expect(key.length).toBeLessThan(64);
+    // No client can use up the rate of a long key by a short one.
+    for (const key of kept) expect(await taken(key)).toBe(true);
+  },
+);
+
 /** Whether a promise settles without anything of another process: by the next turn of the event loop. */
 function settlesAtOnce(promise: Promise<void>): Promise<boolean> {
   return Promise.race([promise.then(() => true), new Promise<boolean>((resolve) => setImmediate(resolve, false))]);
