@@ -40,7 +40,7 @@ export function describeFailure(thrown: unknown): string {
 
 /** A program supplies resources where it serves; a command reads them of the module. */
 function adviceOn(problems: string): string {
-  return /reads the resource .*, which the option resources lacks$/m.test(problems)
+  return /reads the resource .*, which the option resources lacks: /m.test(problems)
     ? "\nExport `options` beside `routes`: export const options = { resources: [Dep.resource(dependency, value)] };"
     : "";
 }

@@ -12,13 +12,14 @@ import type { Route } from "../routing/route.ts";
 /** Every declaration that `App.make` refuses, each with its route. */
 export class DeclarationError extends Error {
   override readonly name: string = "DeclarationError";
-  readonly problems: readonly string[];
+  declare readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
     super(
       problems.length === 1 ? `App.make: ${problems[0]}` : `App.make:\n${problems.map((p) => `- ${p}`).join("\n")}`,
     );
-    this.problems = problems;
+    // An uncaught error is printed with its enumerable members: each sentence would be there twice.
+    Object.defineProperty(this, "problems", { value: problems });
   }
 }
 
@@ -159,7 +160,9 @@ function checkInputs(
       problems.push(`${name} reads the header ${JSON.stringify(need.name)}, which is no header's name`);
     }
     if (resource !== undefined && !resources.has(resource)) {
-      problems.push(`${name} reads the resource ${resource}, which the option resources lacks`);
+      problems.push(
+        `${name} reads the resource ${resource}, which the option resources lacks: add Dep.resource(…, value)`,
+      );
     }
     if (check !== undefined) for (const problem of check(format, checked)) problems.push(`${name} ${problem}`);
   }

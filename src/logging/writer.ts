@@ -26,7 +26,7 @@ export function readSettings({ levels = "", format = "" }: SettingTexts): Result
       .slice(equals + 1)
       .trim()
       .toLowerCase();
-    if (!words.has(word)) return error(`"${item}" is not a log level`);
+    if (!words.has(word)) return error(`"${item}" is not a log level: error, warn, info, debug or off`);
     if (equals === -1) fallback = words.get(word);
     else sources.set(item.slice(0, equals).trim(), words.get(word));
   }

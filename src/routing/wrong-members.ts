@@ -1,5 +1,5 @@
 /** Arguments that only JavaScript can get wrong: each member of a route is looked at once, so that no check of it meets another. */
-import { isListOf, isMeta, isObject, isSegment, isTexts, kindOf } from "../given.ts";
+import { isMeta, isObject, isSegment, isTexts, kindOf } from "../given.ts";
 import { isCode } from "../refusals.ts";
 import type { Route } from "./route.ts";
 
@@ -9,7 +9,10 @@ export function wrongMembers(route: unknown, index: number): readonly string[] {
   if (!isObject(route))
     return [`${at} is ${kindOf(route)}, and not a route: make it by get, post, put, patch, del or route`];
   const { method, path, inputs, returns, refuses, tags, meta, handler } = route as Partial<Route>;
+  // `Openapi.docs` and `Health.routes` make lists.
+  if (Array.isArray(route)) return [`${at} is a list: write \`...\` before it`];
   if (typeof method !== "string" || !isObject(path) || !Array.isArray(path.segments)) {
+    if ("group" in route) return [`${at} is a group: list the routes that it made`];
     return [`${at} is no route: make it by get, post, put, patch, del or route, with a path of Path.of`];
   }
   const name = `${method} ${path.pattern}`;
@@ -21,7 +24,8 @@ export function wrongMembers(route: unknown, index: number): readonly string[] {
     needs(isSegment(segment), "a segment of its path", segment, "a text or a parameter of Path");
   }
   needs(isObject(returns) && isObject(returns.node), "returns", returns, "one of Returns");
-  needs(isCodes(refuses), "refuses", refuses, codesOf);
+  const notCodes = wrongCodes(refuses);
+  if (notCodes !== undefined) problems.push(`${name}: refuses${notCodes}`);
   needs(isTexts(tags), "tags", tags, "a list of texts");
   needs(isMeta(meta), "meta", meta, "made from Meta.empty");
   needs(typeof handler === "function", "its handler", handler, "a function");
@@ -51,7 +55,8 @@ function notInput(value: unknown, seen: Set<unknown>): string | undefined {
   if (typeof name !== "string") return `is made from ${kindOf(name)}, and not the name of what it reads`;
   if (!isObject(about)) return `is made from ${kindOf(about)}, and not an object of options`;
   const { codes = [] } = value.node;
-  if (!isCodes(codes)) return `is made from ${kindOf(codes)}, and not ${codesOf}`;
+  const notCodes = wrongCodes(codes);
+  if (notCodes !== undefined) return `is made from codes: refuses${notCodes}`;
   for (const other of value.node.from) {
     const wrong = notInput(other, seen);
     if (wrong !== undefined) return wrong.replace(/^is (?:made from )?/, "is made from ");
@@ -59,10 +64,11 @@ function notInput(value: unknown, seen: Set<unknown>): string | undefined {
   return undefined;
 }
 
-const codesOf = "a list of codes of Refusal.code";
-
-function isCodes(value: unknown): boolean {
-  return isListOf(value, isCode);
+/** What is wrong with a list of codes, to be read after its name; undefined for a right one. */
+function wrongCodes(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return ` is ${kindOf(value)}, and not a list of codes of Refusal.code`;
+  const at = Array.from(value).findIndex((code) => !isCode(code));
+  return at === -1 ? undefined : `[${at}] is ${kindOf(value[at])}, and not a code of Refusal.code`;
 }
 
 function isInput(value: unknown): value is {

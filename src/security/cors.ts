@@ -58,6 +58,7 @@ export function make(options: CorsOptions): Cors {
       "Cors.make: origins any with credentials would let every site act as its visitors: list the origins",
     );
   }
+  if (origins.includes("*")) throw new Error('Cors.make: "*" is not an origin: for every site, write origins: "any"');
   const named = readOrigins(origins === "any" ? none : origins, (problem) => {
     throw new Error(`Cors.make: the origin ${problem}`);
   });

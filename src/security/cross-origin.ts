@@ -47,10 +47,15 @@ export function readOrigins(texts: readonly string[], wrong: (problem: string) =
   for (const text of texts) {
     const quoted = JSON.stringify(text);
     if (text === "null") wrong(`${quoted} is sent by every page that hides its origin, and is never trusted`);
-    else if (!isOrigin(text))
-      wrong(`${quoted} is not an origin as a browser writes it: a scheme and a host in lower case`);
+    else if (!isOrigin(text)) wrong(`${quoted} is not an origin as a browser writes it: ${originOf(text)}`);
   }
   return new Set(texts);
+}
+
+/** The origin that is meant, if there is one: most often there is a slash at the end. */
+function originOf(text: string): string {
+  const meant = URL.canParse(text) ? new URL(text).origin : "";
+  return meant.startsWith("http") && isOrigin(meant) ? `write "${meant}"` : "a scheme and a host in lower case";
 }
 
 function isOrigin(text: string): boolean {

@@ -214,6 +214,9 @@ export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
     }
   }
   needsText(`${taker}: host`, limits.host);
+  // Node and Bun would listen on every interface.
+  if (limits.host === "")
+    throw new RangeError(`${taker}: host cannot be "": write "localhost", or "0.0.0.0" for every interface`);
   needs(typeof limits.signals === "boolean", `${taker}: signals`, limits.signals, "true or false");
   if (limits.socket !== undefined) checkSocket(limits.socket, taker);
   if (limits.tls !== undefined) checkTls(`${taker}: tls`, limits.tls);

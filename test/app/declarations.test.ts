@@ -334,9 +334,13 @@ describe("resources and limits", () => {
     [
       "ST",
       [],
-      "\n- GET /x reads the resource store, which the option resources lacks\n- GET /x reads the resource hub, which the option resources lacks",
+      "\n- GET /x reads the resource store, which the option resources lacks: add Dep.resource(…, value)\n- GET /x reads the resource hub, which the option resources lacks: add Dep.resource(…, value)",
     ],
-    ["ST", [Dep.resource(hub, "h")], " GET /x reads the resource store, which the option resources lacks"],
+    [
+      "ST",
+      [Dep.resource(hub, "h")],
+      " GET /x reads the resource store, which the option resources lacks: add Dep.resource(…, value)",
+    ],
     [
       "ST-33",
       [Dep.resource(hub, "h"), Dep.resource(store, "a"), Dep.resource(store, "b"), Dep.resource(store, "c")],

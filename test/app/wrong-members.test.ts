@@ -1,7 +1,7 @@
 /** What JavaScript can get wrong in a route and in `App.make`: each is a sentence that names the route and the member. */
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { App, Dep, Meta, Path, Query, Refusal, Returns, get } from "usher-http";
-import type { Route } from "usher-http";
+import { App, Dep, Health, Meta, Path, Query, Refusal, Returns, Route, get } from "usher-http";
 import * as v from "valibot";
 import "../support/logs.ts";
 
@@ -16,13 +16,17 @@ const right = { inputs: {}, returns: Returns.text, refuses: [Refusal.notFound], 
 const hello = () => "hello";
 const at = Path.of("a");
 
-function refused(make: () => unknown): unknown {
+function thrownBy(make: () => unknown): unknown {
   try {
-    make();
-    return "nothing";
+    return make();
   } catch (thrown) {
-    return (thrown as Error).message;
+    return thrown;
   }
+}
+
+function refused(make: () => unknown): unknown {
+  const thrown = thrownBy(make);
+  return thrown instanceof Error ? thrown.message : "nothing";
 }
 
 /** A route whose declaration has one member of another type. */
@@ -32,7 +36,7 @@ describe.each(wrong)("%s", (kind, value) => {
   it.each([
     ["returns", withMember({ returns: value }), "one of Returns"],
     ["refuses", withMember({ refuses: value }), "a list of codes of Refusal.code"],
-    ["refuses", withMember({ refuses: [value] }), "a list of codes of Refusal.code"],
+    ["refuses[1]", withMember({ refuses: [Refusal.notFound, value] }), "a code of Refusal.code"],
     ["tags", withMember({ tags: value }), "a list of texts"],
     ["meta", withMember({ meta: value }), "made from Meta.empty"],
     ["its handler", get(at, right, value as never), "a function"],
@@ -81,6 +85,27 @@ it.each([
   expect(refused(() => App.make([get(at, { inputs: below, returns: Returns.text }, hello)]))).toBe(
     `App.make: GET /a: the input x ${said.replace("is", "is made from")}`,
   );
+});
+
+it.each([
+  ["a list of routes", Health.routes(), "is a list: write `...` before it"],
+  ["a group", Route.group({}), "is a group: list the routes that it made"],
+])("as a route, %s says what to write", (_what, value, said) => {
+  expect(refused(() => App.make([value] as never))).toBe(`App.make: the route 0 of the list ${said}`);
+});
+
+it("a code of an input that is none", () => {
+  const user = Dep.join({}, hello, { refuses: [Refusal.notFound, "gone"] as never });
+  expect(refused(() => App.make([withMember({ inputs: { user } })]))).toBe(
+    "App.make: GET /a: the input user is made from codes: refuses[1] is a string, and not a code of Refusal.code",
+  );
+});
+
+it("an error of declarations prints each mistake once", () => {
+  const made = () => App.make([withMember({ returns: 1 }), withMember({ refuses: 2 })]);
+  const printed = inspect(thrownBy(made));
+  expect(printed.match(/returns is a number/g)).toHaveLength(1);
+  expect(printed.match(/refuses is a number/g)).toHaveLength(1);
 });
 
 it("a route without its path or its declaration", () => {

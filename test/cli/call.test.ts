@@ -120,7 +120,7 @@ export const refusalFormat = RefusalFormat.problemDetails();`;
     [
       "no options for a resource",
       "",
-      /^usher call: .* the resource store, which the option resources lacks\nExport `options` beside `routes`: .*\n$/,
+      /^usher call: .* the resource store, which the option resources lacks: add Dep\.resource\(…, value\)\nExport `options` beside `routes`: .*\n$/,
     ],
     [
       "options of another kind",

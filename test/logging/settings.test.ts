@@ -42,12 +42,12 @@ describe("Log.configure", () => {
   });
 
   it.each([
-    ["loud", '"loud" is not a log level'],
-    ["info, Shop=Loud ,debug", '"Shop=Loud" is not a log level'],
-    ["shop=", '"shop=" is not a log level'],
-    ["=", '"=" is not a log level'],
-    ["info debug", '"info debug" is not a log level'],
-    ["constructor", '"constructor" is not a log level'],
+    ["loud", '"loud" is not a log level: error, warn, info, debug or off'],
+    ["info, Shop=Loud ,debug", '"Shop=Loud" is not a log level: error, warn, info, debug or off'],
+    ["shop=", '"shop=" is not a log level: error, warn, info, debug or off'],
+    ["=", '"=" is not a log level: error, warn, info, debug or off'],
+    ["info debug", '"info debug" is not a log level: error, warn, info, debug or off'],
+    ["constructor", '"constructor" is not a log level: error, warn, info, debug or off'],
   ])("LG-15 levels %j are refused by name, and nothing is set", (levels, error) => {
     logWith({ level: "error" });
     expect(Log.configure({ levels, format: "pretty" })).toEqual({ ok: false, error });

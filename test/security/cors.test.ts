@@ -235,17 +235,14 @@ describe("what makes none", () => {
       { origins: "any", credentials: true },
       "Cors.make: origins any with credentials would let every site act as its visitors: list the origins",
     ],
-    [
-      { origins: ["*"] },
-      'Cors.make: the origin "*" is not an origin as a browser writes it: a scheme and a host in lower case',
-    ],
+    [{ origins: ["*"] }, 'Cors.make: "*" is not an origin: for every site, write origins: "any"'],
     [
       { origins: ["null"] },
       'Cors.make: the origin "null" is sent by every page that hides its origin, and is never trusted',
     ],
     [
       { origins: ["https://a.example/"] },
-      'Cors.make: the origin "https://a.example/" is not an origin as a browser writes it',
+      'Cors.make: the origin "https://a.example/" is not an origin as a browser writes it: write "https://a.example"',
     ],
     [{ origins: [], headers: ["a b"] }, 'Cors.make: "a b" is not a header\'s name'],
     [{ origins: [], headers: ["*"] }, 'Cors.make: "*" is not a header\'s name'],

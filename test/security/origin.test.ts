@@ -214,10 +214,10 @@ describe("whom it believes", () => {
 
   it.each([
     ["null", "is sent by every page that hides its origin, and is never trusted"],
-    ["https://shop.example/", "is not an origin as a browser writes it: a scheme and a host in lower case"],
-    ["https://shop.example:443", "is not an origin as a browser writes it: a scheme and a host in lower case"],
-    ["https://Shop.example", "is not an origin as a browser writes it: a scheme and a host in lower case"],
-    ["https://grüße.example", "is not an origin as a browser writes it: a scheme and a host in lower case"],
+    ["https://shop.example/", 'is not an origin as a browser writes it: write "https://shop.example"'],
+    ["https://shop.example:443", 'is not an origin as a browser writes it: write "https://shop.example"'],
+    ["https://Shop.example", 'is not an origin as a browser writes it: write "https://shop.example"'],
+    ["https://grüße.example", 'is not an origin as a browser writes it: write "https://xn--gre-6ka8l.example"'],
     ["https://*.example", "is not an origin as a browser writes it: a scheme and a host in lower case"],
     ["shop.example", "is not an origin as a browser writes it: a scheme and a host in lower case"],
     ["chrome-extension://a/b", "is not an origin as a browser writes it: a scheme and a host in lower case"],

@@ -33,4 +33,10 @@ describe("serve and listener", () => {
     expect(() => limitsOf({ host: value as never })).toThrow(`serve: host is ${kind}, and not a text`);
     expect(() => limitsOf({ socket: value as never })).toThrow(`serve: socket is ${kind}, and not a text`);
   });
+
+  // Node and Bun would listen on every interface: a `HOST=` of the environment must not.
+  it("an empty host", async () => {
+    const error = new RangeError('serve: host cannot be "": write "localhost", or "0.0.0.0" for every interface');
+    await expect(serve([], { host: "", port: 0 })).rejects.toThrow(error);
+  });
 });

@@ -54,7 +54,10 @@ describe("options as a function of the bindings", () => {
   });
 
   it.each([
-    ["lacks", "GET /a: internal: App.make: GET / reads the resource word, which the option resources lacks"],
+    [
+      "lacks",
+      "GET /a: internal: App.make: GET / reads the resource word, which the option resources lacks: add Dep.resource(…, value)",
+    ],
     ["raises", "GET /a: internal: it raised"],
   ])("where making it %s, answer 500 to everything and tell the log why", async (FAILS, why) => {
     const running = await start(script, { bindings: { WORD: "hello", FAILS } });
