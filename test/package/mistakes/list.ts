@@ -259,6 +259,22 @@ if (!found.ok && found.error === "sold_out") console.log("sold out");`,
     source: "App.make(routes, { resources: Dep.resource(store, {} as never) });",
   },
   {
+    what: "one code in place of the list",
+    source: `get(orders, { returns: Returns.text, refuses: gone }, () => "x");`,
+  },
+  {
+    what: "a list of routes among the routes",
+    source: "App.make([readOrder, routes]);",
+  },
+  {
+    what: "a status in place of options",
+    source: "Returns.json(Order, 201);",
+  },
+  {
+    what: "a code in place of a refusal",
+    source: "get(orders, { returns: Returns.json(Order), refuses: [gone] }, () => gone);",
+  },
+  {
     what: "a signed cookie without keys",
     source: `Cookie.signed("session", Codec.string);`,
   },
