@@ -5,12 +5,13 @@ import type { Order, Store } from "../src/store.ts";
 export function memoryStore(stock: Record<string, number>): Store {
   const orders = new Map<number, Order>();
   const left = new Map(Object.entries(stock));
+  let lastId = 0;
   return {
     async place(order) {
       const leftOver = left.get(order.item) ?? 0;
       if (leftOver < order.quantity) return soldOutOf(order);
       left.set(order.item, leftOver - order.quantity);
-      const placed = { ...order, id: orders.size + 1, placed_at: new Date() };
+      const placed = { ...order, id: ++lastId, placed_at: new Date() };
       orders.set(placed.id, placed);
       return placed;
     },
