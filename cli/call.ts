@@ -74,7 +74,7 @@ function parsed(args: readonly string[]): CallLine {
   if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(method)) throw new UsageError(`${JSON.stringify(method)} is not a method`);
   if (target === undefined) throw new UsageError("the target is missing: a path as /orders?page=2");
   if (!/^\/[^\s#]*$/.test(target))
-    throw new UsageError(`the target must be a path as /orders?page=2, not ${JSON.stringify(target)}`);
+    throw new UsageError(`the target must be a path such as /orders?page=2, not ${JSON.stringify(target)}`);
   if (more.length > 0) throw new UsageError("give one body, in quotes");
   const headers = headersOf(values.header ?? []);
   return { module, method: method.toUpperCase(), target, headers, body, include: values.include === true };

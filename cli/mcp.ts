@@ -109,7 +109,8 @@ function parsed(args: readonly string[]): {
   if (module === undefined) throw new UsageError("the module is missing");
   if (more.length > 0) throw new UsageError(`give one module, not ${more.length + 1}`);
   const { path = "/mcp" } = values;
-  if (!/^\/[^\s?#]*$/.test(path)) throw new UsageError(`--path must be a path as /mcp, not ${JSON.stringify(path)}`);
+  if (!/^\/[^\s?#]*$/.test(path))
+    throw new UsageError(`--path must be a path such as /mcp, not ${JSON.stringify(path)}`);
   return { module, headers: headersOf(values.header ?? []), path };
 }
 

@@ -148,7 +148,7 @@ export const refusalFormat = RefusalFormat.problemDetails();`;
     [[stored], /the method is missing/],
     [[stored, "G T", "/"], /"G T" is not a method/],
     [[stored, "GET"], /the target is missing/],
-    [[stored, "GET", "store"], /the target must be a path as \/orders\?page=2, not "store"/],
+    [[stored, "GET", "store"], /the target must be a path such as \/orders\?page=2, not "store"/],
     [[stored, "GET", "/a b"], /the target must be a path/],
     [[stored, "GET", "/a#b"], /the target must be a path/],
     [[stored, "POST", "/echo", "a", "b"], /give one body, in quotes/],

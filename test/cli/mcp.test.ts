@@ -118,7 +118,7 @@ export const routes = [who, ...Mcp.routes([who], { name: "w", version: "1", sess
   it.each([
     [[], "the module is missing"],
     [["a.ts", "b.ts"], "give one module, not 2"],
-    [["a.ts", "--path", "mcp"], '--path must be a path as /mcp, not "mcp"'],
+    [["a.ts", "--path", "mcp"], '--path must be a path such as /mcp, not "mcp"'],
     [["a.ts", "-H", "x"], "--header must be 'name: value'"],
   ])("refuses the arguments %j", async (args, problem) => {
     let errors = "";
