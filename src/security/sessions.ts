@@ -97,6 +97,12 @@ export function make<S extends AnyShape>(options: SessionsOptions<S>): Sessions<
 export function make<S extends StandardSchema>(
   options: SessionsOptions<S> & { readonly shape: Stored<S> },
 ): Sessions<OutputOf<S>>;
+// For errors, as of `Returns.json`: a compiler reports the last of four overloads alone, and that is for any schema.
+export function make<S extends AnyShape>(options: SessionsOptions<S>): Sessions<ValueOf<S>>;
+// No schema reaches it that the others take.
+export function make<S extends AnyStandard>(
+  options: SessionsOptions<S> & { readonly shape: S extends StandardSchema ? Stored<S> : unknown },
+): Sessions<unknown>;
 export function make(options: SessionsOptions<AnyStandard>): Sessions<unknown> {
   return new KeptSessions<unknown>(options);
 }

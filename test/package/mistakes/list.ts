@@ -37,7 +37,7 @@ export const session = Cookie.named("session", Codec.string);
 
 /** The first lines of every mistake. */
 export const prelude = `import * as v from "valibot";
-import { App, Cookie, Dep, Event, Meta, Path, Query, Codec, Refusal, Returns, Route, answer, get, json, param, post, refuse, route } from "usher-http";
+import { App, Cookie, Dep, Event, Meta, Path, Query, Codec, Refusal, Returns, Route, Sessions, answer, get, json, param, post, refuse, route } from "usher-http";
 import { serve } from "usher-http/node";
 import { NewOrder, Order, Placed, Tick, api, byId, chat, gone, order, orderId, orders, page, pool, readOrder, routes, signedOut, store } from "./shared.js";
 `;
@@ -273,6 +273,14 @@ if (!found.ok && found.error === "sold_out") console.log("sold out");`,
   {
     what: "a code in place of a refusal",
     source: "get(orders, { returns: Returns.json(Order), refuses: [gone] }, () => gone);",
+  },
+  {
+    what: "a session's time as text",
+    source: 'Sessions.make({ store: Sessions.memory(), shape: Order, idleMs: "30m", absoluteMs: 3_600_000 });',
+  },
+  {
+    what: "a session without its times",
+    source: "Sessions.make({ store: Sessions.memory(), shape: Order });",
   },
   {
     what: "a signed cookie without keys",
