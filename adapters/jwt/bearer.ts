@@ -96,6 +96,8 @@ export interface Bearer<out A> extends Dep<A, "signed_out", JwtWire> {
 export function bearer<S extends AnyShape>(options: JwtOptions & { readonly claims: S }): Bearer<ValueOf<S>>;
 export function bearer<S extends StandardSchema>(options: JwtOptions & { readonly claims: S }): Bearer<OutputOf<S>>;
 export function bearer(options: JwtOptions): Bearer<JwtClaims>;
+// For errors: a compiler reports the last of four overloads alone. No options reach it that the others take.
+export function bearer(options: JwtOptions & { readonly claims?: AnyStandard }): Bearer<unknown>;
 export function bearer(options: JwtOptions & { readonly claims?: AnyStandard }): Bearer<unknown> {
   const settings = checked(options);
   const verified = verifiedInput(settings);

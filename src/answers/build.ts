@@ -40,14 +40,15 @@ export function html(page: string | Html, options: AnswerOptions = {}): Answer {
  * A value as JSON, written by its shape: a member that the shape does not name is never sent. A schema of another library
  * validates the value, its input, and its output is sent.
  */
-export function json<S extends AnyShape>(
-  shape: S,
-  value: NoInfer<Written<ValueOf<S>>>,
-  options?: AnswerOptions,
-): Answer;
 export function json<S extends StandardSchema>(
   schema: S,
   value: NoInfer<Written<InputOf<S>>>,
+  options?: AnswerOptions,
+): Answer;
+// The last, because TypeScript 7 reports the errors of the last overload alone.
+export function json<S extends AnyShape>(
+  shape: S,
+  value: NoInfer<Written<ValueOf<S>>>,
   options?: AnswerOptions,
 ): Answer;
 export function json(shape: AnyStandard, value: unknown, options: AnswerOptions = {}): Answer {

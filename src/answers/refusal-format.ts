@@ -93,8 +93,9 @@ export interface JsonFormatOptions<S, Body> extends RefusalFormatOptions {
  * const app = App.make(routes, { refusalFormat });
  * ```
  */
-export function json<S extends AnyShape>(options: JsonFormatOptions<S, Written<ValueOf<S>>>): RefusalFormat;
 export function json<S extends StandardSchema>(options: JsonFormatOptions<S, Written<InputOf<S>>>): RefusalFormat;
+// The last, because TypeScript 7 reports the errors of the last overload alone.
+export function json<S extends AnyShape>(options: JsonFormatOptions<S, Written<ValueOf<S>>>): RefusalFormat;
 export function json(options: JsonFormatOptions<AnyStandard, unknown>): RefusalFormat {
   const { shape, write, contentType = jsonType, statuses } = given("json", options);
   needsSchema("RefusalFormat.json: shape", shape);

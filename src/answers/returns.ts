@@ -252,14 +252,15 @@ export function events<const Kinds extends readonly AnyEventKind[]>(
  * });
  * ```
  */
-export function jsonLines<S extends AnyShape>(
-  shape: S,
-  options?: { readonly doc?: string },
-): Returns<AsyncIterable<Written<ValueOf<S>>>, AsyncIterable<JsonOf<S>>, 200>;
 export function jsonLines<S extends StandardSchema>(
   schema: S,
   options?: { readonly doc?: string },
 ): Returns<AsyncIterable<Written<InputOf<S>>>, AsyncIterable<JsonForm<OutputOf<S>>>, 200>;
+// The last, because TypeScript 7 reports the errors of the last overload alone.
+export function jsonLines<S extends AnyShape>(
+  shape: S,
+  options?: { readonly doc?: string },
+): Returns<AsyncIterable<Written<ValueOf<S>>>, AsyncIterable<JsonOf<S>>, 200>;
 export function jsonLines(shape: AnyStandard, options: { readonly doc?: string } = {}): JsonNode {
   needsSchema("Returns.jsonLines: its shape", shape);
   needsObject("Returns.jsonLines: options", options);

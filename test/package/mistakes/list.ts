@@ -37,12 +37,14 @@ export const session = Cookie.named("session", Codec.string);
 
 /** The first lines of every mistake. */
 export const prelude = `import * as v from "valibot";
-import { App, Cookie, Dep, Event, Meta, Path, Query, Codec, Refusal, Returns, Route, Sessions, answer, get, json, param, post, refuse, route } from "usher-http";
+import { Answer, App, Cookie, Dep, Event, Meta, Path, Query, Codec, Refusal, RefusalFormat, Returns, Route, Sessions, answer, get, json, param, post, refuse, route } from "usher-http";
 import { serve } from "usher-http/node";
+import { Jwt } from "usher-http/jwt";
 import { NewOrder, Order, Placed, Tick, api, byId, chat, gone, order, orderId, orders, page, pool, readOrder, routes, signedOut, store } from "./shared.js";
 `;
 
 const promised = "the compiler descends from the promise to the member";
+const eachOverload = "TypeScript 5.9 reports each of two overloads, the one for Valibot last";
 
 export const mistakes: readonly Mistake[] = [
   {
@@ -281,6 +283,25 @@ if (!found.ok && found.error === "sold_out") console.log("sold out");`,
   {
     what: "a session without its times",
     source: "Sessions.make({ store: Sessions.memory(), shape: Order });",
+  },
+  {
+    what: "an answer that its schema does not take",
+    source: 'Answer.json(Order, { id: "1", item: "pen", quantity: 1 });',
+    long: eachOverload,
+  },
+  {
+    what: "a format of refusals that writes another member",
+    source: "RefusalFormat.json({ shape: NewOrder, write: ({ message }) => ({ item: message }) });",
+    long: eachOverload,
+  },
+  {
+    what: "an option that lines of JSON do not have",
+    source: 'Returns.jsonLines(Order, { description: "x" });',
+    long: eachOverload,
+  },
+  {
+    what: "a JWT without its keys",
+    source: 'Jwt.bearer({ issuer: "https://a.example", audience: "shop", algorithms: ["ES256"], claims: Order });',
   },
   {
     what: "a signed cookie without keys",
