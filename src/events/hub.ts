@@ -51,8 +51,7 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
   unsubscribe(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#until?.removeEventListener("abort", this.#onAbort);
-    for (const until of this.#otherUntils ?? []) until.removeEventListener("abort", this.#onAbort);
+    this.#stopListening();
     this.#leave();
     for (let resolve = this.#waiter(); resolve !== undefined; resolve = this.#waiter()) resolve(undefined);
   }
@@ -88,10 +87,19 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
   }
 
   #listen(until: AbortSignal): void {
+    // With a signal of its own for each call, those of the calls before would stay until the end.
+    if (this.#first === undefined) this.#stopListening();
     if (this.#until === undefined) this.#until = until;
     else (this.#otherUntils ??= new Set()).add(until);
     // Adding the same listener twice has no effect.
     until.addEventListener("abort", this.#onAbort);
+  }
+
+  #stopListening(): void {
+    this.#until?.removeEventListener("abort", this.#onAbort);
+    for (const until of this.#otherUntils ?? []) until.removeEventListener("abort", this.#onAbort);
+    this.#until = undefined;
+    this.#otherUntils = undefined;
   }
 
   readonly #onAbort = (): void => this.unsubscribe();

@@ -150,6 +150,22 @@ describe("a hub: iteration", () => {
     subscription.unsubscribe();
   });
 
+  it("listens no more to the signals of calls that are answered, once a call brings its own", async () => {
+    const hub = hubOf();
+    const subscription = hub.subscribe("t", "a");
+    const going = Array.from({ length: 50 }, () => new AbortController());
+    for (const [i, { signal }] of going.entries()) {
+      hub.publish("t", event(i));
+      await subscription.next({ until: signal });
+    }
+    const listening = going.filter(({ signal }) => getEventListeners(signal, "abort").length > 0);
+    expect(listening).toEqual(going.slice(-1));
+    going[0]?.abort();
+    expect(hub.subscribers("t")).toEqual(["a"]);
+    going.at(-1)?.abort();
+    expect(hub.subscribers("t")).toEqual([]);
+  });
+
   it.each<[string, (subscription: Subscription<Kind>, hub: Hub<Kind, string>, going: AbortController) => void]>([
     ["left", (subscription) => subscription.unsubscribe()],
     ["dropped", (_, hub) => Array.from({ length: 20 }, (_, i) => hub.publish("t", event(i)))],
