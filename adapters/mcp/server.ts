@@ -213,7 +213,11 @@ export class McpServer {
         sent?.unsent?.();
         return missing;
       }
-      const { maxAnswer } = this.#parts;
+      const { isProtected, maxAnswer } = this.#parts;
+      if (sent.status === 401 && isProtected) {
+        sent.unsent?.();
+        return signIn;
+      }
       const contents = await resourceContents(uri, sent, { maxAnswer, gone }).catch(unlessBroken);
       if (contents instanceof BrokenStream) return unreadable(500);
       if (contents === undefined) return new ProtocolError(errorCodes.internal, "The resource is too long.");

@@ -136,6 +136,7 @@ const followed = (id: number) => ({
 describe("what a route holds is released although its stream is not read", () => {
   it.each([
     ["the call of a tool that refuses with 401", { method: "tools/call", params: { name: "401" } }, 401],
+    ["a resource that is a 401", { method: "resources/read", params: { uri: "app:///401" } }, 401],
     ["a resource that is a 404", { method: "resources/read", params: { uri: "app:///404" } }, 200],
   ])("of %s", async (_what, message, status) => {
     const { held, send } = holding();

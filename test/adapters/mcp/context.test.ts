@@ -188,7 +188,8 @@ describe("a client that has to sign in", () => {
     issuers: ["https://login.example.com"],
     scopes: ["orders"],
   };
-  const open = Test.app([...guarded, ...Mcp.routes(guarded, { ...about, authorization })]);
+  const resources = guarded.map((route) => Mcp.resource(route));
+  const open = Test.app([...guarded, ...Mcp.routes(guarded, { ...about, authorization, resources })]);
   const closed = Test.app([...guarded, ...Mcp.routes(guarded, { ...about, authorization, inputs: { user } })]);
   const challenge =
     'Bearer resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/mcp", scope="orders"';
@@ -203,12 +204,13 @@ describe("a client that has to sign in", () => {
     });
   });
 
-  it("by a 401 of a tool", async () => {
-    const answered = await ask(open, "tools/call", { name: "users" });
+  it.each([
+    ["a tool", "tools/call", { name: "users" }],
+    ["a resource", "resources/read", { uri: "app:///users" }],
+  ])("by a 401 of %s", async (_what, method, params) => {
+    const answered = await ask(open, method, params);
     expect([answered.status, answered.headers.get("www-authenticate")]).toEqual([401, challenge]);
-    expect((await ask(open, "tools/call", { name: "users" }, { headers: { authorization: "Bearer x" } })).status).toBe(
-      200,
-    );
+    expect((await ask(open, method, params, { headers: { authorization: "Bearer x" } })).status).toBe(200);
   });
 
   it("or of every message", async () => {
