@@ -157,7 +157,7 @@ export function logRaise(request: RequestState, refusal: Refusal, thrown: unknow
   reportError(request, thrown, "answer");
 }
 
-/** Writes an exception of a tracer or a meter, which does not change the answer. */
+/** Writes an exception that does not change the answer. */
 export function logFault(request: RequestState, what: string, thrown: unknown): void {
   const raised = raisedOf(thrown);
   line(request, "error", `${request.method} ${request.path}: ${what} raised`, {

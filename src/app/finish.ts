@@ -25,7 +25,6 @@ import {
   StreamLog,
   endSpan,
   logAccess,
-  logFault,
   logRefusal,
   logReplaced,
   logUndeclared,
@@ -101,7 +100,8 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   if (answer.refused?.detail !== undefined) logRefusal(request, answer.refused);
   const bytesSent = request.method === "HEAD" ? 0 : (size ?? 0);
   if (!request.isTurnedAway) logAccess(request, answer, bytesSent);
-  observe(request, answer, bytesSent);
+  if (request.span !== undefined) endSpan(request, request.span, answer, bytesSent);
+  measureRequest(request, answer);
   request.settle();
   const closes = answer.closes || request.isOverBudget;
   const response = { status: answer.status, head, body, closes };
@@ -173,16 +173,6 @@ async function sealedValue(seal: NonNullable<SetCookie["seal"]>, now: Date): Pro
   const value: unknown = await seal(now);
   if (typeof value !== "string") throw new TypeError("a cookie is sealed as a text");
   return value;
-}
-
-// The tracer and the meter are the application's, and may throw: its request is answered all the same.
-function observe(request: RequestState, answer: Answer, bytesSent: number): void {
-  try {
-    if (request.span !== undefined) endSpan(request, request.span, answer, bytesSent);
-    measureRequest(request, answer);
-  } catch (thrown) {
-    logFault(request, "a tracer or a meter", thrown);
-  }
 }
 
 /** The answer with its CORS headers, where the route's policy has them. */

@@ -1,4 +1,6 @@
 import type { Attributes, Histogram, MeterProvider, ObservableResult } from "@opentelemetry/api";
+import { current } from "../logging/context.ts";
+import { logRaised } from "../logging/raised.ts";
 import { registered } from "./span.ts";
 import type { Registered } from "./span.ts";
 
@@ -190,9 +192,13 @@ export function giveUpInstruments(): void {
   own = undefined;
 }
 
-/** Records the duration of a request that was served or sent. */
+/** Records the duration of a request that was served or sent. A meter of the application's that throws is an error line. */
 export function measure(kind: InstrumentKind, seconds: number, attributes: Attributes): void {
-  instruments()?.[kind](seconds, attributes);
+  try {
+    instruments()?.[kind](seconds, attributes);
+  } catch (thrown) {
+    logRaised("the registered meter raised", thrown, current());
+  }
   if (own === undefined) return;
   if (!Array.isArray(own)) own[kind](seconds, attributes);
   else if (own.length < maxKept) own.push({ kind, seconds, attributes });

@@ -10,6 +10,7 @@ import type {
 import { stripped } from "../http/fields.ts";
 import { current, withinSpan } from "../logging/context.ts";
 import type { Attributes, OpenSpan, SpanKind, TraceContext, Tracer } from "../logging/entry.ts";
+import { logRaised } from "../logging/raised.ts";
 
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
 const hexadecimal = "0123456789abcdef";
@@ -238,6 +239,7 @@ class RegisteredSpan implements OpenSpan {
   readonly #tracer: RegisteredTracer;
   readonly #span: Span;
   readonly #context: Context;
+  #hasRaised = false;
 
   constructor(tracer: RegisteredTracer, span: Span, context: Context) {
     const { traceId, spanId, traceFlags } = span.spanContext();
@@ -258,19 +260,29 @@ class RegisteredSpan implements OpenSpan {
   }
 
   set(name: string, value: string | number | boolean): void {
-    this.#span.setAttribute(name, value);
+    this.#change((span) => span.setAttribute(name, value));
   }
 
   rename(name: string): void {
-    this.#span.updateName(name);
+    this.#change((span) => span.updateName(name));
   }
 
   fail(reason: string): void {
-    this.#span.setStatus({ code: 2, message: reason });
+    this.#change((span) => span.setStatus({ code: 2, message: reason }));
   }
 
   end(): void {
-    this.#span.end();
+    this.#change((span) => span.end());
+  }
+
+  // The span is the application's and may throw, once or always: the work continues, and one line is enough.
+  #change(act: (span: Span) => void): void {
+    try {
+      act(this.#span);
+    } catch (thrown) {
+      if (!this.#hasRaised) logRaised("a span of the registered tracer raised", thrown, current());
+      this.#hasRaised = true;
+    }
   }
 
   run<A>(work: () => A): A {
@@ -294,13 +306,20 @@ function callerOf({ traceId, parentId, isSampled, state }: TraceContext): Pick<S
   return { spanContext: () => caller };
 }
 
-/** Opens a child of the current span, if that is recorded. Outside of requests, only with a registered provider. */
+/**
+ * Opens a child of the current span, if that is recorded. Outside of requests, only with a registered provider. Undefined where
+ * that throws: its work is done all the same.
+ */
 export function openSpan(name: string, kind: SpanKind, attributes: Attributes): OpenSpan | undefined {
   const context = current();
-  if (context?.requestId === undefined) {
-    return context?.span?.child(name, kind, attributes) ?? registeredTracer(registered())?.root(name, kind, attributes);
+  try {
+    const child = context?.span?.child(name, kind, attributes);
+    if (child !== undefined || context?.requestId !== undefined) return child;
+    return registeredTracer(registered())?.root(name, kind, attributes);
+  } catch (thrown) {
+    logRaised("the registered tracer raised", thrown, context);
+    return undefined;
   }
-  return context.span?.child(name, kind, attributes);
 }
 
 /** Runs work within a span: its lines have the span's id, and its spans are children. */

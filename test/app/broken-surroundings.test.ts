@@ -1,7 +1,9 @@
 /** What surrounds a request may fail without it: the application's clock, its tracer, its meter, its codecs. */
 import { ROOT_CONTEXT, context, metrics, trace } from "@opentelemetry/api";
 import { afterEach, describe, expect, it } from "vitest";
-import { Answer, App, Codec, Path, Returns, Socket, Test, get, param } from "usher-http";
+import { Answer, App, Codec, HttpClient, Path, Returns, Socket, Test, Trace, get, param } from "usher-http";
+import { openStatement } from "../../src/telemetry/span.ts";
+import { serverOfTest } from "../support/http-server.ts";
 import { lines, logged } from "../support/logs.ts";
 import { start } from "../support/node-server.ts";
 import { RawClient } from "../support/raw-client.ts";
@@ -52,26 +54,28 @@ const span = {
   end: raise,
 };
 
+const ways: readonly (readonly [what: string, register: () => void])[] = [
+  ["a tracer that raises", () => trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: raise }) as never })],
+  ["no tracer", () => trace.setGlobalTracerProvider({ getTracer: raise })],
+  [
+    "a span that raises",
+    () => trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: () => span }) as never }),
+  ],
+  ["a meter that raises", () => metrics.setGlobalMeterProvider({ getMeter: raise })],
+  [
+    "instruments that raise",
+    () => {
+      const instrument = () => ({ record: raise, add: raise, addCallback: () => {} });
+      const names = ["createHistogram", "createCounter", "createUpDownCounter", "createObservableGauge"];
+      const more = ["createGauge", "createObservableCounter", "createObservableUpDownCounter"];
+      const meter = Object.fromEntries([...names, ...more].map((name) => [name, instrument]));
+      metrics.setGlobalMeterProvider({ getMeter: () => ({ ...meter, addBatchObservableCallback() {} }) as never });
+    },
+  ],
+];
+
 describe("what an application has registered with OpenTelemetry", () => {
-  it.each([
-    ["a tracer that raises", () => trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: raise }) as never })],
-    ["no tracer", () => trace.setGlobalTracerProvider({ getTracer: raise })],
-    [
-      "a span that raises",
-      () => trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: () => span }) as never }),
-    ],
-    ["a meter that raises", () => metrics.setGlobalMeterProvider({ getMeter: raise })],
-    [
-      "instruments that raise",
-      () => {
-        const instrument = () => ({ record: raise, add: raise, addCallback: () => {} });
-        const names = ["createHistogram", "createCounter", "createUpDownCounter", "createObservableGauge"];
-        const more = ["createGauge", "createObservableCounter", "createObservableUpDownCounter"];
-        const meter = Object.fromEntries([...names, ...more].map((name) => [name, instrument]));
-        metrics.setGlobalMeterProvider({ getMeter: () => ({ ...meter, addBatchObservableCallback() {} }) as never });
-      },
-    ],
-  ])("%s: the request is answered, and the log says what raised", async (_what, register) => {
+  it.each(ways)("%s: the request is answered, and the log says what raised", async (_what, register) => {
     register();
     const app = App.make([hello, later]);
     for (const path of ["/hello", "/later"]) {
@@ -79,6 +83,27 @@ describe("what an application has registered with OpenTelemetry", () => {
       expect([response.status, await response.text()]).toEqual([200, "hi"]);
     }
     expect(errors()[0]).toMatchObject({ "error.kind": "RangeError" });
+    expect(logged().join("\n")).not.toContain("s3cret");
+  });
+
+  it.each(ways)("%s: what is done within a request is done, and outside of one", async (_what, register) => {
+    const { url } = await serverOfTest((_request, response) => void response.end("fine"));
+    register();
+    const client = HttpClient.make();
+    const work = (): Promise<string> =>
+      Trace.span("work", async (span) => {
+        span.set("shop.items", 2);
+        const failed = await Trace.span("fails", raise).catch((thrown: unknown) => thrown);
+        const statement = openStatement("select 1");
+        statement?.fail("23505");
+        statement?.end();
+        const unreachable = await client.fetch("http://127.0.0.1:1/").catch((thrown: unknown) => thrown);
+        return `${String(failed)}, ${(unreachable as Error).name}, ${await (await client.fetch(url)).text()}`;
+      });
+    const done = "RangeError: s3cret, TypeError, fine";
+    expect(await work()).toBe(done);
+    const { status, body } = await Test.call(Test.app([get(Path.of("x"), text, work)]), "GET", "/x");
+    expect([status, body]).toEqual([200, done]);
     expect(logged().join("\n")).not.toContain("s3cret");
   });
 });
