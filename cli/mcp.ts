@@ -195,7 +195,7 @@ class Bridge {
     const request = new Request(this.#url, { method: "POST", headers, body, signal: cancel.signal });
     // One client has the input and the output: its calls are those of a session without one.
     const answer = (exchange: Exchange) => this.#app.answer(Object.assign(exchange, { hasNoSession: true }));
-    const response = await fetchFrom(answer, request, "127.0.0.1", undefined);
+    const response = await fetchFrom({ answer }, request, "127.0.0.1", undefined);
     try {
       for await (const text of messagesOf(response, id)) if (!cancel.signal.aborted) this.#terminal.out(`${text}\n`);
     } catch {

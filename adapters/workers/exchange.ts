@@ -27,8 +27,6 @@ const cookieSeparator = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
 export class WorkerExchange extends FetchExchange implements Exchange {
   readonly listener = "a Worker";
   objects: ClientObjects | undefined;
-  /** Sends the spans that wait, if the app has an exporter. */
-  flush: (() => Promise<unknown>) | undefined = undefined;
   readonly #request: Request;
   readonly #context: WorkerContext;
 

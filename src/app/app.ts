@@ -167,7 +167,8 @@ export interface App {
    *
    * @param connection A `Connection`, or the object that a runtime passes: `env` of Workers, `info` of Deno, Bun's server, the
    *   context of Next.js. No address is read from an object of a runtime.
-   * @param context The context of a Worker's request. By its `waitUntil`, what `after` and the releases of inputs do ends.
+   * @param context The context of a Worker's request. By its `waitUntil`, what `after` and the releases of inputs do ends, and
+   *   the spans that wait are sent.
    */
   readonly fetch: (request: Request, connection?: Connection & object, context?: object) => Promise<Response>;
   /** The routes that it was made of. */
@@ -252,12 +253,12 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     languages: options.languages,
     isStopping: false,
   };
-  const answer = (exchange: Exchange) => respond(app, exchange);
-  const match = (method: string, target: string) => matchOf(table, method, target);
-  const fetch: App["fetch"] = (request, connection, context) => fetchFrom(answer, request, peerOf(connection), context);
-  const settled = (ms: number) => app.work.settled(ms);
   const { background, trace } = options;
-  return { fetch, routes, answer, match, ...draining(app, background), settled, background, flush: flushOf(trace) };
+  const answering = { answer: (exchange: Exchange) => respond(app, exchange), flush: flushOf(trace) };
+  const match = (method: string, target: string) => matchOf(table, method, target);
+  const fetch: App["fetch"] = (request, connection, ctx) => fetchFrom(answering, request, peerOf(connection), ctx);
+  const settled = (ms: number) => app.work.settled(ms);
+  return { ...answering, fetch, routes, match, ...draining(app, background), settled, background };
 }
 
 function draining(app: CompiledApp, background: Background | undefined): Pick<App, "drain" | "onDrain"> {

@@ -23,6 +23,8 @@ export class FetchExchange implements Exchange {
   readonly target: string;
   readonly peer: string;
   readonly body: BodySource | undefined;
+  /** Sends the spans that wait, if the app has an exporter. */
+  flush: (() => Promise<unknown>) | undefined = undefined;
   readonly #request: Request;
   readonly #context: KeepingContext | undefined;
   #going: AbortController | undefined = undefined;
@@ -49,7 +51,9 @@ export class FetchExchange implements Exchange {
    */
   keepAlive(work: Promise<unknown>, ms?: number): void {
     if (typeof this.#context?.waitUntil !== "function") return;
-    this.#context.waitUntil((ms === undefined ? work : inTime(work, ms)).then(nothing, nothing));
+    const done = ms === undefined ? work : inTime(work, ms);
+    // Nothing runs between requests: what ends later than its request's answer would leave its spans to the next request.
+    this.#context.waitUntil(done.then(this.flush).then(nothing, nothing));
   }
 
   /** The client cancelled the response. */
@@ -119,15 +123,22 @@ function hostOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, start + end);
 }
 
+/** The part of an app that answers a standard `Request`. */
+interface FetchedApp {
+  readonly answer: (exchange: Exchange) => MaybePromise<WireResponse>;
+  readonly flush?: (() => Promise<unknown>) | undefined;
+}
+
 /** Answers a standard `Request`. Never rejects. */
 export async function fetchFrom(
-  answer: (exchange: Exchange) => MaybePromise<WireResponse>,
+  { answer, flush }: FetchedApp,
   request: Request,
   peer: string,
   context: object | null | undefined,
 ): Promise<Response> {
   try {
     const exchange = new FetchExchange(request, peer, context ?? undefined);
+    exchange.flush = flush;
     const made = answer(exchange);
     // It tells one receiver, and here are two.
     const sent = made instanceof Deferred ? made.now() : made;

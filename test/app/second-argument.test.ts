@@ -1,5 +1,5 @@
 /** What `app.fetch` is given beside the request: a `Connection`, or the object that a runtime passes, and a Worker's context. */
-import { App, Log, Path, Returns, body, get, peer, post } from "usher-http";
+import { App, Log, Path, Returns, after, body, get, peer, post } from "usher-http";
 import { expect, it } from "vitest";
 
 Log.setup({ level: "error" });
@@ -58,4 +58,27 @@ it.each(["GET", "POST"])("the context of a Worker keeps a %s until it is answere
   const { fetch } = App.make([get(Path.root, { returns: Returns.text }, async () => "4"), read]);
   expect(await (await fetch(asked, {}, { waitUntil })).text()).toBe("4");
   expect(await Promise.all(kept)).toHaveLength(1);
+});
+
+it("a Worker's context sends the spans of a request once it is answered, and once more what its work after that leaves", async () => {
+  const log: string[] = [];
+  const done = async (): Promise<void> => {};
+  const trace = { tracer: { open: () => undefined }, flush: async () => void log.push("flushed"), shutdown: done };
+  const inputs = { after };
+  const route = get(Path.root, { inputs, returns: Returns.text }, ({ after }) => {
+    after(() => void log.push("worked"));
+    log.push("answered");
+    return "x";
+  });
+  const kept: Promise<unknown>[] = [];
+  const waitUntil = (work: Promise<unknown>): void => void kept.push(work);
+  const { fetch } = App.make([route], { trace });
+  expect(await (await fetch(request(), {}, { waitUntil })).text()).toBe("x");
+  expect(await Promise.all(kept)).toHaveLength(2);
+  expect([log[0], log.at(-1), log.filter((one) => one === "flushed")]).toEqual([
+    "answered",
+    "flushed",
+    ["flushed", "flushed"],
+  ]);
+  expect(log.indexOf("worked")).toBeLessThan(log.lastIndexOf("flushed"));
 });
