@@ -50,6 +50,7 @@ export async function stream(
   const sender = parts instanceof ReadableStream ? piping(parts, writable, gone) : writing(body, writable, gone);
   const { how, thrown } = await run(sender.send).catch((thrown: unknown): Ended => ({ how: "failed", thrown }));
   const cancelled = run(sender.cancel);
+  request?.producing(cancelled);
   // The abort shows the client that the body is incomplete. The runtime logs the reason, so it has no details.
   if (how !== "finished") await succeeds(writable.abort(new Error("the stream was cut")));
   if (how === "client gone") exchange.left();

@@ -324,6 +324,10 @@ export class StreamLog implements StreamRequest {
     logUndeclared(request, what);
   }
 
+  producing(over: Promise<void>): void {
+    if (this.#request.acquired !== undefined) this.#request.acquired.producing = over;
+  }
+
   ended(how: StreamEnd, thrown?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;

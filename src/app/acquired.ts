@@ -13,6 +13,8 @@ export class Acquired {
   isUndone = false;
   /** Settles once all have got the handler's answer; undefined where none waits for it. Never rejects. */
   keeping: Promise<unknown> | undefined = undefined;
+  /** Settles once the producer of its stream has ended, which may outlast the stream. Never rejects. */
+  producing: Promise<void> | undefined = undefined;
   /** Set once the handler has answered, or is too late. */
   #release: ((end: RequestEnd) => void) | undefined = undefined;
   #status = 0;

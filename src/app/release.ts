@@ -19,23 +19,15 @@ import type { Task, Tasks } from "./tasks.ts";
 export function keep(request: RequestState, acquired: Acquired, answer: Answer): MaybePromise<Answer> {
   const { held } = acquired;
   if (request.guard === undefined && !held.some(keeps)) {
-    acquired.releaseBy((end) => releaseSoon(request, held, end));
+    acquired.releaseBy((end) => releaseSoon(request, acquired, end));
     return answer;
   }
   let isKept = false;
   const keeping = keepAll(request, acquired, answer).finally(() => (isKept = true));
   acquired.keeping = keeping;
   // Middleware may have answered without waiting for it.
-  acquired.releaseBy((end) => (isKept ? releaseSoon(request, held, end) : releaseKept(request, held, keeping, end)));
+  acquired.releaseBy((end) => releaseSoon(request, acquired, end, isKept ? undefined : keeping));
   return keeping;
-}
-
-/** Releases what is held once it got the answer. */
-function releaseKept(request: RequestState, held: Held[], keeping: Promise<unknown>, end: RequestEnd): void {
-  runSoon(request, async () => {
-    await inTime(keeping, releaseMs, holdsNothing);
-    await release(request, held, end);
-  });
 }
 
 function keeps({ beforeAnswer }: Held): boolean {
@@ -50,10 +42,7 @@ export function giveUp(request: RequestState, acquired: Acquired, answer: Answer
   acquired.hasTimedOut = true;
   const { held } = acquired;
   const keeping = acquired.keeping ?? (held.some(keeps) ? keepAll(request, acquired, answer) : undefined);
-  acquired.releaseBy((end) => {
-    if (keeping === undefined) releaseSoon(request, held, end);
-    else releaseKept(request, held, keeping, end);
-  });
+  acquired.releaseBy((end) => releaseSoon(request, acquired, end, keeping));
 }
 
 async function keepAll(request: RequestState, acquired: Acquired, made: Answer): Promise<Answer> {
@@ -109,9 +98,14 @@ function endOf({ isOutcomeUnknown, hasFailed, acquired }: RequestState, { refuse
   return hasFailed ? "failed" : "answered";
 }
 
-/** Releases what is held, once the answer was written. */
-function releaseSoon(request: RequestState, held: Held[], end: RequestEnd): void {
-  runSoon(request, () => release(request, held, end));
+/** Releases what is held, once the answer was written, what keeps it is done, and the producer of the stream uses it no more. */
+function releaseSoon(request: RequestState, acquired: Acquired, end: RequestEnd, keeping?: Promise<unknown>): void {
+  runSoon(request, async () => {
+    if (keeping !== undefined) await inTime(keeping, releaseMs, holdsNothing);
+    const { held, producing } = acquired;
+    if (producing !== undefined) await inTime(producing, producingMs, holdsNothing);
+    await release(request, held, end);
+  });
 }
 
 /**
@@ -150,6 +144,8 @@ function releaseOne(request: RequestState, { release }: Held, end: RequestEnd): 
 
 /** How long one release may take before the next one runs. */
 const releaseMs = 10_000;
+/** How long releases wait for the producer of a stream. They may be what ends it, and a program that stops waits a second for them. */
+const producingMs = 500;
 
 async function releasedInTime(request: RequestState, released: PromiseLike<unknown>): Promise<void> {
   const done = Promise.resolve(released).then(

@@ -172,6 +172,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
       () => this.#finish(),
       (thrown: unknown) => this.#finish({ thrown }),
     );
+    this.request?.producing(this.produced);
   }
 
   #send(event: Event<K>): Promise<Result<void, "gone">> {

@@ -68,6 +68,8 @@ export interface StreamRequest {
   run<A>(work: () => A): A;
   /** The application did something that its route does not declare. */
   undeclared(did: string): void;
+  /** The producer may outlast the stream: `over` settles once it has ended, and never rejects. Called before `ended`. */
+  producing(over: Promise<void>): void;
   /** Called once by the listener. */
   ended(how: StreamEnd, thrown?: unknown): void;
 }
@@ -131,11 +133,11 @@ export function readParts(body: StreamBody): Parts {
 }
 
 function platformParts({ request }: StreamBody, reader: ReadableStreamDefaultReader<Uint8Array>): Parts {
-  return { next: () => nextOf(request, () => reader.read()), cancel: once(() => reader.cancel()) };
+  return { next: () => nextOf(request, () => reader.read()), cancel: once(request, () => reader.cancel()) };
 }
 
 function iteratedParts({ parts, iterator = parts[Symbol.asyncIterator](), request }: StreamBody): Parts {
-  const cancel = once(async () => {
+  const cancel = once(request, async () => {
     await iterator.return?.();
     await parts.produced;
   });
@@ -154,8 +156,14 @@ async function nextOf(
   return ownBytes(value);
 }
 
-function once(cancel: () => Promise<void>): Parts["cancel"] {
+function once(request: StreamBody["request"], cancel: () => Promise<void>): Parts["cancel"] {
   let cancelled: Promise<void> | undefined;
-  // The response is over: an error of the producer has no place to go.
-  return () => (cancelled ??= cancel().catch(() => {}));
+  return () => {
+    if (cancelled === undefined) {
+      // The response is over: an error of the producer has no place to go.
+      cancelled = cancel().catch(() => {});
+      request?.producing(cancelled);
+    }
+    return cancelled;
+  };
 }

@@ -315,8 +315,8 @@ export async function followEvents(
   try {
     isWhole = !(await readEvents(next, receive, exchange)) && !going.signal.aborted;
   } finally {
-    request?.ended(isWhole ? "finished" : "client gone");
     if (!isWhole) going.abort();
+    request?.ended(isWhole ? "finished" : "client gone");
   }
   return ok();
 }

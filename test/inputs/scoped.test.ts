@@ -293,22 +293,6 @@ describe("a value that is not acquired has no release", () => {
   });
 });
 
-describe("a stream's values are released once it ended", () => {
-  it("after its last part", async () => {
-    const log: string[] = [];
-    const route = get(Path.of("x"), { inputs: { a: noted("a", log) }, returns: Returns.response }, () => {
-      async function* parts() {
-        log.push("first");
-        yield new TextEncoder().encode("a");
-        log.push("last");
-      }
-      return Answer.stream(parts(), { contentType: "text/plain" });
-    });
-    await Test.call(Test.app([route]), "GET", "/x");
-    expect(log).toEqual(["acquire a", "first", "last", "release a answered 200 -"]);
-  });
-});
-
 it("a transaction that begins once its request has timed out is rolled back at once", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   onTestFinished(() => void vi.useRealTimers());

@@ -125,6 +125,7 @@ describe("what raises in the sending of a stream cuts it, and is told", () => {
     const request = {
       run: <A>(work: () => A): A => work(),
       undeclared: nothing,
+      producing: nothing,
       ended: (_how: string, thrown?: unknown) => (failed = thrown),
     };
     const parts = (async function* () {

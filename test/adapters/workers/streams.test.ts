@@ -212,7 +212,7 @@ describe("a client that left before there was a stream", () => {
     const left = new Request("http://h/", { signal: AbortSignal.abort() });
     const exchange = new WorkerExchange(left, "", { waitUntil: () => {} });
     const ended = vi.fn();
-    const request = { run: <A>(work: () => A): A => work(), undeclared: () => {}, ended };
+    const request = { run: <A>(work: () => A): A => work(), undeclared: () => {}, producing: () => {}, ended };
     vi.useFakeTimers();
     try {
       const sent = stream(exchange, { kind: "stream", parts, request }, writable);
