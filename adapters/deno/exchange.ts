@@ -77,7 +77,6 @@ export class DenoExchange implements Exchange {
   readonly listener = "Deno.serve";
   /** Deno sends `Date` itself. */
   readonly date = "";
-  readonly forgets = true;
   readonly #request: Request;
   readonly #info: ServeInfo;
   readonly #listening: DenoListener;

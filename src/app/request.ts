@@ -49,7 +49,7 @@ class RequestContext implements LogContext {
     this.#exchange = exchange;
   }
 
-  /** The trace that the request joined or began, recorded or not. */
+  /** The trace that the request joined or began, recorded or not. Reading it releases the exchange. */
   get trace(): TraceContext {
     if (this.#trace !== undefined) return this.#trace;
     const exchange = this.#exchange as Exchange;
@@ -58,15 +58,10 @@ class RequestContext implements LogContext {
   }
   /** The same for work that has no deadline. */
   split(): RequestContext {
-    this.settle();
     const other = new RequestContext(this.requestId, undefined);
-    other.#trace = this.#trace;
+    other.#trace = this.trace;
     other.span = this.span;
     return other;
-  }
-  /** Reads the trace, and releases the exchange that it is read from. */
-  settle(): void {
-    void this.trace;
   }
   get traceId(): string {
     return this.span?.traceId ?? this.trace.traceId;
@@ -401,12 +396,12 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     if (this.held > 0) this.app.budget.give(this, this.held);
   }
 
-  /** Called once it is logged and measured: its context reads now what it could not read later. */
+  /** Called once it is logged and measured: work that outlives it, as an alarm, holds its context and nothing more. */
   settle(): void {
     if (this.isCounted) figures.requests--;
     this.isCounted = false;
     if (this.holdsPlace) givePlace(this);
-    if (this.exchange.forgets === true) this.#context?.settle();
+    void this.#context?.trace;
   }
 
   late(): void {
