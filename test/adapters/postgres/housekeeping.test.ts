@@ -1,5 +1,4 @@
 /** What a pool does of its own, by a clock that the test holds: asks what was idle, renews what is old, connects again. */
-import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Pool, Statement, Type } from "usher-http/postgres";
 import type { PoolOptions } from "usher-http/postgres";
@@ -7,7 +6,7 @@ import "../../support/logs.ts";
 import { gate } from "../../support/node-server.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { eventually } from "./pools.ts";
-import { allAtOnce, behindProxy, failure, holdTheClock, one, pid, until, watching } from "./whole.ts";
+import { allAtOnce, behindProxy, failure, holdTheClock, one, passing, pid, until, watching } from "./whole.ts";
 
 const server = await startPostgres();
 const watch = observer(server);
@@ -223,10 +222,7 @@ it("a place that is lost while another is looked for is opened as soon as that o
     proxy.turnAway();
     await until(() => proxy.connections === 1);
     // It is looked for again, 125 ms after the pool has seen that it was turned away, and meanwhile the other goes.
-    while (proxy.held === 0) {
-      vi.advanceTimersByTime(125);
-      await delay(50);
-    }
+    await passing(125, () => proxy.held === 1);
     await watch`select pg_terminate_backend(${pids[1] ?? 0})`;
     await until(() => proxy.connections === 1);
     proxy.letIn();

@@ -1,4 +1,5 @@
 /** Pools on a way to the server that a test can cut, and whether they are whole again. */
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, vi } from "vitest";
 import type postgres from "postgres";
 import { DatabaseError, Pool, Statement, Type } from "usher-http/postgres";
@@ -102,5 +103,13 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
   while (!(await isSo())) {
     if (Date.now() > end) throw new Error(`it never came: ${isSo.toString()}`);
     await new Promise(setImmediate);
+  }
+}
+
+/** The same, while so many milliseconds pass again and again: the pool may begin to wait a moment after what was waited for. */
+export async function passing(ms: number, isSo: () => boolean): Promise<void> {
+  while (!isSo()) {
+    vi.advanceTimersByTime(ms);
+    await delay(50);
   }
 }
