@@ -52,9 +52,15 @@ class RequestContext implements LogContext {
   /** The trace that the request joined or began, recorded or not. Reading it releases the exchange. */
   get trace(): TraceContext {
     if (this.#trace !== undefined) return this.#trace;
-    const exchange = this.#exchange as Exchange;
+    const exchange = this.#exchange;
     this.#exchange = undefined;
-    return (this.#trace = joinTrace((name) => exchange.lines(name)));
+    return (this.#trace = joinTrace((name) => exchange?.lines(name) ?? nothing));
+  }
+  /** Releases the exchange. A trace that was joined is read before; one that begins here is begun when it is asked for. */
+  settle(): void {
+    if (this.#exchange === undefined) return;
+    if (this.#exchange.lines("traceparent").length > 0) void this.trace;
+    else this.#exchange = undefined;
   }
   /** The same for work that has no deadline. */
   split(): RequestContext {
@@ -401,7 +407,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     if (this.isCounted) figures.requests--;
     this.isCounted = false;
     if (this.holdsPlace) givePlace(this);
-    void this.#context?.trace;
+    this.#context?.settle();
   }
 
   late(): void {
