@@ -59,7 +59,7 @@ const route${i} = post(
   ({ id, name, thing }) => ({ id, item: thing.item, quantity: thing.quantity, place${i}: name }),
 );`,
 )}
-const all = [${each(routes, (i) => `route${i}`, ", ")}];
+const all = [${each(routes, (i) => `route${i}`, ", ")}] as const;
 const api = Client.of<typeof all>({ baseUrl: "" });
 ${calls(
   routes,
