@@ -23,8 +23,9 @@ export interface ScopedOptions<A, C extends string = string> {
  * own. `acquire` is like the block of `Dep.join`; it runs once a request, if the request reads it, and where the route reads a whole
  * body, once that has arrived: a slow client holds nothing. `release` runs exactly
  * once for each value, after the answer was written, or after its stream or its connection has ended: also where the handler
- * refuses or raises, or the client leaves. It waits for the producer of a stream, at most half a second. Values are released in the reverse order of acquiring, each after the release of the
- * one before. A release that raises is an error line, and one that takes 10 s a warning; neither hurts another.
+ * refuses or raises, or the client leaves. It waits for the producer of a stream, at most half a second. Values are released
+ * in the reverse order of acquiring, each after the release of the one before. A release that raises is an error line, and
+ * one that takes 10 s a warning; neither hurts another.
  * A server that stops waits for them, at most `drainMs`.
  *
  * @example

@@ -1,6 +1,6 @@
 /** No text of a client's costs more than its length: twice the text is at most twice the steps. */
 import { describe, expect, it } from "vitest";
-import { countSource, countWork, startCounting, workOf } from "./steps.ts";
+import { countSource, countWork, startCounting } from "./steps.ts";
 
 startCounting();
 const { rows, ofFields } = await import("./texts.ts");
@@ -9,12 +9,6 @@ await import("../support/logs.ts");
 
 // Past the lengths at which what is long is told from what is not, such as a body that may nest deep.
 const long = 1100;
-
-type Read = () => unknown;
-const both = async <A>(count: (read: Read) => Promise<A>, [short, long]: readonly [Read, Read]): Promise<[A, A]> => [
-  await count(short),
-  await count(long),
-];
 
 describe("twice the text is at most twice the steps", () => {
   it.each([...rows, ...mcpRows].map((row) => [row.reader, row] as const))(
@@ -25,10 +19,8 @@ describe("twice the text is at most twice the steps", () => {
       for (const [name, text] of all) {
         // The first request fills caches, which is not a cost of the text.
         await read(text(1));
-        const reads = [times, times * 2].map((length) => () => read(text(length))) as [Read, Read];
-        let [once, twice] = await both(workOf, reads);
-        // One run in many does something for those behind it.
-        if (twice.units > once.units * 2 || twice.thrown > once.thrown) [once, twice] = await both(countWork, reads);
+        const once = await countWork(() => read(text(times)));
+        const twice = await countWork(() => read(text(times * 2)));
         if (twice.units > once.units * 2)
           grown.push(`${name}: ${once.units} characters looked at, then ${twice.units}`);
         if (twice.thrown > once.thrown) grown.push(`${name}: ${once.thrown} exceptions, then ${twice.thrown}`);

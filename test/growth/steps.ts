@@ -40,8 +40,7 @@ export async function countWork(run: () => unknown): Promise<Work> {
   throw new Error(`no two of ${mostRuns} runs did the same`);
 }
 
-/** The same in one run, as it comes. */
-export async function workOf(run: () => unknown): Promise<Work> {
+async function workOf(run: () => unknown): Promise<Work> {
   const work: Work = { units: 0, thrown: 0 };
   const stop = countNatives(work);
   try {

@@ -7,17 +7,15 @@ import { rows } from "../../support/wide.ts";
 
 const deno = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt"];
 const rights = ["--allow-net", "--allow-read", "--allow-write", "--allow-env", "--allow-sys"];
-const commands: { readonly [runtime: string]: () => Command } = {
-  node: () => [runtimes["node-newest"](), "--disable-warning=ExperimentalWarning"],
-  bun: () => [runtimes.bun()],
-  deno: () => [runtimes.deno(), ...deno, ...rights],
-};
-
-const start =
-  (runtime: string): Start =>
-  (options) =>
-    SpawnedServer.start(commands[runtime]?.() ?? [runtime], join(import.meta.dirname, "server.ts"), options);
-
-export const starts: readonly (readonly [runtime: string, start: Start])[] = rows(["node"], ["bun", "deno"]).map(
-  (runtime) => [runtime, start(runtime)],
+const commands = rows<readonly [runtime: string, command: () => Command]>(
+  [["node", () => [runtimes["node-newest"](), "--disable-warning=ExperimentalWarning"]]],
+  [
+    ["bun", () => [runtimes.bun()]],
+    ["deno", () => [runtimes.deno(), ...deno, ...rights]],
+  ],
 );
+
+export const starts = commands.map(([runtime, command]): readonly [runtime: string, start: Start] => [
+  runtime,
+  (options) => SpawnedServer.start(command(), join(import.meta.dirname, "server.ts"), options),
+]);
