@@ -31,16 +31,17 @@ export function startCounting(): void {
  * numbers, is not counted: it runs until two runs agree.
  */
 export async function countWork(run: () => unknown): Promise<Work> {
-  let last = await workOf(run);
+  let last = await countRun(run);
   for (let runs = 1; runs < mostRuns; runs++) {
-    const work = await workOf(run);
+    const work = await countRun(run);
     if (work.units === last.units && work.thrown === last.thrown) return work;
     last = work;
   }
   throw new Error(`no two of ${mostRuns} runs did the same`);
 }
 
-async function workOf(run: () => unknown): Promise<Work> {
+/** The same of a single run, which may have done some of that for others. */
+export async function countRun(run: () => unknown): Promise<Work> {
   const work: Work = { units: 0, thrown: 0 };
   const stop = countNatives(work);
   try {
