@@ -395,5 +395,6 @@ it("a server that is away is looked for by every place at once, and then by one 
     await expectWhole(some);
   }
   await some.close();
-  expect(vi.getTimerCount()).toBe(0);
+  // One was seen here once, on a busy machine. One that stays fails this test: the clock stands, so it never runs out.
+  await until(() => vi.getTimerCount() === 0);
 });
