@@ -28,7 +28,7 @@ export default defineConfig({
   test: {
     setupFiles: [here("./test/support/setup.ts")],
     reporters: ["default", here("./test/support/not-run.ts")],
-    // Most of what a test does is to wait for other processes. Two cores: four workers leave 12 % of the time unused, seven 6 %.
+    // Most of what a test does is to wait for other processes. On two cores, four workers leave 12 % of the time unused, and seven 6 %.
     maxWorkers: Math.max(6, availableParallelism()),
     sequence: { sequencer: SlowFirst, setupFiles: "list" },
     // To start a process and to load the sources takes longer than most files' tests.

@@ -70,8 +70,8 @@ export const { fetch } = App.make([hello, ...Openapi.docs([hello], { script: () 
 // A stream that is read for an idempotency key before a commit is 50, and with the document the 412 of a GET and the old name of gzip are 40.
 // What the errors of wrong routes, inputs and answers say to do next is 360. What a late answer does to an idempotency key is 40.
 // That promises nobody awaits end no process, and that what a shape has read is written whole, is 400, and the same in the document 200.
-// What more start messages say to write is 150; that no tracer or meter fails a request, and that a stream ends before what it uses is released, is 120. That a context
-// lets go of its exchange is 70.
+// What more start messages say to write is 150; that no tracer or meter fails a request, and that a stream ends before what it uses is released, is 120.
+// That a context lets go of its exchange is 70.
 const ceilings = [
   { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 36_860 },
   { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 58_030 },
