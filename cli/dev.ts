@@ -1,6 +1,7 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import process from "node:process";
+import { parseEnv } from "node:util";
 import { Changes } from "./changes.ts";
 import { CommandFailure, UsageError, moduleAnd } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
@@ -14,11 +15,18 @@ Deno the restart is by deno run --watch. Errors are printed with their messages 
 An export "options" has the options of the app (resources, cors, trustedProxies): an object, or a function that makes it,
 which may be async.
 
-  --port NUMBER  the port; 8080 by default
-  --host HOST    the address; localhost by default, 0.0.0.0 for every interface`;
+  --port NUMBER    the port; 8080 by default
+  --host HOST      the address; localhost by default, 0.0.0.0 for every interface
+  --env FILE       sets the environment variables of the file, if it exists, except those that are set already
+  --program        the module is a program that calls serve itself, on Node: usher dev --program src/main.ts`;
 
 /** The options of `usher dev`, which it hands to the server that it starts. */
-export const devOptions = { port: { type: "string" }, host: { type: "string" } } as const;
+export const devOptions = {
+  port: { type: "string" },
+  host: { type: "string" },
+  env: { type: "string" },
+  program: { type: "boolean" },
+} as const;
 
 /** What the server sends where it could not start. */
 export const notStarted = "not started";
@@ -30,21 +38,43 @@ export const dev: Command = {
   help,
   async run(args, terminal) {
     const { module, values } = moduleAnd(args, devOptions);
-    const { port = "8080" } = values;
+    const { port = "8080", program: isProgram = false, env: envFile } = values;
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
       throw new UsageError(`--port must be a number from 0 to 65535, not ${port}`);
+    if (isProgram) checkProgram(module, values);
     // A file that does not exist is not watched, so its creation would not restart anything.
     if (!existsSync(resolve(module))) throw new CommandFailure(`${module} is missing`);
     if (statSync(resolve(module)).isDirectory()) throw new CommandFailure(`${module} is a folder, not a module`);
     const { Deno } = globalThis as { readonly Deno?: { readonly mainModule: string } };
-    if (Deno !== undefined) return watched([...denoWatcher(Deno.mainModule), ...args]);
-    return restarted([...process.execArgv, process.argv[1] as string, "dev-server", ...args], terminal);
+    if (Deno !== undefined) return watched([...denoWatcher(Deno.mainModule, envFile), ...args]);
+    const started = isProgram
+      ? { kind: "program", args: ["--import", preload, resolve(module)] }
+      : { kind: "server", args: [process.argv[1] as string, "dev-server", ...args] };
+    return restarted({ ...started, envFile }, terminal);
   },
 };
 
+/** `dev-program.ts`, which ends the program with this process. */
+const preload = new URL(`dev-program.js?${process.pid}`, import.meta.url).href;
+
+interface Started {
+  /** How messages call it. */
+  readonly kind: string;
+  readonly args: readonly string[];
+  readonly envFile: string | undefined;
+}
+
+function checkProgram(module: string, values: { readonly port?: string; readonly host?: string }): void {
+  for (const name of ["port", "host"] as const)
+    if (values[name] !== undefined) throw new UsageError(`--program takes no --${name}: the program chooses it`);
+  if ("Bun" in globalThis) throw new UsageError(`--program is for Node: on Bun run bun --watch ${module}`);
+  if ("Deno" in globalThis) throw new UsageError(`--program is for Node: on Deno run deno run --watch ${module}`);
+}
+
 /** The arguments of Deno by which it runs this command again, restarted whenever a file changes. */
-function denoWatcher(mainModule: string): readonly string[] {
-  return ["run", "-A", "--watch", "--no-clear-screen", denoEntry(mainModule), "dev-server"];
+function denoWatcher(mainModule: string, envFile: string | undefined): readonly string[] {
+  const variables = envFile === undefined ? [] : [`--env-file=${envFile}`];
+  return ["run", "-A", "--watch", "--no-clear-screen", ...variables, denoEntry(mainModule), "dev-server"];
 }
 
 /** Deno runs a file of its own cache of packages by the name of the package alone. */
@@ -66,9 +96,10 @@ async function watched(args: readonly string[]): Promise<number> {
   return isStopping ? 0 : code;
 }
 
-/** Runs the server until a signal stops it, and again whenever a file changes that it imported. */
-async function restarted(args: readonly string[], terminal: Terminal): Promise<number> {
+/** Runs the server until a signal stops it, and again whenever the file of its variables changes, or one that it imported. */
+async function restarted({ kind, args, envFile }: Started, terminal: Terminal): Promise<number> {
   const changes = new Changes();
+  if (envFile !== undefined) changes.add([resolve(envFile)]);
   let server: ProcessGroup;
   let isStopping = false;
   onStopSignal(() => {
@@ -79,13 +110,12 @@ async function restarted(args: readonly string[], terminal: Terminal): Promise<n
   });
   while (!isStopping) {
     const changed = changes.next();
-    // Node sends the name of each file that it imports; on Bun the server does.
-    server = new ProcessGroup(args, { sends: true, env: { ...process.env, WATCH_REPORT_DEPENDENCIES: "1" } });
+    server = new ProcessGroup([...process.execArgv, ...args], { sends: true, env: environment(envFile) });
     server.child.on("message", (message) => hear(changes, message));
     const first = await Promise.race([changed, server.ended]);
     if (typeof first === "number") {
       changes.addAny();
-      terminal.error(`usher dev: the server ended with code ${first}\nusher dev: waiting for a change\n`);
+      terminal.error(`usher dev: the ${kind} ended with code ${first}\nusher dev: waiting for a change\n`);
       await changed;
     }
     if (!isStopping) terminal.error("usher dev: restarting\n");
@@ -93,6 +123,21 @@ async function restarted(args: readonly string[], terminal: Terminal): Promise<n
     await server.ended;
   }
   return 0;
+}
+
+/** Node sends the name of each file that it imports; on Bun the server does. */
+function environment(file: string | undefined): NodeJS.ProcessEnv {
+  return { ...(file !== undefined && variablesOf(file)), ...process.env, WATCH_REPORT_DEPENDENCIES: "1" };
+}
+
+function variablesOf(file: string): NodeJS.Dict<string> {
+  try {
+    return parseEnv(readFileSync(file, "utf8"));
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === "ENOENT") return {};
+    throw new CommandFailure(`${file} cannot be read: ${code}`);
+  }
 }
 
 /** A message of the server: files that it imported, or that it could not start. A user's own program may send others. */

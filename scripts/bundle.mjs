@@ -34,7 +34,7 @@ const entries = {
   ...Object.fromEntries(adapters.map((name) => [name, `adapters/${name}/index.ts`])),
 };
 /** @type {Files} */
-const command = { cli: "cli/main.ts" };
+const command = { cli: "cli/main.ts", "dev-program": "cli/dev-program.ts" };
 /**
  * Entries for one runtime, with the types of another. It has no `node:fs`.
  *

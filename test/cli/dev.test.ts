@@ -1,7 +1,7 @@
 /** `usher dev` as real processes: it serves, restarts on a change, prints errors, and leaves nothing behind. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -85,10 +85,30 @@ export const routes = [
   return { module, say, replace, remove: () => rmSync(words) };
 }
 
-async function dev({ command, args }: (typeof runs)[number], module: string): Promise<Dev> {
+/** A program that serves its word by itself, as {@link project} does. */
+function programOf(name: string, word: string): Project {
+  const made = project(name, word);
+  const [index, node] = ["index", "node"].map((file) => pathToFileURL(join(root, `dist/${file}.js`)).href);
+  writeFileSync(
+    made.module,
+    `import { Path, Returns, get } from "${index}";
+import { serve } from "${node}";
+import { word } from "./${name}-word.mjs";
+const { PORT, STORE = "nowhere" } = process.env;
+await serve([get(Path.of("word"), { returns: Returns.text }, () => word + " " + STORE)], { port: Number(PORT) });
+`,
+  );
+  return made;
+}
+
+type Run = (typeof runs)[number];
+
+/** Starts the command: `more` is given to it after the module, and before its port where it is told one. */
+async function dev({ command, args }: Run, module: string, more?: readonly string[]): Promise<Dev> {
   const port = await freePort();
-  const all = [...args, "dev", module, "--port", `${port}`];
-  const process = spawn(command, all, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  const all = [...args, "dev", module, ...(more ?? ["--port", `${port}`])];
+  const env = { ...global.process.env, PORT: `${port}` };
+  const process = spawn(command, all, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";
   for (const output of [process.stdout, process.stderr])
     output.on("data", (part: Buffer) => (printed += part.toString()));
@@ -211,6 +231,108 @@ describe("usher dev", { timeout: 300_000 }, () => {
     );
     running.process.kill("SIGINT");
     expect(await running.ended).toBe(0);
+  });
+});
+
+const nodes = isWide
+  ? (["node-oldest", "node-22", "node-24", "node-newest"] as const)
+  : (["node-oldest", "node-24"] as const);
+const onNodes = nodes.map((runtime) => ({ runtime, command: runtimes[runtime](), args: ["dist/cli.js"] }));
+
+describe("usher dev --program", { timeout: 300_000 }, () => {
+  it.each(onNodes)("restarts a program on $runtime at every save that replaces a file", async (run) => {
+    const { module, replace } = programOf(`${run.runtime}-program`, "first");
+    const running = await dev(run, module, ["--program"]);
+    await answers(running, "/word", "first nowhere");
+    // Its imports may reach the watcher a moment after it answers.
+    await savesUntil(
+      () => replace('export const word = "again";\n'),
+      async () => (await running.answer("/word").catch(String)) === "again nowhere",
+    );
+    for (const word of ["second", "third", "fourth", "fifth", "sixth", "seventh"]) {
+      replace(`export const word = "${word}";\n`);
+      await answers(running, "/word", `${word} nowhere`);
+    }
+    running.process.kill("SIGINT");
+    expect(await running.ended).toBe(0);
+    await expect(running.answer("/word")).rejects.toThrow("fetch failed");
+  });
+
+  it.each(onNodes)("waits on $runtime for a change where the program fails", async (run) => {
+    const { module, say } = programOf(`${run.runtime}-failing`, "first");
+    say('export const word = failing();\nfunction failing() {\n  throw new Error("why it fails");\n}\n');
+    const running = await dev(run, module, ["--program"]);
+    await prints(running, /why it fails[^]*the program ended with code 1\nusher dev: waiting for a change/);
+    await savesUntil(
+      () => say('export const word = "alive";\n'),
+      async () => (await running.answer("/word").catch(String)) === "alive nowhere",
+    );
+  });
+
+  it.each(onNodes)("ends the program on $runtime where it is killed itself", async (run) => {
+    const { module } = programOf(`${run.runtime}-orphan`, "first");
+    const running = await dev(run, module, ["--program"]);
+    await answers(running, "/word", "first nowhere");
+    running.process.kill("SIGKILL");
+    expect(await running.ended).toBe(null);
+    await expect(running.answer("/word")).rejects.toThrow("fetch failed");
+  });
+
+  it("leaves alone what the program forks, and its threads", async () => {
+    const { module } = programOf("forking", "first");
+    const child = join(folder, "forked.mjs");
+    writeFileSync(child, "process.send('left'); setTimeout(() => console.log('it goes on'), 300);\n");
+    writeFileSync(
+      module,
+      `import { fork } from "node:child_process";
+import { Worker } from "node:worker_threads";
+const child = fork(${JSON.stringify(child)});
+child.once("exit", (code, signal) => console.log("the child ended by", signal ?? code));
+child.on("message", (message) => message === "left" && child.disconnect());
+new Worker("console.log('it works')", { eval: true });
+`,
+    );
+    const running = await dev(onNodes[1] as Run, module, ["--program"]);
+    await prints(running, /it goes on\nthe child ended by 0\n/);
+    await prints(running, /it works\n/);
+  });
+
+  it("lets a program end, which has nothing more to do", async () => {
+    const { module } = programOf("done", "first");
+    writeFileSync(module, 'console.log("done");\n');
+    const running = await dev(onNodes[1] as Run, module, ["--program"]);
+    await prints(running, /done\nusher dev: the program ended with code 0\nusher dev: waiting for a change/);
+  });
+});
+
+describe("usher dev --env", { timeout: 300_000 }, () => {
+  it("gives a program the variables of a file, and restarts it when the file comes, changes and goes", async () => {
+    const { module } = programOf("settings", "first");
+    const file = join(folder, "settings.env");
+    const running = await dev(onNodes[1] as Run, module, ["--program", "--env", file]);
+    await answers(running, "/word", "first nowhere");
+    // The environment's own PORT wins.
+    writeFileSync(file, 'PORT=1\nSTORE="a store" # of orders\n');
+    await answers(running, "/word", "first a store");
+    writeFileSync(`${file}~`, "STORE=another\n");
+    renameSync(`${file}~`, file);
+    await answers(running, "/word", "first another");
+    rmSync(file);
+    await answers(running, "/word", "first nowhere");
+  });
+
+  it.each(some)("gives the routes on $runtime the variables of a file", async (run) => {
+    const { module } = project(`${run.runtime.replaceAll(/\W/g, "")}-env`, "first");
+    const file = join(folder, "routes.env");
+    writeFileSync(file, "DEV_STORE=from a file\n");
+    const text = readFileSync(module, "utf8").replace('"stored"', "process.env.DEV_STORE");
+    writeFileSync(module, `import process from "node:process";\n${text}`);
+    const port = await freePort();
+    const running = await dev(run, module, ["--env", file, "--port", `${port}`]);
+    await eventually(async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/word`);
+      expect(await answer.text(), running.printed()).toBe("first from a file");
+    });
   });
 });
 

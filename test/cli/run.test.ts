@@ -58,6 +58,8 @@ describe("usher", () => {
     [["dev", "a.ts", "b.ts"], /give one module, not 2/],
     [["dev", "a.ts", "--port", "x"], /--port must be a number from 0 to 65535, not x/],
     [["dev", "a.ts", "--port", "65536"], /--port must be a number from 0 to 65535, not 65536/],
+    [["dev", "a.ts", "--program", "--port", "1"], /--program takes no --port: the program chooses it/],
+    [["dev", "a.ts", "--program", "--host", "0.0.0.0"], /--program takes no --host: the program chooses it/],
     [["serve"], /^usher has no command "serve"/],
     [["routes"], /^usher routes: the module is missing\nSee usher routes --help\n$/],
     [["routes", "a.ts", "b.ts"], /give one module, not 2/],
@@ -115,6 +117,13 @@ it.each([
   [".", /is a folder, not a module\n$/],
 ])("usher dev ends with 1 for %s, which it could not watch", async (name, said) => {
   expect(await usher("dev", join(folder, name))).toEqual({ code: 1, out: "", error: expect.stringMatching(said) });
+});
+
+it("usher dev ends with 1 for variables that it cannot read", async () => {
+  const file = join(folder, "any.mjs");
+  writeFileSync(file, "");
+  const error = expect.stringMatching(/^usher dev: \S+ cannot be read: EISDIR\n$/);
+  expect(await usher("dev", file, "--program", "--env", folder)).toEqual({ code: 1, out: "", error });
 });
 
 describe("usher routes on a terminal", () => {

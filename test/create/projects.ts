@@ -1,6 +1,6 @@
 /** Projects that the packed `create-usher` makes, each with the packed `usher-http` and the other packages that it names. */
 import { execFile, execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Choices } from "../../create-usher/src/choices.ts";
@@ -53,6 +53,10 @@ export function packProjects(): Projects {
   const programs = { node: runtimes["node-24"](), bun: runtimes.bun(), deno: runtimes.deno() };
   for (const [name, file] of Object.entries(programs)) symlinkSync(file, join(bin, name));
   symlinkSync(join(root, "node_modules/typescript/bin/tsc"), join(bin, "tsc"));
+  // As a package manager does.
+  const usher = join(modules, "usher-http/dist/cli.js");
+  chmodSync(usher, 0o755);
+  symlinkSync(usher, join(bin, "usher"));
   const env = { PATH: `${bin}:${process.env["PATH"]}`, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" };
   return {
     folder,

@@ -84,12 +84,13 @@ it("are one for each entry, one for each namespace, and a few that they share", 
     "tokens",
     "tools",
   ];
+  const ofCommand = ["cli", "dev-program"];
   const ofPage = ["reader-script"];
   // Loaded by a server with the options `tls` and `http2` alone, but for what opens a WebSocket.
   const ofNode = ["http2", "secure", "upgrade"];
   const ofClient = ["body-until", "client-calls", "event-reader", "received"];
   expect(namesOf(/^dist\/([\w-]+)\.js$/)).toEqual(
-    [...entries, ...forRuntimes, "cli", ...shared, ...ofClient, ...ofPage, ...ofNode].toSorted(),
+    [...entries, ...forRuntimes, ...ofCommand, ...shared, ...ofClient, ...ofPage, ...ofNode].toSorted(),
   );
   expect(namesOf(/^dist\/([\w-]+)\.d\.ts$/)).toEqual([...entries, ...shared].toSorted());
   const ofIndex = Object.entries(usher).flatMap(([name, value]) => {
