@@ -6,7 +6,7 @@ import "../../support/logs.ts";
 import { gate } from "../../support/node-server.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { eventually } from "./pools.ts";
-import { allAtOnce, behindProxy, failure, holdTheClock, one, passing, pid, until, watching } from "./whole.ts";
+import { allAtOnce, failure, heldPool, one, passing, pid, timersLeft, until, watching } from "./whole.ts";
 
 const server = await startPostgres();
 const watch = observer(server);
@@ -14,11 +14,7 @@ const watch = observer(server);
 await watch`select 1`;
 const { sessions, expectWhole } = watching(watch);
 
-/** A pool whose clock the test holds. */
-async function held(options: PoolOptions) {
-  holdTheClock();
-  return behindProxy(server, options);
-}
+const held = (options: PoolOptions) => heldPool(server, options);
 
 /** Lets time pass, a sweep of the pool at a time, each of which the server answers. */
 async function pass(some: Pool, ms: number): Promise<void> {
@@ -168,7 +164,7 @@ describe("a connection that is old", () => {
     else proxy.turnAway();
     await closed;
     await eventually(sessions).toBe(0);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timersLeft()).toEqual([]);
   });
 });
 
@@ -190,7 +186,7 @@ it("who waits is told in time, again and again, and nothing of the waits outlive
   expect(await Promise.all(left)).toEqual(left.map(() => ({ kind: "pool_closed" })));
   back.open();
   await Promise.all([holder, closing]);
-  expect(vi.getTimerCount()).toBe(0);
+  expect(timersLeft()).toEqual([]);
 });
 
 it.each(["that is looked for", "that is not reached"])(
@@ -205,7 +201,7 @@ it.each(["that is looked for", "that is not reached"])(
     proxy.turnAway();
     if (closing === undefined) expect(await failure(some.exec(one))).toMatchObject({ kind: "unsent" });
     await (closing ?? some.close());
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timersLeft()).toEqual([]);
     vi.advanceTimersByTime(10_000);
     await until(() => proxy.connections === 0);
   },
@@ -230,7 +226,7 @@ it("a place that is lost while another is looked for is opened as soon as that o
     await expectWhole(some);
   }
   await some.close();
-  expect(vi.getTimerCount()).toBe(0);
+  expect(timersLeft()).toEqual([]);
 });
 
 describe("asking the server to cancel a statement", () => {
@@ -271,7 +267,7 @@ describe("asking the server to cancel a statement", () => {
     proxy.letIn();
     await expectWhole(some);
     await some.close();
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timersLeft()).toEqual([]);
   });
 
   it("ends where the server says what it should not, and leaves neither its connection nor its timer", async () => {
@@ -281,7 +277,7 @@ describe("asking the server to cancel a statement", () => {
     proxy.letIn();
     await expectWhole(some);
     await some.close();
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timersLeft()).toEqual([]);
   });
 });
 
@@ -395,5 +391,5 @@ it("a server that is away is looked for by every place at once, and then by one 
     await expectWhole(some);
   }
   await some.close();
-  expect(vi.getTimerCount()).toBe(0);
+  expect(timersLeft()).toEqual([]);
 });

@@ -97,6 +97,23 @@ export function holdTheClock(): void {
   });
 }
 
+/** As {@link behindProxy}, and the test holds the pool's clock. */
+export async function heldPool(server: PostgresServer, options: PoolOptions): ReturnType<typeof behindProxy> {
+  holdTheClock();
+  return behindProxy(server, options);
+}
+
+/** What would still be called on the clock that a test holds: nothing, or how late and what. */
+export function timersLeft(): readonly string[] {
+  const { clock } = setTimeout as unknown as { readonly clock: HeldClock };
+  return Object.values(clock.timers ?? {}).map(({ delay, func }) => `after ${delay} ms: ${func}`);
+}
+
+/** The clock of `@sinonjs/fake-timers`, which its `setTimeout` names. */
+interface HeldClock {
+  readonly timers?: { readonly [id: string]: { readonly delay: number; readonly func: () => void } };
+}
+
 /** Waits for something while the clock stands. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 60_000;
