@@ -27,7 +27,7 @@ export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(r
 
 /** Bytes. */
 export async function memory(): Promise<number> {
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 2; i++) {
     await turn();
     collect();
   }

@@ -32,6 +32,8 @@ const counted =
       running--;
     }
   };
+const flooding = Event.comment("x".repeat(65_536));
+const large = Event.comment("x".repeat(1_000_000));
 const returns = Returns.events([], { keepAliveMs: 50 });
 const routes = [
   get(Path.of("feed"), { inputs: { clientGone }, returns }, ({ clientGone }) =>
@@ -52,7 +54,7 @@ const routes = [
   ),
   get(Path.of("flood"), { returns }, () =>
     counted(async (send) => {
-      while ((await send(Event.comment("x".repeat(65_536)))).ok);
+      while ((await send(flooding)).ok);
     }),
   ),
   get(Path.of("raises"), { returns }, () =>
@@ -105,7 +107,7 @@ const faults: { readonly [what: string]: (client: RawClient, port: number) => Pr
     client.socket.pause();
     client.ask("GET /feed");
     for (let i = 0; i < 20; i++) {
-      hub.publish("t", Event.comment("x".repeat(1_000_000)));
+      hub.publish("t", large);
       await turn();
     }
   },
