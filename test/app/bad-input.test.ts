@@ -6,6 +6,7 @@ import { App, Codec, Cookie, Header, Path, Query, Returns, Test, get, json, para
 import type { Shape } from "usher-http";
 import { invalid } from "../support/refusals.ts";
 import { messages } from "../support/logs.ts";
+import { codePoint } from "../support/code-point.ts";
 
 const keys = Returns.json(v.array(v.string()));
 
@@ -174,7 +175,7 @@ const inputs = {
 };
 const all = post(Path.root, { inputs, returns: Returns.text }, () => "fine");
 const value = fc.oneof(
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: codePoint }),
   fc.string({
     unit: fc.constantFrom(
       "\u0000",

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type * as Codec from "../../src/codecs/index.ts";
+import { codePoint } from "../support/code-point.ts";
 
 const fieldCharacter = fc
   .integer({ min: 0x20, max: 0xff })
@@ -107,7 +108,7 @@ const structuredValue: fc.Arbitrary<Codec.StructuredValue> = fc.oneof(
   fc.integer({ min: -lastDateSecond, max: lastDateSecond }).map((seconds) => new Date(seconds * 1000)),
   fc.record({ token: fc.stringMatching(/^[A-Za-z*][:/!#$%&'*+\-.^_`|~0-9A-Za-z]{0,8}$/) }),
   fc.record({ thousandths: fc.integer({ min: -mostDigits, max: mostDigits }) }),
-  fc.record({ display: fc.string({ unit: "binary" }) }),
+  fc.record({ display: fc.string({ unit: codePoint }) }),
 );
 function keyed<A>(value: fc.Arbitrary<A>): fc.Arbitrary<ReadonlyMap<string, A>> {
   return fc

@@ -5,6 +5,7 @@ import * as Codec from "../../src/codecs/index.ts";
 import * as arbitrary from "./arbitraries.ts";
 import { valueOf } from "./expectations.ts";
 import { rounds } from "../support/wide.ts";
+import { codePoint } from "../support/code-point.ts";
 
 interface Law<A> {
   readonly codec: Codec.Codec<A>;
@@ -15,7 +16,7 @@ function law<A>(codec: Codec.Codec<A>, values: fc.Arbitrary<A>): Law<unknown> {
 }
 
 const laws: Readonly<Record<string, Law<unknown>>> = {
-  string: law(Codec.string, fc.string({ unit: "binary" })),
+  string: law(Codec.string, fc.string({ unit: codePoint })),
   int: law(Codec.int, fc.maxSafeInteger()),
   int64: law(Codec.int64, fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })),
   float: law(Codec.float, fc.double({ noNaN: true, noDefaultInfinity: true })),
@@ -37,7 +38,7 @@ const laws: Readonly<Record<string, Law<unknown>>> = {
   structuredItem: law(Codec.structuredItem, arbitrary.structuredItem),
   structuredList: law(Codec.structuredList, arbitrary.structuredList),
   structuredDictionary: law(Codec.structuredDictionary, arbitrary.structuredDictionary),
-  encoded: law(encoded, fc.string({ unit: "binary" })),
+  encoded: law(encoded, fc.string({ unit: codePoint })),
 };
 const names = Object.keys(laws);
 /** Codecs of which any text is a value. */
@@ -62,7 +63,7 @@ const near = fc.string({
   unit: fc.constantFrom(...'aZ*09-+.:;,="\\/ \t()?@%_~TQq=\u0000\u00e9\u0100\ud800'),
   maxLength: 40,
 });
-const anything = fc.oneof(near, fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }));
+const anything = fc.oneof(near, fc.string({ unit: codePoint }), fc.string({ unit: "grapheme" }));
 
 const printed = fc
   .constantFrom(...Object.values(laws))

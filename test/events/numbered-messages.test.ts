@@ -2,12 +2,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SequenceNumbers } from "../../src/events/relay.ts";
+import { codePoint } from "../support/code-point.ts";
 
 describe("numbered messages", () => {
   const pair = () => [new SequenceNumbers(), new SequenceNumbers()] as const;
 
   it("come out as they went in, whatever is in them", () => {
-    const text = fc.string({ unit: "binary" });
+    const text = fc.string({ unit: codePoint });
     fc.assert(
       fc.property(text, text, (topic, wire) => {
         const [here, there] = pair();

@@ -7,6 +7,7 @@ import { Html, html as h } from "usher-http";
 import { browser, startBrowser } from "../support/browser.ts";
 import { hostile } from "./hostile.ts";
 import { rounds } from "../support/wide.ts";
+import { codePoint } from "../support/code-point.ts";
 
 const refusedUrl = "about:invalid#unsafe-url";
 
@@ -140,7 +141,7 @@ describe("a hostile value is nothing but text", () => {
 
 describe("any text", () => {
   const text = fc.oneof(
-    fc.string({ unit: "binary" }),
+    fc.string({ unit: codePoint }),
     fc.string({ unit: fc.constantFrom(..."<>&\"'`=/ \n\r\t\0\ud800-!ab:;#x1") }),
   );
 

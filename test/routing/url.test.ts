@@ -8,6 +8,7 @@ import { Codec, Path, Query, Returns, Test, get, param } from "usher-http";
 import * as v from "valibot";
 import "../support/logs.ts";
 import { rounds } from "../support/wide.ts";
+import { codePoint } from "../support/code-point.ts";
 
 const order = Path.of("orders", Path.int("order_id"));
 const items = Path.of("orders", Path.str("order_id"), "items");
@@ -118,7 +119,7 @@ const odd = fc.constantFrom(
 const text = fc
   .oneof(
     odd,
-    fc.string({ unit: "binary", minLength: 1 }),
+    fc.string({ unit: codePoint, minLength: 1 }),
     fc.array(odd, { minLength: 1, maxLength: 4 }).map((texts) => texts.join("")),
   )
   .filter((text) => text !== "" && text.isWellFormed());

@@ -11,6 +11,7 @@ import { PreparedRun, Wire } from "../../../adapters/postgres/protocol.ts";
 import { memory } from "../../support/memory.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { pools } from "./pools.ts";
+import { codePoint } from "../../support/code-point.ts";
 
 const server = await startPostgres();
 const watch = observer(server);
@@ -172,7 +173,7 @@ describe("what the server says", () => {
   const unasked = fc
     .tuple(fc.constantFrom("N", "S", "A"), fc.uint8Array({ maxLength: 20 }))
     .map(([type, body]) => message(type, Buffer.from(body)));
-  const rows = fc.array(fc.array(fc.option(fc.string({ unit: "binary", maxLength: 12 })), { maxLength: 4 }));
+  const rows = fc.array(fc.array(fc.option(fc.string({ unit: codePoint, maxLength: 12 })), { maxLength: 4 }));
 
   it("is read alike in whatever pieces it comes, and what is the driver's comes whole", async () => {
     await fc.assert(

@@ -7,6 +7,7 @@ import { DatabaseError, Statement, Type } from "usher-http/postgres";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { pools } from "./pools.ts";
 import { rounds } from "../../support/wide.ts";
+import { codePoint } from "../../support/code-point.ts";
 
 const server = await startPostgres();
 const pool = pools(server);
@@ -19,7 +20,7 @@ const instants = fc.date({
   noInvalidDate: true,
 });
 // What PostgreSQL can hold of text: everything but NUL.
-const texts = fc.string({ unit: "binary" }).filter((text) => !text.includes("\0"));
+const texts = fc.string({ unit: codePoint }).filter((text) => !text.includes("\0"));
 const days = instants.map((day) => [day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate()] as const);
 const bytes = fc.uint8Array();
 const order = v.object({ id: Shape.int64, lines: v.array(v.object({ item: v.string(), quantity: v.number() })) });
