@@ -278,6 +278,18 @@ describe("usher dev --program", { timeout: 300_000 }, () => {
     await expect(running.answer("/word")).rejects.toThrow("fetch failed");
   });
 
+  it("ends the program with itself also where that has closed their channel", async () => {
+    const { module } = programOf("apart", "first");
+    writeFileSync(module, `process.disconnect();\n${readFileSync(module, "utf8")}`);
+    const running = await dev(onNodes[1] as Run, module, ["--program"]);
+    await answers(running, "/word", "first nowhere");
+    // Twice as long as it takes to see that usher dev is gone.
+    await setTimeout(200);
+    expect(await running.answer("/word")).toBe("first nowhere");
+    running.process.kill("SIGKILL");
+    expect(await running.ended).toBe(null);
+  });
+
   it("leaves alone what the program forks, and its threads", async () => {
     const { module } = programOf("forking", "first");
     const child = join(folder, "forked.mjs");
