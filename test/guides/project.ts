@@ -2,12 +2,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { transformSync } from "esbuild";
 import { afterAll } from "vitest";
+import { madeOnce } from "../support/run-folder.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -37,10 +37,9 @@ interface Program {
  */
 export function openGuide(page: string): Guide {
   const text = readFileSync(join(root, "docs/guides", `${page}.md`), "utf8");
-  const folder = mkdtempSync(join(tmpdir(), "usher-guide-"));
+  const folder = mkdtempSync(join(madeOnce("guides", linkPackages), "guide-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  linkPackages(folder);
   const path = (file: string) => join(folder, file.replace(/\.ts$/, ".mjs"));
   const write = (file: string, text: string) => {
     mkdirSync(dirname(path(file)), { recursive: true });
@@ -79,7 +78,7 @@ async function start(file: string, env: NodeJS.ProcessEnv): Promise<Program> {
   return { url, stop };
 }
 
-/** The packages of this repository, and this one by its name. */
+/** The packages of this repository, and this one by its name: the projects inside of the folder find them. */
 function linkPackages(folder: string): void {
   const own = join(root, "node_modules");
   mkdirSync(join(folder, "node_modules"));
