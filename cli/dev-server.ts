@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import process from "node:process";
 import { describeFailure, moduleAnd } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
-import { devOptions, notStarted } from "./dev.ts";
-import { appOptions, loadModule } from "./load-routes.ts";
+import { commandOfProgram, devOptions, notStarted } from "./dev.ts";
+import { NoRoutes, appOptions, loadModule } from "./load-routes.ts";
 import type { Server } from "../src/server/options.ts";
 
 /** How long requests in flight may hold up a restart. */
@@ -41,7 +41,8 @@ async function started(args: readonly string[], terminal: Terminal): Promise<Ser
     const { serve } = await adapter();
     return await serve(loaded.routes, { ...options, port: Number(port), host, drainMs, signals: false });
   } catch (thrown) {
-    terminal.error(`usher dev: ${describeFailure(thrown)}\nusher dev: waiting for a change\n`);
+    const advice = thrown instanceof NoRoutes ? `\nA program that calls serve itself: ${commandOfProgram(module)}` : "";
+    terminal.error(`usher dev: ${describeFailure(thrown)}${advice}\nusher dev: waiting for a change\n`);
     process.send?.(notStarted);
     return undefined;
   } finally {

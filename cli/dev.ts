@@ -67,8 +67,15 @@ interface Started {
 function checkProgram(module: string, values: { readonly port?: string; readonly host?: string }): void {
   for (const name of ["port", "host"] as const)
     if (values[name] !== undefined) throw new UsageError(`--program takes no --${name}: the program chooses it`);
-  if ("Bun" in globalThis) throw new UsageError(`--program is for Node: on Bun run bun --watch ${module}`);
-  if ("Deno" in globalThis) throw new UsageError(`--program is for Node: on Deno run deno run --watch ${module}`);
+  if ("Bun" in globalThis || "Deno" in globalThis)
+    throw new UsageError(`--program is for Node: run ${commandOfProgram(module)}`);
+}
+
+/** What restarts a program on the runtime that is there. */
+export function commandOfProgram(module: string): string {
+  if ("Bun" in globalThis) return `bun --watch ${module}`;
+  if ("Deno" in globalThis) return `deno run --watch ${module}`;
+  return `usher dev --program ${module}`;
 }
 
 /** The arguments of Deno by which it runs this command again, restarted whenever a file changes. */

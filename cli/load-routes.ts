@@ -21,6 +21,9 @@ export async function loadRoutes(file: string): Promise<readonly Route[]> {
   return (await loadModule(file)).routes;
 }
 
+/** A module exports no routes: it may be a program. */
+export class NoRoutes extends CommandFailure {}
+
 /** What a command reads of a user's module. */
 export interface LoadedModule {
   readonly routes: readonly Route[];
@@ -39,8 +42,7 @@ export async function loadModule(file: string): Promise<LoadedModule> {
   if (statSync(path).isDirectory()) throw new CommandFailure(`${file} is a folder, not a module`);
   const module = await load(file, pathToFileURL(path));
   const { routes, refusalFormat, decompress, options } = module;
-  if (!Array.isArray(routes))
-    throw new CommandFailure(`${file} exports no list named routes: it exports ${namesOf(module)}`);
+  if (!Array.isArray(routes)) throw new NoRoutes(`${file} exports no list named routes: it exports ${namesOf(module)}`);
   const wrong = routes.findIndex((route) => !isRoute(route));
   if (wrong !== -1) throw new CommandFailure(`${file}: routes[${wrong}] is not a route`);
   checkPackage(file, path);

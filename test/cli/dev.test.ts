@@ -309,6 +309,18 @@ new Worker("console.log('it works')", { eval: true });
     await prints(running, /it works\n/);
   });
 
+  it("is told of where a module exports no routes, as a program", async () => {
+    const { module } = programOf("untold", "first");
+    const running = await dev(onNodes[1] as Run, module);
+    await prints(running, /exports no list named routes: .*\nA program that calls serve itself: usher dev --program /);
+  });
+
+  it.each(runs.slice(2))("is refused on $runtime, with what does it there", async (run) => {
+    const running = await dev(run, programOf(run.runtime, "first").module, ["--program"]);
+    expect(await running.ended).toBe(2);
+    expect(running.printed()).toMatch(/--program is for Node: run (?:bun|deno run) --watch /);
+  });
+
   it("lets a program end, which has nothing more to do", async () => {
     const { module } = programOf("done", "first");
     writeFileSync(module, 'console.log("done");\n');
