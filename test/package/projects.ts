@@ -38,7 +38,7 @@ export interface Projects {
 
 export async function openProjects(): Promise<Projects> {
   const folder = mkdtempSync(join(tmpdir(), "usher-projects-"));
-  const registry = await startRegistry(root, ...dependencies);
+  const registry = await startRegistry(root, dependencies);
   return {
     open: (name, commands) => open(folder, registry, name, commands),
     remove() {

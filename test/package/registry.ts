@@ -1,8 +1,9 @@
 /** A package registry on this machine, which has this package as npm would publish it, and what it depends on. */
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { serverOfFile } from "../support/http-server.ts";
 import { root } from "./packed.ts";
 import { tarballOf } from "./tarball.ts";
@@ -12,16 +13,24 @@ interface Published {
   readonly tarball: Buffer;
 }
 
-/** Serves the package of each of these folders until the test file ends. Returns its URL. */
-export async function startRegistry(...folders: readonly string[]): Promise<string> {
-  const packages = new Map(folders.map(published).map((one) => [one.manifest.name, one]));
+/** Serves the package of a folder, and what it depends on, until the test file ends. Returns its URL. */
+export async function startRegistry(folder: string, dependencies: readonly string[] = []): Promise<string> {
+  const all = [
+    published(folder, readFileSync(tarballOf(folder).file)),
+    ...dependencies.map((installed) => published(installed, asInstalled(installed))),
+  ];
+  const packages = new Map(all.map((one) => [one.manifest.name, one]));
   const { url } = await serverOfFile((request, response) => answer(request, response, packages));
   return `${url}/`;
 }
 
-function published(folder: string): Published {
-  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Published["manifest"];
-  return { manifest, tarball: readFileSync(tarballOf(folder).file) };
+function published(folder: string, tarball: Buffer): Published {
+  return { manifest: JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Published["manifest"], tarball };
+}
+
+/** A tarball of what npm unpacked before: to choose its files again takes npm a second of processor time. */
+function asInstalled(folder: string): Buffer {
+  return execFileSync("tar", ["-czf", "-", "-C", dirname(folder), basename(folder)], { maxBuffer: 2 ** 26 });
 }
 
 /** As the registry's own interface has it: `/<name>` says what there is, and where each tarball is. */
