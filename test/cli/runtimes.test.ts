@@ -32,9 +32,11 @@ async function ran(command: string, args: readonly string[]): Promise<Ended> {
   }
 }
 
-const routesOfIt = 3000;
+const routesOfIt = 300;
+/** What a pipe holds, on Linux. */
+const pipe = 2 ** 16;
 
-/** A module that opens what nobody closes, with more routes than a pipe holds. */
+/** A module that opens what nobody closes, with routes whose list is longer than a pipe. */
 async function moduleThatStays(): Promise<string> {
   const file = join(folder, "stays.mjs");
   const { href } = pathToFileURL(join(root, "dist/index.js"));
@@ -42,7 +44,7 @@ async function moduleThatStays(): Promise<string> {
     file,
     `import { Path, Returns, get } from ${JSON.stringify(href)};
 setInterval(() => {}, 1000);
-export const routes = Array.from({ length: ${routesOfIt} }, (_, i) => get(Path.of("a" + i), { returns: Returns.text }, () => ""));
+export const routes = Array.from({ length: ${routesOfIt} }, (_, i) => get(Path.of("a".repeat(300) + i), { returns: Returns.text }, () => ""));
 `,
   );
   return file;
@@ -91,6 +93,7 @@ describe("usher: its end", { timeout: 300_000 }, () => {
       const listed = await ran(one.command, [...one.args, "routes", await moduleThatStays()]);
       expect([listed.code, listed.stderr]).toEqual([0, ""]);
       expect(listed.stdout.split("\n")).toHaveLength(routesOfIt + 2);
+      expect(listed.stdout.length).toBeGreaterThan(pipe);
       expect(
         await ran(one.command, [...one.args, "openapi", await moduleThatStays(), "--check", "missing.json"]),
       ).toMatchObject({
