@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { Codec, Header, Meta, Path, Query, Refusal, Returns, Test, get, refuse } from "usher-http";
@@ -136,7 +137,7 @@ const notText = { jsonrpc: "2.0", id: 1, method: { toString: 1, valueOf: 1 }, pa
 const refusal = (error: string) => ({
   content: [{ type: "text", text: expect.stringContaining(`"error":"${error}"`) as string }],
 });
-type LineRow = [what: string, line: string, answers: readonly object[], args?: readonly string[]];
+type LineRow = readonly [what: string, line: string, answers: readonly object[]];
 const lines: readonly LineRow[] = [
   [
     "an id that nests deep",
@@ -160,31 +161,42 @@ const lines: readonly LineRow[] = [
     JSON.stringify({ ...ping, id: 9, method: "tools/call", params: { name: "breaks", _meta: { progressToken: 7 } } }),
     [{ method: "notifications/progress" }, { id: 9, result: { ...refusal("internal"), isError: true } }],
   ],
+];
+const broken: readonly LineRow[] = [
   [
     "a message whose answer breaks off",
     JSON.stringify({ ...ping, id: 9 }),
     [{ id: 9, error: { code: -32_000, message: "Status 500" } }],
-    ["--path", "/broken"],
   ],
 ];
 
-describe("usher mcp continues after", () => {
-  it.each(lines)("%s", async (_what, line, answers, args = []) => {
-    const child = spawn(process.execPath, [join(root, "dist/cli.js"), "mcp", file, ...args]);
-    const out = text(child.stdout);
-    const exited = once(child, "exit");
-    child.stderr.resume();
-    child.stdin.end(`${line}\n${JSON.stringify(ping)}\n`);
-    const messages = (await out).split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as object]));
-    // Of a path that breaks off the ping is such an answer too.
-    const last = args.length === 0 ? pong : { id: "p", error: { message: "Status 500" } };
-    const isLast = (message: object) => "id" in message && message.id === "p";
-    expect([...messages.filter((message) => !isLast(message)), messages.find(isLast)]).toMatchObject([
+it.each([
+  { after: "what it cannot take", args: [], lines, last: pong },
+  // Of a path that breaks off the ping is such an answer too.
+  {
+    after: "an answer that breaks off",
+    args: ["--path", "/broken"],
+    lines: broken,
+    last: { id: "p", error: { message: "Status 500" } },
+  },
+])("usher mcp continues after $after", async ({ args, lines, last }) => {
+  const child = spawn(process.execPath, [join(root, "dist/cli.js"), "mcp", file, ...args]);
+  const said = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const exited = once(child, "exit");
+  child.stderr.resume();
+  const isLast = (message: object) => "id" in message && message.id === "p";
+  for (const [what, line, answers] of lines) {
+    child.stdin.write(`${line}\n${JSON.stringify(ping)}\n`);
+    const messages: object[] = [];
+    while (messages.length <= answers.length) messages.push(JSON.parse(String((await said.next()).value)) as object);
+    expect([...messages.filter((message) => !isLast(message)), messages.find(isLast)], what).toMatchObject([
       ...answers,
       last,
     ]);
-    expect(await exited).toEqual([0, null]);
-  });
+  }
+  child.stdin.end();
+  expect(await said.next()).toEqual({ done: true, value: undefined });
+  expect(await exited).toEqual([0, null]);
 });
 
 it.each([
