@@ -23,10 +23,14 @@ async function placed(example: RunningExample, item: string): Promise<unknown> {
 const listed = async (example: RunningExample) =>
   ((await (await fetch(`${example.url}/orders`)).json()) as readonly { item: string }[]).map(({ item }) => item);
 
+/** What the tests of the example's own server share: to make its data takes a second of processor time. */
+const data = mkdtempSync(join(tmpdir(), "usher-orders-"));
+afterAll(() => rmSync(data, { recursive: true, force: true }));
+
 describe("the orders example, as npm start runs it", { timeout }, () => {
   let example: RunningExample;
   beforeAll(async () => {
-    example = await startExample("orders");
+    example = await startExample("orders", { DATA_DIR: data });
   }, timeout);
   afterAll(() => example.stop());
 
@@ -48,56 +52,57 @@ describe("the orders example, as npm start runs it", { timeout }, () => {
     expect(example.lines[0]).toContain("without DATABASE_URL: a PostgreSQL server of its own, with its data in ");
   });
 
-  it("ends cleanly on SIGTERM", async () => {
-    expect(await example.stop()).toBe(0);
+  it("ends cleanly on SIGTERM, and leaves no server", async () => {
+    await placeAndStop(example, [], "SIGTERM");
     expect(example.lines.at(-1)).toContain('"message":"stopped"');
   });
-});
 
-describe("the data of the orders example", { timeout }, () => {
-  const data = mkdtempSync(join(tmpdir(), "usher-orders-"));
-  afterAll(() => rmSync(data, { recursive: true, force: true }));
-
-  it("is there again when it is started again, whether it was stopped or killed, and no server is left", async () => {
-    for (const [i, signal] of (["SIGTERM", "SIGKILL", "SIGTERM"] as const).entries()) {
-      const example = await startExample("orders", { DATA_DIR: data });
-      expect(await listed(example)).toEqual(["order 0", "order 1"].slice(0, i));
-      expect(await placed(example, `order ${i}`)).toMatchObject({ item: `order ${i}` });
-      const pid = join(data, "data", "postmaster.pid");
-      const port = Number(readFileSync(pid, "utf8").split("\n")[3]);
-      expect(await accepts(port)).toBe(true);
-      await example.stop(signal);
-      await expect.poll(() => accepts(port), { timeout: 300_000 }).toBe(false);
-      await expect.poll(() => existsSync(pid), { timeout: 300_000 }).toBe(false);
+  it("has its data again when it is started again, whether it was stopped or killed", async () => {
+    for (const [before, signal] of [
+      [["order 0"], "SIGKILL"],
+      [["order 0", "order 1"], "SIGTERM"],
+    ] as const) {
+      await placeAndStop(await startExample("orders", { DATA_DIR: data }), before, signal);
     }
   });
+
+  /** Places one more order beside those before, and ends the example: its database's server ends with it. */
+  async function placeAndStop(
+    running: RunningExample,
+    before: readonly string[],
+    signal: "SIGTERM" | "SIGKILL",
+  ): Promise<void> {
+    expect(await listed(running)).toEqual(before);
+    const item = `order ${before.length}`;
+    expect(await placed(running, item)).toMatchObject({ item });
+    const pid = join(data, "data", "postmaster.pid");
+    const port = Number(readFileSync(pid, "utf8").split("\n")[3]);
+    expect(await accepts(port)).toBe(true);
+    expect(await running.stop(signal)).toBe(signal === "SIGTERM" ? 0 : null);
+    await expect.poll(() => accepts(port), { timeout: 300_000 }).toBe(false);
+    await expect.poll(() => existsSync(pid), { timeout: 300_000 }).toBe(false);
+  }
 });
 
 describe("the orders example with DATABASE_URL", { timeout }, () => {
-  it("uses that database", async () => {
+  it("uses that database, and tells whoever follows in one process what happens in another", async () => {
     const example = await startExample("orders", { DATABASE_URL: server.url() });
     expect(await placed(example, "pen")).toMatchObject({ item: "pen" });
     expect(await example.stop()).toBe(0);
     expect(example.lines.join()).not.toContain("without DATABASE_URL");
-    const again = await startExample("orders", { DATABASE_URL: server.url() });
-    expect(await listed(again)).toEqual(["pen"]);
-    expect(await again.stop()).toBe(0);
-  });
-
-  it("tells whoever follows in one process what happens in another", async () => {
-    const [here, there] = await Promise.all(
-      [0, 1].map(() => startExample("orders", { DATABASE_URL: server.url("postgres") })),
-    );
-    const following = await fetch(`${(here as RunningExample).url}/orders/feed`);
-    await placed(there as RunningExample, "from the other");
+    const start = () => startExample("orders", { DATABASE_URL: server.url() });
+    const [here, there] = await Promise.all([start(), start()]);
+    expect(await listed(here)).toEqual(["pen"]);
+    const following = await fetch(`${here.url}/orders/feed`);
+    await placed(there, "from the other");
     let told = "";
     for await (const part of following.body as ReadableStream<Uint8Array>) {
       told += new TextDecoder().decode(part);
       if (told.includes("from the other")) break;
     }
     expect(told.match(/from the other/g)).toHaveLength(1);
-    expect(await (here as RunningExample).stop()).toBe(0);
-    expect(await (there as RunningExample).stop()).toBe(0);
+    expect(await here.stop()).toBe(0);
+    expect(await there.stop()).toBe(0);
   });
 
   it("says why and ends with 1 where the database cannot be reached", async () => {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startPostgres } from "../support/postgres/database.ts";
 import { need } from "../support/needs.ts";
 import { startExample } from "./start-example.ts";
 import type { RunningExample } from "./start-example.ts";
@@ -11,6 +12,8 @@ import type { RunningExample } from "./start-example.ts";
 const readme = readFileSync(join(import.meta.dirname, "../../examples/orders/README.md"), "utf8");
 const run = promisify(execFile);
 const curl = need("curl", spawnSync("curl", ["--version"]).status === 0);
+
+const server = await startPostgres();
 
 /** The table's rows: a command and what it prints. */
 const rows = [...readme.matchAll(/^\| `(curl [^`]+)` \| `([^`]+)` \|$/gm)].map(([, command, printed]) => [
@@ -23,7 +26,7 @@ const [, first, placed] = /```sh\n(curl [^\n]+)\n```\n+```json\n([^\n]+)\n```/.e
 describe("the curl lines of the orders example", { timeout: 300_000 }, () => {
   let example: RunningExample;
   beforeAll(async () => {
-    example = await startExample("orders");
+    example = await startExample("orders", { DATABASE_URL: server.url() });
   });
   afterAll(() => example.stop());
 
