@@ -1,7 +1,7 @@
 /** A folder of one run, for what is made once and used by many test files. */
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Plugin } from "vitest/config";
 
 /** Its path is in the environment, which every process of the run has. */
@@ -11,23 +11,38 @@ const variable = "USHER_RUN_FOLDER";
 export function runFolder(): Plugin {
   return {
     name: "run-folder",
-    configureVitest() {
+    configureVitest({ vitest }) {
       // Another project of the run may have made it.
       if (process.env[variable] !== undefined) return;
       const folder = mkdtempSync(join(tmpdir(), "usher-run-"));
       // PostgreSQL's user reads it, too.
       chmodSync(folder, 0o755);
       process.env[variable] = folder;
-      process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+      const removePrograms = (): void => rmSync(programsFolder(), { recursive: true, force: true });
+      // Their sources have changed.
+      vitest.onTestsRerun(removePrograms);
+      process.on("exit", () => {
+        removePrograms();
+        rmSync(folder, { recursive: true, force: true });
+      });
     },
   };
 }
 
-/** A folder that the first test file to ask fills, by `make`. It gets its name when it is whole. */
-export function madeOnce(name: string, make: (folder: string) => void): string {
+function thisRun(): string {
   const run = process.env[variable];
   if (run === undefined) throw new Error(`${variable} is not set: vitest.config.ts sets it`);
-  const folder = join(run, name);
+  return run;
+}
+
+/** Where the run's programs are: the runtimes find packages from here, and nothing of it is in the package. */
+export function programsFolder(): string {
+  return join(import.meta.dirname, "../../dist/tests", basename(thisRun()));
+}
+
+/** A folder that the first test file to ask fills, by `make`. It gets its name when it is whole. */
+export function madeOnce(name: string, make: (folder: string) => void): string {
+  const folder = join(thisRun(), name);
   if (existsSync(folder)) return folder;
   const own = mkdtempSync(`${folder}-`);
   chmodSync(own, 0o755);
