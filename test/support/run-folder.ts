@@ -1,5 +1,14 @@
 /** A folder of one run, for what is made once and used by many test files. */
-import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Plugin } from "vitest/config";
@@ -54,4 +63,16 @@ export function madeOnce(name: string, make: (folder: string) => void): string {
     if (!existsSync(folder)) throw error;
   }
   return folder;
+}
+
+/** The text of a program that the first test file to ask bundles. */
+export async function bundledOnce(name: string, bundle: () => Promise<string>): Promise<string> {
+  const file = join(programsFolder(), name);
+  if (existsSync(file)) return readFileSync(file, "utf8");
+  const text = await bundle();
+  mkdirSync(programsFolder(), { recursive: true });
+  const own = `${file}-${process.pid}`;
+  writeFileSync(own, text);
+  renameSync(own, file);
+  return text;
 }

@@ -11,6 +11,7 @@ import { endsWithFile, endsWithTest } from "../../support/ends.ts";
 import { came } from "../../support/eventually.ts";
 import type { Line } from "../../support/logs.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
+import { bundledOnce } from "../../support/run-folder.ts";
 import { runtimes } from "../../support/runtimes.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -27,6 +28,8 @@ export interface Setup {
   readonly flags?: readonly string[];
   readonly bindings?: { readonly [name: string]: string | boolean };
 }
+
+type Program = { readonly file: string } | { readonly contents: string };
 
 /** A Worker that runs. */
 export interface Running {
@@ -46,10 +49,14 @@ export const newestOpenTelemetry: string = join(root, "test/telemetry/newest");
  * A program as a user's bundler leaves it, with the package as it was built. With a folder its imports of OpenTelemetry's
  * packages are those of the folder.
  */
-export async function bundle(
-  program: { readonly file: string } | { readonly contents: string },
-  opentelemetry?: string,
-): Promise<string> {
+export function bundle(program: Program, opentelemetry?: string): Promise<string> {
+  // Several test files run the same file.
+  return "file" in program
+    ? bundledOnce(`workers+${program.file.replace(".ts", ".js")}`, () => bundleNow(program, opentelemetry))
+    : bundleNow(program, opentelemetry);
+}
+
+async function bundleNow(program: Program, opentelemetry: string | undefined): Promise<string> {
   const { outputFiles } = await build({
     ...("file" in program
       ? { entryPoints: [join(import.meta.dirname, program.file)] }
