@@ -2,15 +2,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { Dep, SecureHeaders, Sessions, Test } from "usher-http";
-import type { Browser } from "playwright-core";
 import { sessionStore } from "../../examples/orders/clerks.ts";
 import { pageFiles } from "../../examples/orders/page-files.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import { startExample } from "../package/start-example.ts";
-import { browser as chromium, startBrowser } from "../support/browser.ts";
+import { browser as chromium, inTab } from "../support/browser.ts";
 import { logged } from "../support/logs.ts";
 import { start } from "../support/node-server.ts";
 
@@ -135,43 +134,35 @@ describe("a change of keys, and of the process", () => {
 });
 
 describe.skipIf(chromium.isSkipped)(`in a browser${chromium.why}`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await startBrowser();
-  });
-  afterAll(() => browser.close());
-
-  it("a clerk signs in, removes an order in the list and signs out, under the strict policy", async () => {
-    const url = `http://127.0.0.1:${(await start([...routes, ...pageFiles()], options())).port}`;
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    const errors: string[] = [];
-    page.on("pageerror", (error) => errors.push(String(error)));
-    page.on("console", (message) => {
-      if (message.type() === "error") errors.push(message.text());
-    });
-    for (const item of ["pen", "ruler"]) {
-      await fetch(`${url}/orders`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ item, quantity: 1 }),
+  it("a clerk signs in, removes an order in the list and signs out, under the strict policy", () =>
+    inTab(async (page) => {
+      const url = `http://127.0.0.1:${(await start([...routes, ...pageFiles()], options())).port}`;
+      const errors: string[] = [];
+      page.on("pageerror", (error) => errors.push(String(error)));
+      page.on("console", (message) => {
+        if (message.type() === "error") errors.push(message.text());
       });
-    }
-    await page.goto(url);
-    await page.getByRole("link", { name: "Sign in" }).click();
-    await page.getByLabel("Name").fill("clerk");
-    await page.getByLabel("Password").fill("demo");
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("Signed in as clerk.").waitFor();
-    await page.getByRole("button", { name: "Remove order 1" }).click();
-    await page.getByRole("cell", { name: "pen" }).waitFor({ state: "detached" });
-    expect(await (await fetch(`${url}/orders`)).json()).toMatchObject([{ item: "ruler" }]);
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByRole("link", { name: "Sign in" }).waitFor();
-    expect(await page.getByRole("button", { name: "Remove order 2" }).count()).toBe(0);
-    await page.getByRole("link", { name: "Sign in" }).click();
-    expect(await page.getByLabel("Name").inputValue()).toBe("clerk");
-    expect(errors).toEqual([]);
-    await context.close();
-  });
+      for (const item of ["pen", "ruler"]) {
+        await fetch(`${url}/orders`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ item, quantity: 1 }),
+        });
+      }
+      await page.goto(url);
+      await page.getByRole("link", { name: "Sign in" }).click();
+      await page.getByLabel("Name").fill("clerk");
+      await page.getByLabel("Password").fill("demo");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByText("Signed in as clerk.").waitFor();
+      await page.getByRole("button", { name: "Remove order 1" }).click();
+      await page.getByRole("cell", { name: "pen" }).waitFor({ state: "detached" });
+      expect(await (await fetch(`${url}/orders`)).json()).toMatchObject([{ item: "ruler" }]);
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByRole("link", { name: "Sign in" }).waitFor();
+      expect(await page.getByRole("button", { name: "Remove order 2" }).count()).toBe(0);
+      await page.getByRole("link", { name: "Sign in" }).click();
+      expect(await page.getByLabel("Name").inputValue()).toBe("clerk");
+      expect(errors).toEqual([]);
+    }));
 });

@@ -1,15 +1,15 @@
 /** The orders example as a visitor sees it: by axe, on a telephone and a desk, in light and dark; its links lead somewhere. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Dep, Openapi, Sessions } from "usher-http";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { about } from "../../examples/orders/about.ts";
 import { sessionStore } from "../../examples/orders/clerks.ts";
 import { pageFiles, sourceFiles } from "../../examples/orders/page-files.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
-import { browser as chromium, startBrowser } from "../support/browser.ts";
+import { browser as chromium, sharedBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -35,12 +35,6 @@ async function expectFaultless(page: Page): Promise<void> {
 }
 
 describe.skipIf(chromium.isSkipped)(`the orders example${chromium.why}`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await startBrowser();
-  });
-  afterAll(() => browser.close());
-
   it.each([
     { colorScheme: "light", width: 1280 },
     { colorScheme: "dark", width: 375 },
@@ -49,7 +43,9 @@ describe.skipIf(chromium.isSkipped)(`the orders example${chromium.why}`, () => {
   ] as const)("has no fault that axe finds, signed out and in: %j", async ({ colorScheme, width }) => {
     const url = await serveExample();
     // The page's own policy runs no script of another.
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+    const context = await (
+      await sharedBrowser()
+    ).newContext({ colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
     await context.addInitScript(axe);
     const page = await context.newPage();
     await page.goto(url);
@@ -77,7 +73,9 @@ describe.skipIf(chromium.isSkipped)(`the orders example${chromium.why}`, () => {
   });
 
   it("shows the day of an order, and columns apart from each other", async () => {
-    const context = await browser.newContext({ viewport: { width: 375, height: 900 }, timezoneId: "Europe/Paris" });
+    const context = await (
+      await sharedBrowser()
+    ).newContext({ viewport: { width: 375, height: 900 }, timezoneId: "Europe/Paris" });
     const page = await context.newPage();
     await page.goto(await serveExample());
     const times = page.locator("#live time");

@@ -1,13 +1,12 @@
 /** `examples/oidc.ts` at the issuer `oidc-provider`, with a browser that is a jar of cookies, and with Chromium. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Browser } from "playwright-core";
 import { startProvider } from "../adapters/oidc/provider.ts";
 import type { RunningProvider } from "../adapters/oidc/provider.ts";
 import { startProgram } from "../package/start-example.ts";
 import type { RunningExample } from "../package/start-example.ts";
 import { Agent } from "../support/agent.ts";
-import { browser as chromium, startBrowser } from "../support/browser.ts";
+import { browser as chromium, sharedBrowser } from "../support/browser.ts";
 
 // The issuer has to know the port before the example listens. No client gets one of these: they begin at 32768.
 const port = 20_000 + (process.pid % 10_000);
@@ -62,14 +61,8 @@ it("answers a user who cancels by its own words", async () => {
 });
 
 describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await startBrowser();
-  });
-  afterAll(() => browser.close());
-
   it("signs in, in two tabs at once, and out again", async () => {
-    const context = await browser.newContext({ viewport: { width: 700, height: 420 } });
+    const context = await (await sharedBrowser()).newContext({ viewport: { width: 700, height: 420 } });
     // The issuer's pages ask for a font of another host.
     await context.route(/fonts/, (route) => route.abort());
     const [one, two] = [await context.newPage(), await context.newPage()];

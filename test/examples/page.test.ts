@@ -1,14 +1,14 @@
 /** The page of the orders example in a real browser: by the typed client, as `npm start` bundles it, and without a script. */
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Dep, Sessions, Test } from "usher-http";
-import type { Browser, Page, Route } from "playwright-core";
+import type { BrowserContextOptions, Page, Route } from "playwright-core";
 import { maxBody } from "../../examples/orders/import.ts";
 import { sessionStore } from "../../examples/orders/clerks.ts";
 import { pageFiles } from "../../examples/orders/page-files.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
-import { browser as chromium, startBrowser } from "../support/browser.ts";
+import { browser as chromium, inTab, sharedBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 import { Wire } from "../support/wire.ts";
 import { lines, logWith } from "../support/logs.ts";
@@ -38,13 +38,8 @@ describe("the page's script", () => {
 });
 
 describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_000 }, () => {
-  let browser: Browser;
   let port: number;
   let url: string;
-  beforeAll(async () => {
-    browser = await startBrowser();
-  });
-  afterAll(() => browser.close());
   beforeEach(async () => {
     const resources = [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())];
     ({ port } = await start([...routes, ...script], { maxBody, resources }));
@@ -52,21 +47,31 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
   });
 
   /** A visit that ends with the test, and fails it where the page reports an error of its own. */
-  async function visit(
-    javaScriptEnabled: boolean,
+  async function visit(then: (page: Page) => Promise<void>, at: string = url): Promise<void> {
+    await inTab((page) => visitIn(page, then, at));
+  }
+
+  /** The same in a context of its own. */
+  async function visitApart(
+    options: BrowserContextOptions,
     then: (page: Page) => Promise<void>,
     at: string = url,
   ): Promise<void> {
-    const context = await browser.newContext({ javaScriptEnabled });
-    const errors: string[] = [];
-    context.on("weberror", (error) => errors.push(String(error.error())));
+    const context = await (await sharedBrowser()).newContext(options);
     try {
-      const page = await context.newPage();
-      await page.goto(at);
-      await then(page);
+      await visitIn(await context.newPage(), then, at);
     } finally {
       await context.close();
     }
+  }
+
+  async function visitIn(page: Page, then: (page: Page) => Promise<void>, at: string): Promise<void> {
+    const errors: string[] = [];
+    page.context().on("weberror", (error) => errors.push(String(error.error())));
+    await page.goto(at);
+    await then(page);
+    // What the page does as it is left may be wrong, too.
+    await page.goto("about:blank");
     expect(errors).toEqual([]);
   }
 
@@ -91,7 +96,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
   }
 
   it("shows every wrong line, and then how many were placed", () =>
-    visit(true, async (page) => {
+    visit(async (page) => {
       await send(page, wrong);
       await page.getByText("Nothing was placed: 3 things are wrong.").waitFor();
       const rows = await page.locator("#problems tr").allInnerTexts();
@@ -111,7 +116,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
     }));
 
   it("imports a file once that was sent again, as its answer was lost", () =>
-    visit(true, async (page) => {
+    visit(async (page) => {
       const lose = async (route: Route): Promise<void> => {
         await route.fetch();
         await route.abort();
@@ -129,7 +134,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
     }));
 
   it("shows what is refused without a list", () =>
-    visit(true, async (page) => {
+    visit(async (page) => {
       const buffer = Buffer.from("item,quantity\nunicorn,1\n");
       await page.getByLabel("CSV file").setInputFiles({ name: "orders.csv", mimeType: "text/csv", buffer });
       await page.getByRole("button", { name: "Place the orders" }).click();
@@ -145,7 +150,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
           return typeof path === "string" && /^\/$|^\/assets\//.test(path) ? [`${path} ${String(status)}`] : [];
         })
         .toSorted();
-    await visit(true, async (page) => {
+    await visit(async (page) => {
       await page.getByText("Live", { exact: true }).waitFor();
       expect(statuses()).toEqual(["/ 200", "/assets/page.css 200", "/assets/page.js 200"]);
       logWith({ level: "info" });
@@ -176,7 +181,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
   });
 
   it("needs no script", () =>
-    visit(false, async (page) => {
+    visitApart({ javaScriptEnabled: false }, async (page) => {
       await send(page, right);
       await page.waitForURL(`${url}/orders/import`);
       expect(await page.locator("body").innerText()).toBe('{"placed":2}');
@@ -184,7 +189,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
     }));
 
   it("shows orders as they are placed, changed and removed elsewhere", () =>
-    visit(true, async (page) => {
+    visit(async (page) => {
       await page.getByText("Live", { exact: true }).waitFor();
       expect(await shown(page)).toEqual([]);
       await place("pen");
@@ -199,33 +204,29 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
   it("connects again by itself when it is cut off, and misses and doubles nothing", async () => {
     const wire = await Wire.to(port);
     await place("first");
-    await visit(
-      true,
-      async (page) => {
-        const state = page.locator("#live .state");
-        await place("second");
-        await eventually(async () => expect(await shown(page)).toEqual(["2 second 2", "1 first 2"]));
-        for (const [i, item] of ["third", "fourth"].entries()) {
-          wire.cut();
-          await page.getByText("The connection was cut. Connecting again").waitFor();
-          await place(item);
-          wire.mend();
-          await page.getByText("Live", { exact: true }).waitFor();
-          await eventually(async () => expect((await shown(page))[0]).toBe(`${i + 3} ${item} 2`));
-        }
-        await place("fifth");
-        await eventually(async () => expect(await shown(page)).toHaveLength(5));
-        expect(await shown(page)).toEqual(["5 fifth 2", "4 fourth 2", "3 third 2", "2 second 2", "1 first 2"]);
-        expect(await state.innerText()).toBe("Live");
-      },
-      `http://127.0.0.1:${wire.port}`,
-    );
+    await visit(async (page) => {
+      const state = page.locator("#live .state");
+      await place("second");
+      await eventually(async () => expect(await shown(page)).toEqual(["2 second 2", "1 first 2"]));
+      for (const [i, item] of ["third", "fourth"].entries()) {
+        wire.cut();
+        await page.getByText("The connection was cut. Connecting again").waitFor();
+        await place(item);
+        wire.mend();
+        await page.getByText("Live", { exact: true }).waitFor();
+        await eventually(async () => expect((await shown(page))[0]).toBe(`${i + 3} ${item} 2`));
+      }
+      await place("fifth");
+      await eventually(async () => expect(await shown(page)).toHaveLength(5));
+      expect(await shown(page)).toEqual(["5 fifth 2", "4 fourth 2", "3 third 2", "2 second 2", "1 first 2"]);
+      expect(await state.innerText()).toBe("Live");
+    }, `http://127.0.0.1:${wire.port}`);
   });
 
   it("says that it was cut off as soon as it is, and not when it asks again", async () => {
     const wire = await Wire.to(port);
-    await visit(
-      true,
+    await visitApart(
+      {},
       async (page) => {
         await page.getByText("Live", { exact: true }).waitFor();
         await page.clock.install();
@@ -243,62 +244,54 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
   it("begins anew where the server did, and where there was no feed for a while", async () => {
     const wire = await Wire.to(port);
     await place("before");
-    await visit(
-      true,
-      async (page) => {
-        await eventually(async () => expect(await shown(page)).toEqual(["1 before 2"]));
-        wire.cut();
-        await page.getByText("Connecting again").waitFor();
-        // A feed that is an error is none: the browser gives up on it, and the page does not.
-        const failing = await start([]);
-        wire.leadTo(failing.port);
-        wire.mend();
-        await page.waitForResponse((response) => response.url().endsWith("/feed") && response.status() === 404);
-        const next = await start([...routes, ...script], {
-          resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
-        });
-        url = `http://127.0.0.1:${next.port}`;
-        await place("after");
-        wire.leadTo(next.port);
-        wire.cut();
-        wire.mend();
-        await eventually(async () => expect(await shown(page)).toEqual(["1 after 2"]));
-      },
-      `http://127.0.0.1:${wire.port}`,
-    );
+    await visit(async (page) => {
+      await eventually(async () => expect(await shown(page)).toEqual(["1 before 2"]));
+      wire.cut();
+      await page.getByText("Connecting again").waitFor();
+      // A feed that is an error is none: the browser gives up on it, and the page does not.
+      const failing = await start([]);
+      wire.leadTo(failing.port);
+      wire.mend();
+      await page.waitForResponse((response) => response.url().endsWith("/feed") && response.status() === 404);
+      const next = await start([...routes, ...script], {
+        resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
+      });
+      url = `http://127.0.0.1:${next.port}`;
+      await place("after");
+      wire.leadTo(next.port);
+      wire.cut();
+      wire.mend();
+      await eventually(async () => expect(await shown(page)).toEqual(["1 after 2"]));
+    }, `http://127.0.0.1:${wire.port}`);
   });
 
   it("places at the desk what is typed, and says what could not be", async () => {
     const wire = await Wire.to(port);
-    await visit(
-      true,
-      async (page) => {
-        const type = async (item: string): Promise<void> => {
-          await page.getByLabel("Item").fill(item);
-          await page.getByRole("button", { name: "Place one" }).click();
-        };
-        await type("pen");
-        await page.getByText("Order 1: 1 pen").waitFor();
-        expect(await page.getByLabel("Item").inputValue()).toBe("");
-        await type("unicorn");
-        await page.getByText("Nothing was placed. There are no unicorns left.").waitFor();
-        wire.cut();
-        await type("ink");
-        await page.getByText("Nothing was placed: there is no connection. Try again.").waitFor();
-        wire.mend();
+    await visit(async (page) => {
+      const type = async (item: string): Promise<void> => {
+        await page.getByLabel("Item").fill(item);
         await page.getByRole("button", { name: "Place one" }).click();
-        await page.getByText("Order 2: 1 ink").waitFor();
-        await eventually(async () => expect(await shown(page)).toEqual(["2 ink 1", "1 pen 1"]));
-      },
-      `http://127.0.0.1:${wire.port}`,
-    );
+      };
+      await type("pen");
+      await page.getByText("Order 1: 1 pen").waitFor();
+      expect(await page.getByLabel("Item").inputValue()).toBe("");
+      await type("unicorn");
+      await page.getByText("Nothing was placed. There are no unicorns left.").waitFor();
+      wire.cut();
+      await type("ink");
+      await page.getByText("Nothing was placed: there is no connection. Try again.").waitFor();
+      wire.mend();
+      await page.getByRole("button", { name: "Place one" }).click();
+      await page.getByText("Order 2: 1 ink").waitFor();
+      await eventually(async () => expect(await shown(page)).toEqual(["2 ink 1", "1 pen 1"]));
+    }, `http://127.0.0.1:${wire.port}`);
   });
 
   it("runs no script but its own, and none in line", async () => {
     const policy = (await fetch(url)).headers.get("content-security-policy");
     expect(policy).toContain("default-src 'none'; script-src 'self';");
     expect(policy).not.toContain("unsafe");
-    await visit(true, async (page) => {
+    await visit(async (page) => {
       const ran = await page.evaluate(`
         const script = document.createElement("script");
         script.textContent = "globalThis.ran = true";

@@ -4,7 +4,7 @@ import { parse } from "parse5";
 import type { DefaultTreeAdapterTypes } from "parse5";
 import { describe, expect, it } from "vitest";
 import { Html, html as h } from "usher-http";
-import { browser, startBrowser } from "../support/browser.ts";
+import { browser, inTab } from "../support/browser.ts";
 import { hostile } from "./hostile.ts";
 import { rounds } from "../support/wide.ts";
 import { codePoint } from "../support/code-point.ts";
@@ -158,10 +158,8 @@ describe("any text", () => {
 });
 
 describe.skipIf(browser.isSkipped)(`in Chromium${browser.why}`, () => {
-  it("no hostile value runs, and no link is code", async () => {
-    const chromium = await startBrowser();
-    try {
-      const page = await chromium.newPage();
+  it("no hostile value runs, and no link is code", () =>
+    inTab(async (page) => {
       const fired: string[] = [];
       page.on("dialog", (dialog) => void (fired.push(dialog.message()), dialog.dismiss()));
       await page.route("**/*", (route) =>
@@ -180,8 +178,5 @@ describe.skipIf(browser.isSkipped)(`in Chromium${browser.why}`, () => {
       expect(found).toMatchObject({ handlers: 0, scripts: 0, divs: places.length * values.length });
       expect(found.protocols.filter((one) => ![":", "about:", ...listed].includes(one))).toEqual([]);
       expect(fired).toEqual([]);
-    } finally {
-      await chromium.close();
-    }
-  });
+    }));
 });

@@ -1,22 +1,15 @@
 /** The page with Scalar's reader, in a real browser: opened, an operation read, a request tried, and no other host asked. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Openapi, Path } from "usher-http";
-import type { Browser } from "playwright-core";
-import { browser as chromium, startBrowser } from "../support/browser.ts";
+import { browser as chromium } from "../support/browser.ts";
 import { serveOrders, visit } from "./docs-browser.ts";
 import { add } from "./add.ts";
 import "../support/logs.ts";
 
 describe.skipIf(chromium.isSkipped)(`the page with Scalar's reader${chromium.why}`, { timeout: 300_000 }, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await startBrowser();
-  });
-  afterAll(() => browser.close());
-
   it("is read, and a request is tried from it", async () => {
     const url = await serveOrders({ script: "scalar" });
-    await visit({ browser, url: `${url}/docs` }, async (page) => {
+    await visit({ url: `${url}/docs` }, async (page) => {
       await page.getByRole("heading", { name: "Orders" }).first().waitFor();
 
       await page.getByText("Remove an order").first().click();
@@ -39,7 +32,7 @@ describe.skipIf(chromium.isSkipped)(`the page with Scalar's reader${chromium.why
     const script = () => Promise.reject(new Error("no such file"));
     const paths = { document: Path.of("broken.json"), at: Path.of("broken") };
     const url = await serveOrders({}, Openapi.docs([add], { ...paths, script }));
-    await visit({ browser, url: `${url}/broken`, expected: /500|MIME/ }, async (page) => {
+    await visit({ url: `${url}/broken`, expected: /500|MIME/ }, async (page) => {
       await page.getByText("install @scalar/api-reference, or give Openapi.docs its script as a function").waitFor();
     });
   });

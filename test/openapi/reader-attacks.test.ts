@@ -1,11 +1,11 @@
 /** The page's own reader against documents that are hostile, endless or large, and its pages as assistive technology reads them. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Openapi } from "usher-http";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { routes } from "../../examples/orders/routes.ts";
-import { browser as chromium, startBrowser } from "../support/browser.ts";
+import { browser as chromium } from "../support/browser.ts";
 import { add } from "./add.ts";
 import { serveOrders, visit } from "./docs-browser.ts";
 import "../support/logs.ts";
@@ -101,14 +101,8 @@ const wide = {
   },
 };
 
-let browser: Browser;
-beforeAll(async () => {
-  if (!chromium.isSkipped) browser = await startBrowser();
-});
-afterAll(() => browser?.close());
-
 const open = async (document: unknown, then: (page: Page) => Promise<void>) =>
-  visit({ browser, url: `${await serveOrders()}/docs`, document }, async (page) => {
+  visit({ url: `${await serveOrders()}/docs`, document }, async (page) => {
     await page.locator("main h2").waitFor();
     await then(page);
   });
@@ -155,7 +149,7 @@ describe.skipIf(chromium.isSkipped)(`a hostile document${chromium.why}`, { timeo
 
   it("says that the document cannot be read", async () => {
     const url = await serveOrders();
-    await visit({ browser, url: `${url}/livez`, expected: /503|404/ }, async (page) => {
+    await visit({ url: `${url}/livez`, expected: /503|404/ }, async (page) => {
       await page.route("**/openapi.json", (route) => route.fulfill({ status: 503, body: "" }));
       await page.goto(`${url}/docs`);
       await page.getByRole("alert").filter({ hasText: "/openapi.json could not be read: its status is 503" }).waitFor();
@@ -211,10 +205,10 @@ describe.skipIf(chromium.isSkipped)(`the reader for everyone${chromium.why}`, { 
   const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   const places = ["", "#post/orders", "#get/orders/feed", "#get/orders/desk", "#delete/orders/%7Border_id%7D"];
   it.each([
-    { scheme: "light", width: 1280 },
-    { scheme: "dark", width: 1280 },
-    { scheme: "light", width: 375 },
-    { scheme: "dark", width: 375 },
+    { colorScheme: "light", width: 1280 },
+    { colorScheme: "dark", width: 1280 },
+    { colorScheme: "light", width: 375 },
+    { colorScheme: "dark", width: 375 },
   ] as const)("has no fault that axe finds, and nothing is wider than the window: %j", async (how) => {
     const url = await serveOrders();
     const check = async (page: Page) => {
@@ -225,7 +219,7 @@ describe.skipIf(chromium.isSkipped)(`the reader for everyone${chromium.why}`, { 
       expect(found).toEqual([]);
       expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
     };
-    await visit({ browser, url: `${url}/docs`, ...how }, async (page) => {
+    await visit({ url: `${url}/docs`, ...how }, async (page) => {
       await page.evaluate(axe);
       for (const place of places) {
         await page.evaluate(`location.hash = ${JSON.stringify(place || "#")}`);

@@ -1,7 +1,7 @@
 /** The page's own reader with each kind of input, credential and response, behind a proxy that puts a prefix before the paths. */
 import { request } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Browser, Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
 import {
   Answer,
   Codec,
@@ -22,7 +22,7 @@ import {
   put,
 } from "usher-http";
 import * as v from "valibot";
-import { browser as chromium, startBrowser } from "../support/browser.ts";
+import { browser as chromium } from "../support/browser.ts";
 import { serverOfTest } from "../support/http-server.ts";
 import { start } from "../support/node-server.ts";
 import { visit } from "./docs-browser.ts";
@@ -132,15 +132,9 @@ async function behindProxy(options: Openapi.DocsOptions): Promise<string> {
   return `${url}/api/docs`;
 }
 
-let browser: Browser;
-beforeAll(async () => {
-  if (!chromium.isSkipped) browser = await startBrowser();
-});
-afterAll(() => browser?.close());
-
 const open = async (anchor: string, then: (page: Page) => Promise<void>, options: Openapi.DocsOptions = {}) => {
   const url = await behindProxy({ servers: [{ url: "." }], ...options });
-  await visit({ browser, url: `${url}${anchor}` }, then);
+  await visit({ url: `${url}${anchor}` }, then);
 };
 
 const send = async (page: Page) => {
@@ -257,7 +251,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: responses${chromium.
 
   it("speaks the subprotocol of a WebSocket", async () => {
     const { port } = await start([...routes, ...Openapi.docs(routes)]);
-    await visit({ browser, url: `http://127.0.0.1:${port}/docs#get/chat` }, async (page) => {
+    await visit({ url: `http://127.0.0.1:${port}/docs#get/chat` }, async (page) => {
       await page.getByRole("button", { name: "Connect" }).click();
       await page.getByText("Open.").waitFor();
       await page.getByRole("textbox", { name: "Message" }).fill("hi");

@@ -1,19 +1,13 @@
 /** The page's own reader in a real browser: the orders example read, searched, tried and authorised. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Browser, Page } from "playwright-core";
-import { browser as chromium, startBrowser } from "../support/browser.ts";
+import { describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { browser as chromium } from "../support/browser.ts";
 import { serveOrders, visit } from "./docs-browser.ts";
 import "../support/logs.ts";
 
-let browser: Browser;
-beforeAll(async () => {
-  if (!chromium.isSkipped) browser = await startBrowser();
-});
-afterAll(() => browser?.close());
-
 const open = async (anchor: string, then: (page: Page) => Promise<void>, expected?: RegExp) => {
   const url = `${await serveOrders({ description: "What the shop `sells`." })}/docs${anchor}`;
-  await visit({ browser, url, ...(expected === undefined ? {} : { expected }) }, then);
+  await visit({ url, ...(expected === undefined ? {} : { expected }) }, then);
 };
 
 const send = async (page: Page) => {

@@ -1,5 +1,5 @@
 /** What Chromium sends across two origins and within one: forms, fetches, sockets (contract 5.7; rows XO, CO, FM-09). */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   Answer,
   Codec,
@@ -17,9 +17,9 @@ import {
   setCookie,
 } from "usher-http";
 import type { AppOptions, Route } from "usher-http";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import * as v from "valibot";
-import { browser as chromium, startBrowser } from "../support/browser.ts";
+import { browser as chromium, sharedBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 import "../support/logs.ts";
 
@@ -79,7 +79,6 @@ const form = (action: string): string => `<!doctype html>
 <form action="${action}" method="post"><input name="item" value="pen"><button>Buy</button></form>`;
 
 describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300_000 }, () => {
-  let browser: Browser;
   let context: BrowserContext;
   let page: Page;
   let own: string;
@@ -111,12 +110,8 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
     return page.locator("body").innerText();
   }
 
-  beforeAll(async () => {
-    browser = await startBrowser();
-  });
-  afterAll(() => browser.close());
   beforeEach(async () => {
-    context = await browser.newContext();
+    context = await (await sharedBrowser()).newContext();
     page = await context.newPage();
     return () => context.close();
   });
@@ -184,9 +179,6 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
 
   it("XO-07 without HTTPS and on no loopback name, where a browser sends Origin alone, its own forms are carried out", async () => {
     // Chromium takes a name that is none of the machine's own for what a plain HTTP site is: no Sec-Fetch-Site.
-    browser = await restarted(browser, ["--host-resolver-rules=MAP *.example 127.0.0.1"]);
-    context = await browser.newContext();
-    page = await context.newPage();
     await open({ secureHeaders: SecureHeaders.make() }, "shop.example");
     const sent = page.waitForRequest(`${own}/buy`);
     expect(await press(own)).toBe("bought");
@@ -248,8 +240,3 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
     expect(bought).toEqual(["pen for nobody"]);
   });
 });
-
-async function restarted(browser: Browser, args: readonly string[]): Promise<Browser> {
-  await browser.close();
-  return startBrowser(args);
-}

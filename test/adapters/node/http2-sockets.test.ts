@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import { Codec, Cookie, Dep, Path, Refusal, Returns, Socket, get, refuse, setCookie } from "usher-http";
 import type { Middleware, Route, SocketHandler, SocketOptions } from "usher-http";
 import { makeCertificate } from "../../support/certificates.ts";
-import { browser, startBrowser } from "../../support/browser.ts";
+import { browser, sharedBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { FrameClient, headerBlock, http2Ask, http2Client, requestBlock } from "../../support/http2-client.ts";
 import { messages } from "../../support/logs.ts";
@@ -293,9 +293,8 @@ describe.skipIf(browser.isSkipped)(`http2: a WebSocket of Chromium${browser.why}
       return next();
     };
     const server = await start([page, echo], { tls: { cert, key }, middleware: [note] });
-    const chromium = await startBrowser(["--ignore-certificate-errors"]);
+    const context = await (await sharedBrowser()).newContext({ ignoreHTTPSErrors: true });
     try {
-      const context = await chromium.newContext({ ignoreHTTPSErrors: true });
       const tab = await context.newPage();
       await tab.goto(`${server.url}/page`);
       const heard = await tab.evaluate(`new Promise((resolve, reject) => {
@@ -308,7 +307,7 @@ describe.skipIf(browser.isSkipped)(`http2: a WebSocket of Chromium${browser.why}
       // A GET of HTTP/1.1 has the header.
       expect(upgrades).toEqual([false]);
     } finally {
-      await chromium.close();
+      await context.close();
     }
   });
 });
