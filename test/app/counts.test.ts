@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { builtProgram } from "../support/built-program.ts";
 import { runtimes } from "../support/runtimes.ts";
 
 interface Counts {
@@ -49,7 +50,7 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
 // Versions of V8 allocate a little more or less.
 const maxByteRatio = 1.05;
 
-const program = join(import.meta.dirname, "counts", "program.ts");
+const source = join(import.meta.dirname, "counts", "program.ts");
 // Nothing is collected while bytes are counted, and nothing is compiled later where the machine is busy: what V8 has not
 // optimized yet allocates more.
 const flags = [
@@ -61,6 +62,7 @@ const flags = [
 ];
 
 async function count(...args: readonly string[]): Promise<ByMethod> {
+  const program = await builtProgram(source);
   const { stdout } = await promisify(execFile)(runtimes["node-24"](), [...flags, program, ...args]);
   return JSON.parse(stdout) as ByMethod;
 }
