@@ -51,7 +51,7 @@ export const places: readonly (readonly [name: string, start: () => Promise<Plac
   ["Workers", onWorkers],
 ];
 
-/** Runs a place for the tests of a block. The result is the URL of a path there. */
+/** Runs a place for the tests of a file, or of a block. The result is the URL of a path there. */
 export function startedFor(start: () => Promise<Place>): (path: string) => string {
   let place: Place;
   beforeAll(async () => {

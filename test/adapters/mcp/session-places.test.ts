@@ -6,9 +6,10 @@ import { SessionClient, idsOf, numbersOf, sendTo } from "./session-client.ts";
 import type { Headers } from "./session-client.ts";
 import { places, startedFor } from "./session-place.ts";
 
-describe.each(places)("a session on %s", (_name, started) => {
-  const at = startedFor(started);
+// To start a Worker takes a second, and each test has sessions of its own.
+const started = places.map(([name, start]) => [name, startedFor(start)] as const);
 
+describe.each(started)("a session on %s", (_name, at) => {
   it("is opened by initialize, is needed by what follows, and ends by DELETE", async () => {
     const session = await SessionClient.open(at("/mcp"));
     expect(session.id).toMatch(/^[\da-f-]{36,64}$/);
@@ -61,9 +62,7 @@ describe.each(places)("a session on %s", (_name, started) => {
   });
 });
 
-describe.each(places)("what a session runs on %s", (_name, started) => {
-  const at = startedFor(started);
-
+describe.each(started)("what a session runs on %s", (_name, at) => {
   it("has calls that the client cancels by another request, and no two of one id", async () => {
     const [session, other] = [await SessionClient.open(at("/mcp")), await SessionClient.open(at("/mcp"))];
     const called = session.begin("waits", "w");
@@ -98,9 +97,7 @@ describe.each(places)("what a session runs on %s", (_name, started) => {
   });
 });
 
-describe.each(places)("a stream of a session on %s", (_name, started) => {
-  const at = startedFor(started);
-
+describe.each(started)("a stream of a session on %s", (_name, at) => {
   it("is resumed after the last event that came, and the call runs on meanwhile", async () => {
     const session = await SessionClient.open(at("/mcp"));
     const first = await session.leaveAt('\\"n\\":1');
@@ -151,9 +148,7 @@ describe.each(places)("a stream of a session on %s", (_name, started) => {
   });
 });
 
-describe.each(places)("a stream that is not read on %s", (_name, started) => {
-  const at = startedFor(started);
-
+describe.each(started)("a stream that is not read on %s", (_name, at) => {
   it("is not another session's", async () => {
     const [session, other] = [await SessionClient.open(at("/mcp")), await SessionClient.open(at("/mcp"))];
     const [begun = ""] = idsOf(await session.leaveAt('\\"n\\":1'));
@@ -190,9 +185,7 @@ describe.each(places)("a stream that is not read on %s", (_name, started) => {
   });
 });
 
-describe.each(places)("the official client on %s", (_name, started) => {
-  const at = startedFor(started);
-
+describe.each(started)("the official client on %s", (_name, at) => {
   it("follows in a session, cancels, and ends the session", async () => {
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "legacy" } });
     const transport = new StreamableHTTPClientTransport(new URL(at("/mcp")));
