@@ -34,8 +34,10 @@ async function make(program: string): Promise<string> {
     format: "esm",
     platform: "node",
     target: "es2023",
-    // Bun has one of its own, and the other is not all of ES modules.
-    external: ["ws", "redis", "bun:*"],
+    // Bun has one of its own.
+    external: ["ws", "bun:*"],
+    // `redis` is not all of ES modules. To load its 400 files takes each process 0.2 s.
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
     logLevel: "silent",
   });
   try {
