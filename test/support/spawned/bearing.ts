@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { connectAll, count, manyDescriptors } from "../connections.ts";
 import { unreadable } from "../refusals.ts";
 import type { RawClient } from "../raw-client.ts";
+import { shared } from "./server.ts";
 import type { Start } from "./server.ts";
 import { eventually } from "../eventually.ts";
 
@@ -20,9 +21,10 @@ const broken: readonly (readonly [how: string, framing: string, act: (client: Ra
 ];
 
 export function describeBearing(start: Start): void {
+  const startShared = shared(start);
   describe("a body that breaks off", () => {
     it.each(broken)("%s is not held", async (_how, framing, act, owed) => {
-      const server = await start({ bodyBudget: 100_000, bodyTimeoutMs: owed ? 300 : 60_000, minBodyRate: 1e9 });
+      const server = await startShared({ bodyBudget: 100_000, bodyTimeoutMs: owed ? 300 : 60_000, minBodyRate: 1e9 });
       const before = server.descriptors;
       const sent = framing.startsWith("content") ? bytes : `${bytes.length.toString(16)}\r\n${bytes}`;
       for (let i = 0; i < 3; i++) {
@@ -42,7 +44,7 @@ export function describeBearing(start: Start): void {
   });
 
   it("handlers that never answer stop no other, and are told when their clients go", async () => {
-    const server = await start();
+    const server = await startShared();
     const before = server.descriptors;
     const clients = await Promise.all(Array.from({ length: 100 }, () => server.client()));
     for (const client of clients) client.ask("GET /never");
@@ -55,7 +57,7 @@ export function describeBearing(start: Start): void {
   });
 
   it("clients that take nothing of what they asked for stop no other, and are gone when they are", async () => {
-    const server = await start();
+    const server = await startShared();
     const before = server.descriptors;
     const clients = await Promise.all(Array.from({ length: 20 }, () => server.client()));
     for (const client of clients) {

@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { atSomeSpeed } from "../eventually.ts";
 import { header } from "../raw-client.ts";
+import { shared } from "./server.ts";
 import type { Start } from "./server.ts";
 
 /** How every listener reads a body. */
 export function describeBodies(start: Start): void {
+  const startShared = shared(start);
   describe("a body: read", () => {
     it("is read whole, however it comes", async () => {
-      const server = await start();
+      const server = await startShared();
       for (const body of ["a", "x".repeat(16_384), "x".repeat(16_385), "x".repeat(1_000_000)]) {
         expect(await server.asks("POST /size", body)).toBe(`${body.length} bytes`);
       }
@@ -33,7 +35,7 @@ export function describeBodies(start: Start): void {
     });
 
     it("is read in parts as they come", async () => {
-      const server = await start();
+      const server = await startShared();
       const client = await server.client();
       client.send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", "abc");
       await server.tells("parts: 3");
@@ -49,7 +51,7 @@ export function describeBodies(start: Start): void {
     });
 
     it("longer than any runtime's own limit is the app's to refuse", async () => {
-      const client = await (await start()).client();
+      const client = await (await startShared()).client();
       client.send("POST /size HTTP/1.1", "host: h", `content-length: ${2 ** 40}`, "", "");
       expect((await client.answer()).status).toBe(413);
     });
@@ -61,7 +63,7 @@ export function describeBodies(start: Start): void {
       ["whole", "3\r\nabc\r\n0\r\n\r\n"],
       ["that is no chunk", "zz\r\nabc\r\n"],
     ])("of a TRACE, %s, is no bug of the server's", async (_what, body) => {
-      const server = await start();
+      const server = await startShared();
       const client = await server.client();
       client.send("TRACE /size HTTP/1.1", "host: h", "transfer-encoding: chunked", "", body);
       if (body.startsWith("3")) expect((await client.answer()).status).toBe(501);
@@ -70,7 +72,7 @@ export function describeBodies(start: Start): void {
     });
 
     it("that nobody reads keeps nobody from the answer", async () => {
-      const server = await start();
+      const server = await startShared();
       for (const path of ["/unread", "/first"]) {
         const client = await server.client();
         const answer = client.ask(`POST ${path}`, [], "x".repeat(2_000_000)).answer();
@@ -86,7 +88,7 @@ export function describeBodies(start: Start): void {
       ["in chunks", "/size", "transfer-encoding: chunked", "3\r\nabc\r\n"],
       ["in parts", "/parts", "content-length: 10", "abc"],
     ])("that stops coming, %s, is a 400", async (_what, path, framing, sent) => {
-      const server = await start(times);
+      const server = await startShared(times);
       const client = await server.client();
       const answered = await client.send(`POST ${path} HTTP/1.1`, "host: h", framing, "", sent).answer();
       expect([answered.status, header(answered, "connection")]).toEqual([400, "close"]);
@@ -125,7 +127,7 @@ export function describeBodies(start: Start): void {
       ["whole, and long", "/size", 500_000],
       ["in parts", "/parts", 500_000],
     ])("that came fast and then stands still is a 400: %s", async (_what, path, length) => {
-      const server = await start({ bodyTimeoutMs: 200, minBodyRate: 1 });
+      const server = await startShared({ bodyTimeoutMs: 200, minBodyRate: 1 });
       const client = await server.client();
       client.send(`POST ${path} HTTP/1.1`, "host: h", `content-length: ${length}`, "", "x".repeat(length - 1));
       const answered = await client.answer();
@@ -151,7 +153,7 @@ export function describeBodies(start: Start): void {
     });
 
     it("that breaks off takes nothing with it", async () => {
-      const server = await start();
+      const server = await startShared();
       for (const framing of ["content-length: 10", "content-length: 100000", "transfer-encoding: chunked"]) {
         const client = await server.client();
         client.send("POST /size HTTP/1.1", "host: h", framing, "", "3\r\nabc\r\n");

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RawClient } from "../raw-client.ts";
+import { shared } from "./server.ts";
 import type { Start } from "./server.ts";
 
 const ways: readonly (readonly [how: string, leave: (client: RawClient) => void])[] = [
@@ -9,9 +10,10 @@ const ways: readonly (readonly [how: string, leave: (client: RawClient) => void]
 
 /** What every listener knows of its clients' going. */
 export function describeClients(start: Start): void {
+  const startShared = shared(start);
   describe.each(ways)("a client that goes %s", (_how, leave) => {
     it("is told while its answer is made", async () => {
-      const server = await start();
+      const server = await startShared();
       const client = await server.client();
       client.ask("GET /held");
       await server.tells("held: asked");
@@ -31,7 +33,7 @@ export function describeClients(start: Start): void {
     });
 
     it("is told while its stream goes on", async () => {
-      const server = await start();
+      const server = await startShared();
       const client = await server.client();
       client.socket.resume();
       client.ask("GET /endless");
@@ -90,12 +92,12 @@ export function describeClients(start: Start): void {
 
   describe("a stream", () => {
     it("with a length is that long, and the connection is kept", async () => {
-      const client = await (await start()).client();
+      const client = await (await startShared()).client();
       for (let i = 0; i < 2; i++) expect((await client.ask("GET /exact").answer()).body).toBe("hello");
     });
 
     it("that falls short of its length, or raises, ends its connection, and says so in the log", async () => {
-      const server = await start();
+      const server = await startShared();
       for (const [path, said] of [
         ["/short", "sent less than the length it was given"],
         ["/raises", "failed, so"],
@@ -112,7 +114,7 @@ export function describeClients(start: Start): void {
     it.each(["/long", "/crossing"])(
       "%s that goes past its length is cut there, and says so in the log",
       async (path) => {
-        const server = await start();
+        const server = await startShared();
         const client = await server.client();
         expect((await client.ask(`GET ${path}`).answer()).body).toBe("hello");
         expect(await server.logs("sent more than the length it was given")).toContain(`stream on ${path} `);

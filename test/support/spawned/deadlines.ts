@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RawAnswer, RawClient } from "../raw-client.ts";
+import { shared } from "./server.ts";
 import type { SpawnedServer, Start } from "./server.ts";
 
 const opening = [
@@ -15,8 +16,9 @@ const opening = [
  * @param pipelines Whether the runtime takes a request before the one in front of it is answered. Bun closes the connection.
  */
 export function describeDeadlines(start: Start, pipelines = true): void {
+  const startShared = shared(start);
   const on = async (): Promise<readonly [SpawnedServer, RawClient]> => {
-    const server = await start();
+    const server = await startShared();
     return [server, await server.client()];
   };
   const isTimedOut = ({ status, body }: RawAnswer): void => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RawClient } from "../raw-client.ts";
+import { shared } from "./server.ts";
 import type { SpawnedServer, Start } from "./server.ts";
 
 const ways: readonly (readonly [how: string, leave: (client: RawClient) => void])[] = [
@@ -17,9 +18,10 @@ async function followed(server: SpawnedServer, by: string): Promise<void> {
 
 /** What every listener does for event streams whose clients do wrong: producers end, and subscriptions with them. */
 export function describeFeeds(start: Start): void {
+  const startShared = shared(start);
   describe("an event stream: its clients", () => {
     it("is told to each who follows, and holds no other up", async () => {
-      const server = await start();
+      const server = await startShared();
       const [one, other, deaf] = await Promise.all([server.client(), server.client(), server.client()]);
       deaf.socket.pause();
       one.ask("GET /feed/one");
@@ -29,10 +31,12 @@ export function describeFeeds(start: Start): void {
       expect(await server.asks("GET /followers")).toBe("deaf,one,other");
       await server.asks("POST /publish/10");
       for (const client of [one, other]) await client.sees(`: ${"x".repeat(10)}\n\n`);
+      for (const client of [one, other, deaf]) client.leave();
+      await followed(server, "");
     });
 
     it.each(ways)("whose client %s ends, quiet or not", async (_how, leave) => {
-      const server = await start();
+      const server = await startShared();
       const names = ["a", "b", "c", "d", "e"];
       const clients = await Promise.all(names.map(() => server.client()));
       for (const [i, client] of clients.entries()) client.ask(`GET /feed/${names[i]}`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
+import { shared } from "./server.ts";
 import type { Start } from "./server.ts";
 
 /** Longer than any test runs: what ends before it did not wait for it. */
@@ -13,9 +14,10 @@ const opening = [
 
 /** What a request acquired is released once, however it ends, on every listener. */
 export function describeReleases(start: Start): void {
+  const startShared = shared(start);
   describe("a request's inputs are released", () => {
     it("after its answer, on a connection that goes on", async () => {
-      const server = await start();
+      const server = await startShared();
       const client = await server.client();
       expect((await client.ask("GET /released/text").answer()).body).toBe("text");
       await server.tells("text: released: answered");
@@ -37,14 +39,14 @@ export function describeReleases(start: Start): void {
     });
 
     it("where a stream is asked for its head alone", async () => {
-      const server = await start();
+      const server = await startShared();
       const client = await server.client();
       expect((await client.ask("HEAD /released/stream").answer({ toHead: true })).status).toBe(200);
       await server.tells("stream: released: answered");
     });
 
     it("where the client leaves a stream", async () => {
-      const server = await start();
+      const server = await startShared();
       const client = await server.client();
       client.ask("GET /released/ticks");
       await client.sees("tick ");
@@ -68,7 +70,7 @@ export function describeReleases(start: Start): void {
 
   describe("a connection's inputs are released", () => {
     it("after a socket's handler", async () => {
-      const server = await start();
+      const server = await startShared();
       const client = await server.client();
       expect((await client.ask("GET /released/socket", opening).answer()).status).toBe(101);
       expect(await server.asks("GET /released")).toBe("1");

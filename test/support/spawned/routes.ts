@@ -18,6 +18,7 @@ import {
   client,
   clientGone,
   get,
+  param,
   peer,
   post,
   route,
@@ -107,6 +108,7 @@ async function* listed(...texts: readonly (string | Error)[]): AsyncGenerator<Ui
   }
 }
 
+const mark = Path.str("mark");
 const value = Query.required("value", Codec.string);
 const inText = { returns: Returns.text };
 const inResponse = { returns: Returns.response };
@@ -183,6 +185,11 @@ const routes: readonly Route[] = [
   ...releaseRoutes(tell, opened),
   ...deadlineRoutes(tell),
   get(Path.of("hello"), inText, () => "hi"),
+  // A line on each output, behind all that came before it.
+  post(Path.of("tell", mark), { inputs: { mark: param(mark) }, returns: Returns.text }, ({ mark }) => {
+    tell(mark);
+    return "told";
+  }),
   get(Path.of("memory"), inText, memory),
   get(Path.of("later"), inText, async () => Promise.resolve("hi, later")),
   get(Path.of("peer"), { inputs: { peer, client }, returns: Returns.text }, ({ peer, client }) => `${peer} ${client}`),

@@ -5,13 +5,14 @@ import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import type { ServeOptions } from "../../../src/server/options.ts";
 import { builtProgram } from "../built-program.ts";
 import { endsWithTest } from "../ends.ts";
 import { came } from "../eventually.ts";
 import { RawClient, leaveAll } from "../raw-client.ts";
 
+let marks = 0;
 const running: SpawnedServer[] = [];
 endsWithTest(async () => {
   leaveAll();
@@ -108,6 +109,23 @@ export class SpawnedServer {
     await this.tells("opened");
   }
 
+  /** Is not ended with the test that started it: whoever calls this ends it. */
+  outliveTest(): this {
+    running.splice(running.indexOf(this), 1);
+    return this;
+  }
+
+  /** Forgets what it told and logged so far, also what of it is on its way. */
+  async forget(): Promise<void> {
+    const mark = `mark-${++marks}`;
+    await this.asks(`POST /tell/${mark}`);
+    await this.tells(mark);
+    await this.logs(`POST /tell/${mark} 200`);
+    // The first line tells where it listens.
+    this.#told.length = 1;
+    this.#logged.length = 0;
+  }
+
   async kill(): Promise<void> {
     this.child.kill("SIGKILL");
     await this.ended;
@@ -141,6 +159,29 @@ export class SpawnedServer {
 
 /** Starts a server of one runtime. */
 export type Start = (options?: ServeOptions) => Promise<SpawnedServer>;
+
+/**
+ * Starts one server for all tests of a `describe` that give the same options: to start a process takes longer than their requests.
+ * They leave nothing to each other but lines, which the server forgets before the next test.
+ */
+export function shared(start: Start): Start {
+  const servers = new Map<string, Promise<SpawnedServer>>();
+  afterAll(async () => {
+    for (const server of servers.values()) await (await server).kill();
+  });
+  return async (options) => {
+    const key = JSON.stringify(options);
+    const begun = servers.get(key);
+    if (begun === undefined) {
+      const starting = start(options).then((server) => server.outliveTest());
+      servers.set(key, starting);
+      return starting;
+    }
+    const server = await begun;
+    await server.forget();
+    return server;
+  };
+}
 
 /** Waits until nothing accepts a connection there: a server says that it stops a moment before it does. */
 export async function refusesAt(port: number): Promise<void> {

@@ -5,6 +5,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { leaveAll } from "../raw-client.ts";
 import type { RawClient } from "../raw-client.ts";
+import { shared } from "./server.ts";
 import type { Start } from "./server.ts";
 
 const handshake = [
@@ -71,11 +72,12 @@ const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown>
 };
 
 export function describeSockets(start: Start): void {
+  const startShared = shared(start);
   it.each([
     ["", "/socket/large"],
     [", also where the handler did not wait for it", "/socket/hasty"],
   ])("what was sent before a close comes whole to a slow client, and the close behind it%s", async (_where, path) => {
-    const server = await start();
+    const server = await startShared();
     const client = await opened(await server.client(), path);
     client.socket.pause();
     // Longer than a close is waited for, once it is out.
@@ -87,7 +89,7 @@ export function describeSockets(start: Start): void {
   });
 
   it("a client that takes nothing of what is sent is left after sendTimeoutMs, though it stays", async () => {
-    const server = await start({ sendTimeoutMs: 300 });
+    const server = await startShared({ sendTimeoutMs: 300 });
     const client = await server.client();
     client.ask("GET /socket/floods", handshake);
     client.socket.pause();
@@ -97,7 +99,7 @@ export function describeSockets(start: Start): void {
 
   describe("what clients do wrong on a socket leaves nothing behind", () => {
     it.each(Object.entries(faults))("%s", { timeout: 300_000 }, async (_what, act) => {
-      const server = await start({ sendTimeoutMs: 300 });
+      const server = await startShared({ sendTimeoutMs: 300 });
       const round = async (): Promise<void> => {
         await Promise.all(Array.from({ length: 20 }, async () => act(await server.client())));
         leaveAll();
