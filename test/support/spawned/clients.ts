@@ -57,7 +57,7 @@ export function describeClients(start: Start): void {
   });
 
   it("a client that has its whole answer is not gone, whenever it goes", async () => {
-    const server = await start();
+    const server = await startShared();
     const client = await server.client();
     for (const path of ["/whole", "/whole-later", "/exact"]) await client.ask(`GET ${path}`).answer();
     await server.tells("exact: over");
@@ -70,7 +70,7 @@ export function describeClients(start: Start): void {
 
   describe("a client that takes nothing", () => {
     it("holds back what its stream is made of, and no other", async () => {
-      const server = await start();
+      const server = await startShared();
       const client = await server.client();
       client.socket.pause();
       client.ask("GET /endless");

@@ -83,10 +83,12 @@ export function describeStopping(start: Start): void {
       await server.logs('"stopped"');
     });
 
-    it.each(["/large", "/exact", "/heavy"])("waits for no answer that its client has taken: %s", async (path) => {
+    it("waits for no answer that its client has taken", async () => {
       const server = await start({ drainMs });
-      const client = await server.client();
-      expect((await client.ask(`GET ${path}`).answer()).status).toBe(200);
+      for (const path of ["/large", "/exact", "/heavy"]) {
+        const client = await server.client();
+        expect((await client.ask(`GET ${path}`).answer()).status).toBe(200);
+      }
       server.child.kill("SIGTERM");
       expect(await server.ended).toBe(0);
       expect(server.logged.slice(-2)).toEqual(["stopping, with 0 requests in flight", "stopped"]);
