@@ -5,13 +5,14 @@
 import { describe, expect, it } from "vitest";
 import type { ServeOptions } from "usher-http/node";
 import { header } from "../../support/raw-client.ts";
+import { shared } from "../../support/spawned/server.ts";
 import { nodes, programOf } from "./nodes.ts";
 
 interface Options extends ServeOptions {
   readonly app: "plain" | "opening";
 }
 
-const start = programOf<Options>(new URL("out-of-turn-program.ts", import.meta.url));
+const startShared = shared(programOf<Options>(new URL("out-of-turn-program.ts", import.meta.url)));
 const request = (line: string, ...fields: readonly string[]): string =>
   [`${line} HTTP/1.1`, "host: h", ...fields, "", ""].join("\r\n");
 
@@ -43,7 +44,7 @@ const cases = nodes.flatMap((node) => apps.map((app) => [node, app] as const));
 
 describe.each(cases)("behind an upgrade that is not taken, on %s, in an app that is %s", (node, app) => {
   it("every request is answered once, in order", async () => {
-    const server = await start(node, { app });
+    const server = await startShared(node, { app });
     for (const [what, line, body, offer, content = ""] of node === "node-oldest" ? [...offers, withBody] : offers) {
       const client = await server.client();
       client.send(request(line, ...offer) + content + behind);
@@ -60,7 +61,7 @@ const dropping = cases.filter(([node]) => node !== "node-oldest");
 
 describe.each(dropping)("behind an upgrade with a body that is not taken, on %s, in an app that is %s", (node, app) => {
   it("no byte is read as a request: the connection ends with its response", async () => {
-    const server = await start(node, { app });
+    const server = await startShared(node, { app });
     const [what, line, body, offer, content = ""] = withBody;
     // As much as a closing connection reads and drops.
     const behind = request("POST /size", "content-length: 100000") + request("GET /ok").repeat(1000);
@@ -85,7 +86,7 @@ describe.each(nodes)("behind an upgrade that is not taken, and an unread body, o
   const offer = ["connection: upgrade", "upgrade: h2c"];
 
   it("is read as a WebSocket", async () => {
-    const client = await (await start(node, { app: "opening" })).client();
+    const client = await (await startShared(node, { app: "opening" })).client();
     const key = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==";
     const opens = request("GET /socket", "connection: upgrade", "upgrade: websocket", "sec-websocket-version: 13", key);
     client.send(request("GET /ok", ...offer) + upload + opens);
@@ -96,7 +97,7 @@ describe.each(nodes)("behind an upgrade that is not taken, and an unread body, o
   });
 
   it("is read by what took it over", async () => {
-    const client = await (await start(node, { app: "opening" })).client();
+    const client = await (await startShared(node, { app: "opening" })).client();
     client.send(request("GET /ok", ...offer) + upload + request("GET /taken", "connection: upgrade", "upgrade: echo"));
     for (const status of [200, 200, 101]) expect((await client.answer()).status).toBe(status);
     client.send("hello");

@@ -1,11 +1,12 @@
 /** Run by each Node: a server of HTTP/2 without TLS, which tells what its handlers got. */
-import { Answer, Event, Path, Returns, addHeader, body, clientGone, get, post, request } from "usher-http";
+import { Answer, Event, Path, Returns, addHeader, body, clientGone, get, param, post, request } from "usher-http";
 import { serve } from "../../../adapters/node/index.ts";
 import type { ServeOptions } from "../../../adapters/node/index.ts";
 
 const tell = (what: string): void => console.log(JSON.stringify({ what }));
 const inText = { returns: Returns.text };
 let release = (): void => {};
+const mark = Path.str("mark");
 const Tick = Event.text("tick");
 
 const routes = [
@@ -41,6 +42,7 @@ const routes = [
         while ((await send(Event.make(Tick, "x"))).ok);
       },
   ),
+  post(Path.of("tell", mark), { inputs: { mark: param(mark) }, ...inText }, ({ mark }) => (tell(mark), "told")),
   post(Path.of("release"), inText, () => (release(), "released")),
 ];
 

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { frame, headerBlock, http2Ask, http2Client, requestBlock } from "../../support/http2-client.ts";
 import { WireClient, start as beginning } from "../../support/http2-wire.ts";
 import { eventually } from "../../support/eventually.ts";
+import { shared } from "../../support/spawned/server.ts";
 import type { SpawnedServer } from "../../support/spawned/server.ts";
 import {
   bodyCases,
@@ -20,6 +21,7 @@ import type { FrameCase, Outcome } from "./http2-frame-cases.ts";
 import { nodes, programOf } from "./nodes.ts";
 
 const start = programOf(new URL("http2-frames-program.ts", import.meta.url));
+const startShared = shared(start);
 /** What older versions of Node send in place of the reason: a code only tells (RFC 9113 §7). */
 const internalError = 2;
 
@@ -89,7 +91,7 @@ describe.each(nodes)("http2 frame by frame on %s", (node) => {
     ["responses", responseCases],
     ["frames", frameCases],
   ])("%s", async (_what, cases) => {
-    const server = await start(node, {});
+    const server = await startShared(node, {});
     const wrong = await Promise.all(cases.map((one) => wrongOf(server.port, one)));
     expect(wrong.flat()).toEqual([]);
     await isWell(server);
@@ -105,7 +107,7 @@ describe.each(nodes)("http2 frame by frame on %s", (node) => {
   });
 
   it("a preface that comes in two pieces, wherever it is cut", async () => {
-    const server = await start(node, {});
+    const server = await startShared(node, {});
     const cuts = [1, 2, 3, 4, 14, 23, 24, 30];
     const wrong = cuts.map(async (cut) => {
       const client = await WireClient.to(server.port, beginning.subarray(0, cut));
@@ -122,7 +124,7 @@ describe.each(nodes)("http2 frame by frame on %s", (node) => {
 
 describe.each(nodes)("http2 clients that go on %s", (node) => {
   it("GOAWAY in the middle: what is asked already is answered", async () => {
-    const server = await start(node, {});
+    const server = await startShared(node, {});
     const client = await WireClient.to(server.port);
     client.write(frame("headers", whole, 1, requestBlock("/later")));
     await server.tells("asked");
@@ -138,7 +140,7 @@ describe.each(nodes)("http2 clients that go on %s", (node) => {
     ["resets its connection", ({ socket }) => void socket.resetAndDestroy()],
     ["resets its stream", (client) => client.write(frame("reset", 0, 1, Buffer.from([0, 0, 0, 8])))],
   ])("one that %s behind its request is gone", async (_what, act) => {
-    const server = await start(node, {});
+    const server = await startShared(node, {});
     const client = await WireClient.to(server.port);
     client.write(frame("headers", whole, 1, requestBlock("/later")));
     await server.tells("asked");
@@ -148,7 +150,7 @@ describe.each(nodes)("http2 clients that go on %s", (node) => {
   });
 
   it("a body that is cut reaches no handler", async () => {
-    const server = await start(node, {});
+    const server = await startShared(node, {});
     const length = headerBlock([["content-length", "9"]]);
     const client = await WireClient.to(server.port);
     client.write(frame("headers", endHeaders, 1, Buffer.concat([requestBlock("/size", "POST"), length])));
@@ -161,7 +163,7 @@ describe.each(nodes)("http2 clients that go on %s", (node) => {
   });
 
   it("two of the same at once are each their own, and a stream that is over is not answered again", async () => {
-    const server = await start(node, {});
+    const server = await startShared(node, {});
     const client = await WireClient.to(server.port);
     for (const stream of [1, 3]) client.write(frame("headers", endHeaders, stream, requestBlock("/size", "POST")));
     for (const [stream, text] of [
@@ -184,7 +186,7 @@ describe.each(nodes)("http2 clients that reset a stream on %s", (node) => {
   ])(
     "one that resets what is written to it without an error, and says GOAWAY %s, leaves no connection",
     async (_when, isAtOnce) => {
-      const server = await start(node, {});
+      const server = await startShared(node, {});
       const client = await WireClient.to(server.port);
       client.write(frame("headers", whole, 1, requestBlock("/ticks")));
       await eventually(() => expect(client.seen(1).text).not.toBe(""));

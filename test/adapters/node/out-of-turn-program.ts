@@ -68,6 +68,7 @@ const texts: readonly Route[] = [
       await send(Event.make(said, "after"));
     };
   }),
+  post(Path.of("tell", key), keyed, ({ key }) => (tell(key), "told")),
   post(Path.of("open", key), keyed, ({ key }) => (gate(key).open(), "opened")),
 ];
 

@@ -7,6 +7,7 @@ import { eventually } from "../../support/eventually.ts";
 import { header, turns } from "../../support/raw-client.ts";
 import { internal, notFound, notImplemented } from "../../support/refusals.ts";
 import type { RawClient } from "../../support/raw-client.ts";
+import { shared } from "../../support/spawned/server.ts";
 import type { SpawnedServer } from "../../support/spawned/server.ts";
 import { nodes, programOf } from "./nodes.ts";
 import type { ServeOptions } from "usher-http/node";
@@ -17,6 +18,8 @@ interface Options extends ServeOptions {
 type App = Options["app"];
 
 const start = programOf<Options>(new URL("out-of-turn-program.ts", import.meta.url));
+// Each test has keys of its own: what it lets go stays open.
+const startShared = shared(start);
 const request = (line: string, ...fields: readonly string[]): string =>
   [`${line} HTTP/1.1`, "host: h", ...fields, "", ""].join("\r\n");
 
@@ -229,7 +232,7 @@ describe("a CONNECT or an Upgrade behind other requests: its answer", () => {
 
   // One server for all that is ahead: starting one takes longer than all of its requests.
   it.each(cases)("is answered in its turn: on %s, in the app %s", async (node, app) => {
-    const server = await start(node, { app });
+    const server = await startShared(node, { app });
     for (const [what, { of = app }] of Object.entries(ahead)) {
       if (of === app) await areAnsweredBehind(what, server, app);
     }
@@ -246,7 +249,7 @@ describe("a CONNECT or an Upgrade behind other requests: its answer", () => {
   it.each(nodes.flatMap((node) => closing.map((row) => [node, ...row] as const)))(
     "is not answered behind what ends the connection: on %s, %s",
     async (node, _what, bytes, status) => {
-      const server = await start(node, { app: "opening", maxBody: 10_000 });
+      const server = await startShared(node, { app: "opening", maxBody: 10_000 });
       for (const [i, late] of Object.values(behind).entries()) {
         const client = await server.client();
         client.send(bytes.replace("/k", `/${i}`) + late.bytes);
@@ -265,13 +268,13 @@ describe("a CONNECT or an Upgrade behind other requests: a client that has gone"
   const isLost = (node: string, { bytes }: Behind): boolean =>
     node === "node-oldest" && !bytes.startsWith("CONNECT") && /(?:length: [1-9]|chunked)/.test(bytes);
   it.each(nodes)("is answered to a client that has ended its side: on %s", async (node) => {
-    const server = await start(node, { app: "opening" });
+    const server = await startShared(node, { app: "opening" });
     for (const [i, [name, late]] of Object.entries(behind).entries()) {
       const client = await server.client();
-      client.send(request(`GET /held/${i}`) + late.bytes).halfClose();
-      await server.tells(`${i} held`);
+      client.send(request(`GET /held/ended-${i}`) + late.bytes).halfClose();
+      await server.tells(`ended-${i} held`);
       await turns(server.port);
-      await server.asks(`POST /open/${i}`);
+      await server.asks(`POST /open/ended-${i}`);
       expect((await client.answer()).body).toBe("held");
       if (!isLost(node, late)) {
         const { status, body } = await client.answer({ toHead: name.endsWith("HEAD") });
@@ -283,22 +286,22 @@ describe("a CONNECT or an Upgrade behind other requests: a client that has gone"
   });
 
   it.each(nodes)("tells a handler ahead that its client has gone: on %s", async (node) => {
-    const server = await start(node, { app: "opening" });
+    const server = await startShared(node, { app: "opening" });
     for (const [i, late] of Object.values(behind).entries()) {
       const client = await server.client();
-      client.send(request(`GET /gone/${i}`) + late.bytes).halfClose();
-      await server.tells(`${i} gone`);
+      client.send(request(`GET /gone/ahead-${i}`) + late.bytes).halfClose();
+      await server.tells(`ahead-${i} gone`);
       expect((await client.answer()).body).toBe("told");
     }
     await isUnharmed(server);
   });
 
   it.each(nodes)("keeps no stream ahead for a client that has gone: on %s", async (node) => {
-    const server = await start(node, { app: "opening" });
+    const server = await startShared(node, { app: "opening" });
     const clients: RawClient[] = [];
     for (const [i, late] of Object.values(behind).entries()) {
       const client = await server.client();
-      clients.push(client.send(request(`GET /stream/${i}`) + late.bytes).halfClose());
+      clients.push(client.send(request(`GET /stream/left-${i}`) + late.bytes).halfClose());
     }
     for (const client of clients) {
       await client.sees("before ");
@@ -361,7 +364,7 @@ describe("a CONNECT or an Upgrade behind other requests: limits", () => {
   });
 
   it.each(nodes)("is held with no more than 64 KiB of what follows it: on %s", async (node) => {
-    const server = await start(node, { app: "opening" });
+    const server = await startShared(node, { app: "opening" });
     const client = await server.client();
     client.send(request("GET /held/k") + request("GET /socket", ...handshake));
     await server.tells("k held");

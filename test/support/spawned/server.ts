@@ -160,20 +160,22 @@ export class SpawnedServer {
 /** Starts a server of one runtime. */
 export type Start = (options?: ServeOptions) => Promise<SpawnedServer>;
 
+type StartBy<Args extends readonly unknown[]> = (...args: Args) => Promise<SpawnedServer>;
+
 /**
  * Starts one server for all tests of a `describe` that give the same options: to start a process takes longer than their requests.
- * They leave nothing to each other but lines, which the server forgets before the next test.
+ * They leave nothing to each other but lines, which the server forgets before the next test: `POST /tell/{mark}` is to tell the mark.
  */
-export function shared(start: Start): Start {
+export function shared<Args extends readonly unknown[]>(start: StartBy<Args>): StartBy<Args> {
   const servers = new Map<string, Promise<SpawnedServer>>();
   afterAll(async () => {
     for (const server of servers.values()) await (await server).kill();
   });
-  return async (options) => {
-    const key = JSON.stringify(options);
+  return async (...args) => {
+    const key = JSON.stringify(args);
     const begun = servers.get(key);
     if (begun === undefined) {
-      const starting = start(options).then((server) => server.outliveTest());
+      const starting = start(...args).then((server) => server.outliveTest());
       servers.set(key, starting);
       return starting;
     }
