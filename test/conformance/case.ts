@@ -4,7 +4,16 @@
 export type Lines = readonly (readonly [name: string, value: string])[];
 
 /** The applications there are, by what they were made with: `configurations.ts`. */
-export type Configuration = "main" | "page" | "site" | "small" | "proxied" | "forwarded" | "wrong" | "impatient";
+export type Configuration =
+  | "main"
+  | "page"
+  | "site"
+  | "small"
+  | "proxied"
+  | "forwarded"
+  | "wrong"
+  | "impatient"
+  | "stopping";
 
 /**
  * A body: text or bytes with their length; chunks; or what stands on the wire, with whatever framing the case's own

@@ -58,9 +58,9 @@ export function conforms(target: Target): void {
       judge(listed, one.name, await verdict(() => takeSteps(stepped, one.steps)), server);
     };
     const stops = async (one: StoppingCase): Promise<void> => {
-      const own = await target.start({ on: one.on ?? "main", drainMs: one.drainMs });
+      const own = await target.start({ on: "stopping", drainMs: one.drainMs });
       try {
-        await steps(own, one);
+        await steps(own, { ...one, on: "stopping" });
       } finally {
         await own.stop();
       }

@@ -81,6 +81,8 @@ export const configurations: { readonly [C in Configuration]: Configured } = {
     options: { trustedProxies: ["127.0.0.1", "::1", "10.0.0.0/8"], proxyHeader: "forwarded" },
   },
   wrong: { routes: [...always, ...wrong], options: wrongOptions },
+  // A process for each case: with the routes of `main` it would take a third longer to start.
+  stopping: { routes: [...always, ...waiting, ...takeovers, ...events, ...sockets], options: {} },
   // Every patience is as short as a test wants it and longer than a request here takes. The idle time begins with a connection, before
   // its client has asked, so it is the longest: one of a second was over beside a stream that is written without end.
   impatient: {
@@ -95,3 +97,6 @@ export const configurations: { readonly [C in Configuration]: Configured } = {
     },
   },
 };
+
+/** Those that have a process of their own: some limits are the process's (Bun), and one that stops is to end. */
+export const alone: ReadonlySet<string> = new Set<Configuration>(["impatient", "stopping"]);

@@ -1,10 +1,9 @@
 /**
- * What every program that serves does: starts each configuration on a free port, and says the ports on one line. An
- * impatient one is to have a process of its own, as some of its limits are the process's (Bun).
+ * What every program that serves does: starts each configuration on a free port, and says the ports on one line.
  */
 import { Log } from "usher-http";
 import type { Route } from "usher-http";
-import { configurations } from "../app/configurations.ts";
+import { alone, configurations } from "../app/configurations.ts";
 import type { Configured } from "../app/configurations.ts";
 import type { Alone } from "../targets/target.ts";
 
@@ -22,7 +21,7 @@ export async function startAll(serve: Serve): Promise<void> {
   const only = JSON.parse(process.argv[2] ?? "null") as Alone | null;
   const ports: { [configuration: string]: number } = {};
   for (const [name, { routes, options }] of Object.entries(configurations)) {
-    if (only === null ? name === "impatient" : name !== only.on) continue;
+    if (only === null ? alone.has(name) : name !== only.on) continue;
     const { port } = await serve(routes, {
       ...options,
       port: 0,

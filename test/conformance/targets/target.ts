@@ -3,7 +3,7 @@ import type { Configuration, Lines } from "../case.ts";
 /** A runtime, and what of Usher runs on it. */
 export interface Target {
   readonly name: string;
-  /** Starts every configuration but `impatient`, or the one that is wanted alone. */
+  /** Starts every configuration but those that have a process of their own, or the one that is wanted alone. */
   start(only?: Alone): Promise<Running>;
   /** What the network in front of it writes into every request. */
   readonly network?: Lines;
