@@ -9,10 +9,8 @@ const root = join(import.meta.dirname, "../../..");
 /**
  * A program as one file of JavaScript, which every runtime takes. Of the package it has what `dist`
  * holds, which is what users get.
- *
- * @param define Names of the program, each with the text of its value.
  */
-export async function bundle(program: URL, define: { readonly [name: string]: string } = {}): Promise<string> {
+export async function bundle(program: URL): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(program)],
     plugins: [
@@ -28,7 +26,6 @@ export async function bundle(program: URL, define: { readonly [name: string]: st
     ],
     // Without it esbuild reads tsconfig.json, whose paths lead to the source.
     tsconfigRaw: {},
-    define: { ...define },
     bundle: true,
     write: false,
     format: "esm",
@@ -45,8 +42,13 @@ export async function bundle(program: URL, define: { readonly [name: string]: st
 /** A folder for the files of a server, in which it finds packages. */
 export function folder(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "usher-conformance-"));
+  findsPackages(path);
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Lets what is in a folder find packages. */
+export function findsPackages(path: string): void {
   // Deno takes of packages what such a file names.
   writeFileSync(join(path, "package.json"), '{ "type": "module", "dependencies": { "ws": "*" } }');
   symlinkSync(join(root, "node_modules"), join(path, "node_modules"));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

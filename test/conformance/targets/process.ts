@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bundle, folder } from "./bundle.ts";
+import { madeOnce } from "../../support/run-folder.ts";
+import { bundle, findsPackages } from "./bundle.ts";
 import { running } from "./running.ts";
-import type { Alone, Ports, Running, Target } from "./target.ts";
+import type { Ports, Target } from "./target.ts";
 
 interface Program {
   readonly program: URL;
@@ -13,27 +14,25 @@ interface Program {
 
 /** A target whose server is a process of its runtime's binary, which runs a program and serves every configuration. */
 export function processTarget(name: string, { program, binary, flags = [] }: Program): Target {
-  let code: Promise<string> | undefined;
+  let file: Promise<string> | undefined;
   return {
     name,
     async start(only) {
-      code ??= bundle(program);
-      return startProgram(name, binary(), flags, await code, only);
+      file ??= bundle(program).then((code) => writtenOnce(code));
+      const args = [...flags, await file, JSON.stringify(only ?? null)];
+      const child = spawn(binary(), args, { stdio: ["ignore", "pipe", "pipe"] });
+      return running(name, child, child.stdout, (line) => JSON.parse(line) as Ports);
     },
   };
 }
 
-async function startProgram(
-  name: string,
-  binary: string,
-  flags: readonly string[],
-  code: string,
-  only: Alone | undefined,
-): Promise<Running> {
-  const files = folder();
-  const file = join(files.path, "program.mjs");
-  writeFileSync(file, code);
-  const child = spawn(binary, [...flags, file, JSON.stringify(only ?? null)], { stdio: ["ignore", "pipe", "pipe"] });
-  child.once("close", files.remove);
-  return running(name, child, child.stdout, (line) => JSON.parse(line) as Ports);
+let written = 0;
+
+/** One file for all of a target's processes: Deno compiles it once. */
+function writtenOnce(code: string): string {
+  const path = madeOnce(`conformance-${process.pid}-${++written}`, (folder) => {
+    findsPackages(folder);
+    writeFileSync(join(folder, "program.mjs"), code);
+  });
+  return join(path, "program.mjs");
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { runtimes } from "../../support/runtimes.ts";
 import type { Configuration } from "../case.ts";
-import { configurations } from "../app/configurations.ts";
+import { alone, configurations } from "../app/configurations.ts";
 import { bundle, folder } from "./bundle.ts";
 import { running } from "./running.ts";
 import type { Running, Target } from "./target.ts";
@@ -23,16 +23,12 @@ export const workerd: Target = {
   start,
 };
 
-const names = Object.keys(configurations);
+const names = Object.keys(configurations).filter((name) => !alone.has(name));
 
 async function start(): Promise<Running> {
   const files = folder();
-  for (const name of names) {
-    const code = await bundle(new URL("../programs/workers.ts", import.meta.url), {
-      CONFIGURATION: JSON.stringify(name),
-    });
-    writeFileSync(join(files.path, `${name}.js`), code);
-  }
+  writeFileSync(join(files.path, "program.js"), await bundle(new URL("../programs/workers.ts", import.meta.url)));
+  for (const name of names) writeFileSync(join(files.path, `${name}.js`), `export default ${JSON.stringify(name)};`);
   writeFileSync(join(files.path, "config.capnp"), configured());
   // workerd tells the ports it took on a descriptor of its own.
   const child = spawn(runtimes.workerd(), ["serve", "config.capnp", "--control-fd=3"], {
@@ -64,7 +60,10 @@ ${names.map(worker).join("")}`;
 
 function worker(name: string): string {
   return `const ${name} :Workerd.Worker = (
-  modules = [(name = "${name}.js", esModule = embed "${name}.js")],
+  modules = [
+    (name = "program.js", esModule = embed "program.js"),
+    (name = "configuration", esModule = embed "${name}.js"),
+  ],
   compatibilityDate = "2026-07-01",
   compatibilityFlags = ["nodejs_als", "enable_request_signal"],
 );
