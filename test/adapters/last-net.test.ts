@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runtimes } from "../support/runtimes.ts";
-import { SpawnedServer } from "../support/spawned/server.ts";
+import { SpawnedServer, shared } from "../support/spawned/server.ts";
 import type { RawClient } from "../support/raw-client.ts";
 
 const opening = [
@@ -26,6 +26,9 @@ type Runtime = keyof typeof listeners;
 function start(runtime: Runtime): Promise<SpawnedServer> {
   return SpawnedServer.start(listeners[runtime](), join(import.meta.dirname, runtime, "raising-program.ts"));
 }
+
+// What raises does so once.
+const startShared = shared(start);
 
 async function breaks(server: SpawnedServer, place: string, how = "raises"): Promise<void> {
   expect(await server.asks(`POST /break?place=${encodeURIComponent(place)}&how=${how}`)).toBe("soon");
@@ -70,7 +73,7 @@ describe.each(Object.keys(listeners) as Runtime[])("what raises on an event, on 
     ["a socket's loss", "\u008f\u0080\0\0\0\0", ["bun", "deno"]],
   ];
   it.each(frames.filter(([, , on]) => on.includes(runtime)))("ends one connection alone: %s", async (place, frame) => {
-    const server = await start(runtime);
+    const server = await startShared(runtime);
     const [client, other] = [await opened(server), await opened(server)];
     await breaks(server, place);
     // Deno closes a connection by a close frame, which its client answers.
@@ -81,7 +84,7 @@ describe.each(Object.keys(listeners) as Runtime[])("what raises on an event, on 
   });
 
   it.each(["raises", "rejects"])("ends one connection alone: a socket's opening %s", async (how) => {
-    const server = await start(runtime);
+    const server = await startShared(runtime);
     await breaks(server, "a socket's opening", how);
     const client = await opened(server);
     await client.send(closing).closed();
@@ -89,7 +92,7 @@ describe.each(Object.keys(listeners) as Runtime[])("what raises on an event, on 
   });
 
   it("ends nothing more: the end of a stream", async () => {
-    const server = await start(runtime);
+    const server = await startShared(runtime);
     const client = (await server.client()).ask("GET /ticks");
     await client.sees("tick");
     await breaks(server, "the end of a stream");
@@ -98,7 +101,7 @@ describe.each(Object.keys(listeners) as Runtime[])("what raises on an event, on 
   });
 
   it("ends nothing more: a departure", async () => {
-    const server = await start(runtime);
+    const server = await startShared(runtime);
     const client = (await server.client()).ask("GET /never");
     await server.tells("never: false");
     await breaks(server, "a departure");
@@ -116,7 +119,7 @@ describe.each(Object.keys(listeners) as Runtime[])("what raises on an event, on 
 });
 
 it("is a 500 where an answer's own end raises, on deno", async () => {
-  const server = await start("deno");
+  const server = await startShared("deno");
   await breaks(server, "the end of an answer");
   expect((await (await server.client()).ask("GET /later").answer()).status).toBe(500);
   await isTold(server);

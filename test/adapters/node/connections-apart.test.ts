@@ -5,7 +5,8 @@ import { makeCertificate } from "../../support/certificates.ts";
 import { atSomeSpeed } from "../../support/eventually.ts";
 import type { RawClient } from "../../support/raw-client.ts";
 import { secureSocket, untilEnd } from "../../support/secure-client.ts";
-import type { SpawnedServer, Start } from "../../support/spawned/server.ts";
+import { shared } from "../../support/spawned/server.ts";
+import type { SpawnedServer } from "../../support/spawned/server.ts";
 import { starts } from "./spawned.ts";
 
 const held = "GET /held HTTP/1.1\r\nhost: h\r\n\r\n";
@@ -55,8 +56,10 @@ async function targetsBeside(server: SpawnedServer, text: string, isRefused?: ()
 const own = [0, 1, 2].map((i) => expect.objectContaining({ target: `/own/${i}` }) as unknown);
 
 describe.each(starts)("%s: what follows a refusal reaches no other client", { timeout: 300_000 }, (runtime, start) => {
+  const startShared = shared(start);
+
   it.each(Object.entries(refused))("%s", async (_what, text) => {
-    expect(await targetsBeside(await start({ maxHeaderBytes: 2000 }), text)).toEqual(own);
+    expect(await targetsBeside(await startShared({ maxHeaderBytes: 2000 }), text)).toEqual(own);
   });
 
   // On Bun this time would be that of the other clients too, until they ask.
@@ -70,8 +73,9 @@ describe.each(starts)("%s: what follows a refusal reaches no other client", { ti
 // Bun does not tell a connection without a byte from half a head, and answers 408.
 const others = starts.filter(([runtime]) => runtime !== "bun");
 describe.each(others)("%s: the time of a head is from its first byte", { timeout: 300_000 }, (_runtime, start) => {
-  const connectedBefore = async (start: Start): Promise<readonly [SpawnedServer, RawClient]> => {
-    const server = await start({ headTimeoutMs: 200 });
+  const startShared = shared(start);
+  const connectedBefore = async (): Promise<readonly [SpawnedServer, RawClient]> => {
+    const server = await startShared({ headTimeoutMs: 200 });
     const [client, late] = [await server.client(), await server.client()];
     await headTimesOut(late);
     await turns(await server.client());
@@ -79,13 +83,13 @@ describe.each(others)("%s: the time of a head is from its first byte", { timeout
   };
 
   it("a client may connect long before it asks", async () => {
-    const [server, client] = await connectedBefore(start);
+    const [server, client] = await connectedBefore();
     const next = await server.client();
     for (const asking of [client, next, client]) expect((await asking.ask("GET /hello").answer()).body).toBe("hi");
   });
 
   it("what it sends reaches no client that connects after that", async () => {
-    const [server, client] = await connectedBefore(start);
+    const [server, client] = await connectedBefore();
     const next = await server.client();
     client.ask("GET /of/another");
     expect((await client.answer()).body).toContain('"/of/another"');
@@ -93,7 +97,7 @@ describe.each(others)("%s: the time of a head is from its first byte", { timeout
   });
 
   it("and half a head is a 408 then", async () => {
-    const [, client] = await connectedBefore(start);
+    const [, client] = await connectedBefore();
     await headTimesOut(client);
     expect(await client.rest()).toBe("");
   });

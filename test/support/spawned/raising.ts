@@ -1,7 +1,7 @@
 /** Run in another runtime: a server in which one method raises, once, when a request asks for it. No input is known to do so. */
 import { OpenSockets } from "../../../src/server/lifecycle.ts";
 import type { ServeOptions, Server } from "../../../src/server/options.ts";
-import { Answer, Codec, Path, Query, Returns, Socket, clientGone, get, post } from "../../../src/index.ts";
+import { Answer, Codec, Path, Query, Returns, Socket, clientGone, get, param, post } from "../../../src/index.ts";
 import type { Route } from "../../../src/index.ts";
 import { OpenSocket } from "../../../src/sockets/open-socket.ts";
 
@@ -9,6 +9,7 @@ import { OpenSocket } from "../../../src/sockets/open-socket.ts";
 export type Place = readonly [of: object, method: string];
 
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+const mark = Path.str("mark");
 const inText = { returns: Returns.text };
 const raise = (): never => {
   throw new TypeError("a secret");
@@ -35,6 +36,10 @@ async function* ticks(): AsyncGenerator<Uint8Array> {
 const routes: readonly Route[] = [
   get(Path.of("ok"), inText, () => "ok"),
   get(Path.of("later"), inText, async () => "later"),
+  post(Path.of("tell", mark), { inputs: { mark: param(mark) }, returns: Returns.text }, ({ mark }) => {
+    console.log(JSON.stringify({ what: mark }));
+    return "told";
+  }),
   get(Path.of("ticks"), { returns: Returns.response }, () =>
     Answer.stream(ticks(), { contentType: "text/event-stream" }),
   ),
