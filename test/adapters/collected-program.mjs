@@ -1,4 +1,4 @@
-/** `PROGRAM LISTENER`: prints which handlers learned of their client's leave, or of their deadline, after a garbage collection. */
+/** `PROGRAM LISTENER...`: prints for each listener which handlers learned of their client's leave, or of their deadline, after a garbage collection. */
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import process from "node:process";
@@ -72,22 +72,27 @@ const listeners = {
   },
 };
 
-const port = await listeners[process.argv[2]]();
-const outcomes = {};
-for (const path of ["gone", "any", "deadline", "scoped", "events"]) {
-  const running = new Promise((resolve) => (begun = resolve));
-  const learned = new Promise((resolve) => (told = resolve));
-  const socket = connect(port, "127.0.0.1");
-  socket.on("error", () => {});
-  socket.write(`GET /${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`);
-  await running;
-  for (let time = 0; time < 3; time++) {
-    collect();
-    await wait(20);
+async function outcomesAt(port) {
+  const outcomes = {};
+  for (const path of ["gone", "any", "deadline", "scoped", "events"]) {
+    const running = new Promise((resolve) => (begun = resolve));
+    const learned = new Promise((resolve) => (told = resolve));
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write(`GET /${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`);
+    await running;
+    for (let time = 0; time < 3; time++) {
+      collect();
+      await wait(20);
+    }
+    if (path !== "deadline") socket.destroy();
+    outcomes[path] = await Promise.race([learned, wait(10_000).then(() => "lost")]);
+    socket.destroy();
   }
-  if (path !== "deadline") socket.destroy();
-  outcomes[path] = await Promise.race([learned, wait(10_000).then(() => "lost")]);
-  socket.destroy();
+  return outcomes;
 }
+
+const outcomes = {};
+for (const name of process.argv.slice(2)) outcomes[name] = await outcomesAt(await listeners[name]());
 console.log(JSON.stringify(outcomes));
 process.exit(0);
