@@ -2,18 +2,21 @@
 import { describe, expect, it } from "vitest";
 import { atSomeSpeed } from "../../support/eventually.ts";
 import { header } from "../../support/raw-client.ts";
+import { shared } from "../../support/spawned/server.ts";
 import { start } from "./start.ts";
+
+const startShared = shared(start);
 
 describe("a request", () => {
   it("of HTTP/1.0 needs no Host, and ends its connection", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     const answered = await client.send("GET /no/where HTTP/1.0", "", "").answer();
     expect(JSON.parse(answered.body)).toEqual({ method: "GET", target: "/no/where" });
     await client.closed();
   });
 
   it("to CONNECT is no route's", async () => {
-    const server = await start();
+    const server = await startShared();
     for (const [target, status] of [
       ["http:80", 501],
       ["http", 400],
@@ -25,7 +28,7 @@ describe("a request", () => {
   });
 
   it("behind one that waits ends both, and nothing else", async () => {
-    const server = await start();
+    const server = await startShared();
     const client = await server.client();
     client.ask("GET /held").ask("GET /hello");
     await server.tells("held: gone");
@@ -34,7 +37,7 @@ describe("a request", () => {
   });
 
   it("behind one that is answered at once is answered in its turn", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     client.ask("GET /hello").ask("GET /peer");
     expect([(await client.answer()).body, (await client.answer()).body]).toEqual(["hi", "127.0.0.1 127.0.0.1"]);
   });
@@ -42,13 +45,13 @@ describe("a request", () => {
 
 describe("an answer", () => {
   it("that closes its connection does so", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     expect(header(await client.ask("GET /closes").answer(), "connection")).toBe("close");
     await client.closed();
   });
 
   it("to a body nobody reads ends the connection where that is long, or does not end", async () => {
-    const server = await start();
+    const server = await startShared();
     for (const [framing, body, ends] of [
       ["content-length: 65536", "x".repeat(65_536), false],
       ["content-length: 65537", "", true],
@@ -65,21 +68,21 @@ describe("an answer", () => {
   });
 
   it("does not wait for a short body that nobody reads", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     const answered = await client.send("POST /unread HTTP/1.1", "host: h", "content-length: 3", "", "").answer();
     expect([answered.status, header(answered, "connection")]).toEqual([200, undefined]);
     expect((await client.send("abc").ask("GET /hello").answer()).body).toBe("hi");
   });
 
   it("does not wait for a body of which only the beginning is read, and the connection is kept", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     const answered = await client.send("POST /first HTTP/1.1", "host: h", "content-length: 6", "", "abc").answer();
     expect([answered.status, header(answered, "connection")]).toEqual([200, undefined]);
     expect((await client.send("def").ask("GET /hello").answer()).body).toBe("hi");
   });
 
   it("that is a 205 has no body, and the connection is kept", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     const answered = await client.ask("GET /empty").answer();
     expect([answered.status, header(answered, "content-length")]).toEqual([205, "0"]);
     expect((await client.ask("GET /hello").answer()).body).toBe("hi");
@@ -97,7 +100,7 @@ describe("an answer", () => {
   });
 
   it("that is a stream which fails at once is told by its line alone, and Bun prints no source", async () => {
-    const server = await start();
+    const server = await startShared();
     await (await server.client()).ask("GET /raises").closed();
     await server.logs("stream on /raises failed");
     expect(await server.asks("GET /hello")).toBe("hi");

@@ -1,7 +1,10 @@
 /** What is Deno's own. */
 import { describe, expect, it } from "vitest";
 import { header } from "../../support/raw-client.ts";
+import { shared } from "../../support/spawned/server.ts";
 import { start } from "./start.ts";
+
+const startShared = shared(start);
 
 describe("a request", () => {
   it.each([
@@ -10,35 +13,35 @@ describe("a request", () => {
     ["http://elsewhere?a", "/?a", "elsewhere"],
     ["http://elsewhere:1/a/b", "/a/b", "elsewhere:1"],
   ])("for %s is for %s", async (sent, target, host) => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     client.send(`GET ${sent} HTTP/1.1`, "host: h", "", "");
     expect(JSON.parse((await client.answer()).body)).toEqual({ method: "GET", target, host });
   });
 
   it("for another with userinfo is a 400", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     expect((await client.send("GET http://me@elsewhere/hello HTTP/1.1", "host: h", "", "").answer()).status).toBe(400);
   });
 
   it("keeps the segments that a URL would lose", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     for (const target of ["/a/../b", "/a/%2e%2e/b", "/a\\b"]) {
       expect(JSON.parse((await client.ask(`GET ${target}`).answer()).body).target).toBe(target);
     }
   });
 
   it("with a target past ASCII is a 400", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     expect((await client.send("GET /\u00c3\u00a9 HTTP/1.1", "host: h", "", "").answer()).status).toBe(400);
   });
 
   it("to OPTIONS * is the server's own to answer", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     expect((await client.ask("OPTIONS *").answer()).status).toBe(204);
   });
 
   it("of any method is the app's to answer", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     for (const method of ["MADEUP", "get", "TRACE"]) {
       expect((await client.ask(`${method} /hello`).answer()).status).toBe(501);
     }
@@ -55,7 +58,7 @@ describe("a request", () => {
   });
 
   it("with a coding under its chunks is a 400 where its body is read", async () => {
-    const server = await start();
+    const server = await startShared();
     const client = await server.client();
     client.send("POST /size HTTP/1.1", "host: h", "transfer-encoding: gzip, chunked", "", "1", "a", "0", "", "");
     expect((await client.answer()).status).toBe(400);
@@ -73,7 +76,7 @@ describe("a handshake that offers HTTP/2 first is a 426, and the process lives",
     ["/socket", "upgrade: h2c", "upgrade: websocket", "connection: HTTP2-Settings", "http2-settings: AAMAAABk"],
     ["/socket/later", "upgrade: h2c", "upgrade: websocket"],
   ])("%s with %s, %s", async (path, ...upgrades) => {
-    const server = await start();
+    const server = await startShared();
     for (let i = 0; i < 3; i++) {
       const client = await server.client();
       expect((await client.ask(`GET ${path}`, [...upgrades, ...handshake]).answer()).status).toBe(426);
@@ -87,7 +90,7 @@ describe("a handshake that offers HTTP/2 first is a 426, and the process lives",
 
 describe("an answer", () => {
   it("that would be a 205 is a 204: Deno sends a 205 with nothing that tells its end", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     const answered = await client.ask("GET /empty").answer();
     expect([answered.status, header(answered, "content-length")]).toEqual([204, undefined]);
     expect((await client.ask("GET /hello").answer()).body).toBe("hi");
@@ -104,7 +107,7 @@ describe("an answer", () => {
   });
 
   it("is the same whatever encodings its client takes", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     const answered = await client.ask("GET /large", ["accept-encoding: gzip, br"]).answer();
     expect([answered.body.length, header(answered, "content-encoding")]).toEqual([8_000_000, undefined]);
   });

@@ -7,7 +7,10 @@ import { RawClient } from "../../support/raw-client.ts";
 import { socketPath } from "../../support/spawned/listening.ts";
 import { eventually } from "../../support/eventually.ts";
 import { FrameClient, http2Ask, http2Client, requestBlock } from "../../support/http2-client.ts";
+import { shared } from "../../support/spawned/server.ts";
 import { start } from "./start.ts";
+
+const startShared = shared(start);
 
 describe("a request of HTTP/2", () => {
   it.each([
@@ -16,13 +19,13 @@ describe("a request of HTTP/2", () => {
     ["of nothing", "", "0 bytes"],
     ["that does not begin", undefined, "0 bytes"],
   ] as const)("has its body read without a length: %s", async (_, body, text) => {
-    const session = await http2Client((await start()).url);
+    const session = await http2Client((await startShared()).url);
     const answer = await http2Ask(session, { ":method": "POST", ":path": "/size" }, body);
     expect([answer.status, answer.body]).toEqual([200, text]);
   });
 
   it("has its body read with a length", async () => {
-    const session = await http2Client((await start()).url);
+    const session = await http2Client((await startShared()).url);
     const headers = { ":method": "POST", ":path": "/size", "content-length": "5" };
     expect((await http2Ask(session, headers, "hello")).body).toBe("5 bytes");
   });
@@ -31,7 +34,7 @@ describe("a request of HTTP/2", () => {
     ["and a body", "hello", "5 bytes"],
     ["and none", undefined, "0 bytes"],
   ])("has its body read without a length beside a Host %s", async (_, body, text) => {
-    const session = await http2Client((await start()).url);
+    const session = await http2Client((await startShared()).url);
     const headers = { ":method": "POST", ":path": "/size", ":authority": "shop.example", host: "shop.example" };
     expect((await http2Ask(session, headers, body)).body).toBe(text);
   });
@@ -42,13 +45,13 @@ describe("a request of HTTP/2", () => {
   });
 
   it("is for the host of its authority, without TLS too", async () => {
-    const session = await http2Client((await start()).url);
+    const session = await http2Client((await startShared()).url);
     const answer = await http2Ask(session, { ":path": "/no/where", ":authority": "shop.example:81" });
     expect(JSON.parse(answer.body)).toEqual({ method: "GET", target: "/no/where", host: "shop.example:81" });
   });
 
   it("from a page of its own host is of the same origin (row XO-07)", async () => {
-    const session = await http2Client((await start()).url);
+    const session = await http2Client((await startShared()).url);
     const headers = { ":method": "POST", ":path": "/size", ":authority": "shop.example" };
     expect((await http2Ask(session, { ...headers, origin: "https://shop.example" }, "a")).status).toBe(200);
     expect((await http2Ask(session, { ...headers, origin: "https://other.example" }, "a")).status).toBe(403);
@@ -57,7 +60,7 @@ describe("a request of HTTP/2", () => {
 
 describe("a request of HTTP/2 for the name that Deno gives its own listener", () => {
   it("from a page of that host is of the same origin", async () => {
-    const { url, port } = await start();
+    const { url, port } = await startShared();
     const session = await http2Client(url);
     const headers = { ":method": "POST", ":path": "/size", ":authority": `localhost:${port}` };
     expect((await http2Ask(session, { ...headers, origin: `http://localhost:${port}` }, "a")).status).toBe(200);
@@ -65,7 +68,7 @@ describe("a request of HTTP/2 for the name that Deno gives its own listener", ()
   });
 
   it("is for that host if it came by https", async () => {
-    const { url, port } = await start();
+    const { url, port } = await startShared();
     const session = await http2Client(url);
     const headers = { ":path": "/no/where", ":authority": `localhost:${port}`, ":scheme": "https" };
     const { body } = await http2Ask(session, headers);
@@ -125,7 +128,7 @@ describe("a request of HTTP/1.0 without Host", () => {
 
 describe("a request of HTTP/1.1 without a body", () => {
   it("has none, and its connection goes on", async () => {
-    const client = await (await start()).client();
+    const client = await (await startShared()).client();
     client.send("POST /size HTTP/1.1", "host: h", "", "");
     expect((await client.answer()).body).toBe("0 bytes");
     expect((await client.ask("GET /hello").answer()).body).toBe("hi");
