@@ -33,6 +33,7 @@ interface Ahead {
   readonly of?: "opening";
 }
 
+const large = "x".repeat(96 * 65_536);
 const ahead: { readonly [what: string]: Ahead } = {
   nothing: { bytes: () => "", bodies: [] },
   "an answer at once": { bytes: () => request("GET /ok"), bodies: ["ok"] },
@@ -66,14 +67,14 @@ const ahead: { readonly [what: string]: Ahead } = {
   "a stream": { bytes: (key) => request(`GET /stream/${key}`), opens: true, bodies: ["before after"], of: "opening" },
   "a stream that its client takes late": {
     bytes: () => request("GET /large"),
-    bodies: ["x".repeat(128 * 65_536)],
+    bodies: [large],
     unread: true,
     of: "opening",
   },
   "a stream that its client takes late, behind an answer that waits": {
     bytes: (key) => request(`GET /held/${key}`) + request("GET /large"),
     opens: true,
-    bodies: ["held", "x".repeat(128 * 65_536)],
+    bodies: ["held", large],
     unread: true,
     of: "opening",
   },
