@@ -277,7 +277,9 @@ describe("usher dev --program", { timeout: 300_000 }, () => {
     expect(await running.ended).toBe(null);
     await expect(running.answer("/word")).rejects.toThrow("fetch failed");
   });
+});
 
+describe("usher dev --program, and what the program does", { timeout: 300_000 }, () => {
   it("ends the program with itself also where that has closed their channel", async () => {
     const { module } = programOf("apart", "first");
     writeFileSync(module, `process.disconnect();\n${readFileSync(module, "utf8")}`);
