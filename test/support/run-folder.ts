@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Plugin } from "vitest/config";
 
 /** Its path is in the environment, which every process of the run has. */
@@ -70,7 +70,7 @@ export async function bundledOnce(name: string, bundle: () => Promise<string>): 
   const file = join(programsFolder(), name);
   if (existsSync(file)) return readFileSync(file, "utf8");
   const text = await bundle();
-  mkdirSync(programsFolder(), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true });
   const own = `${file}-${process.pid}`;
   writeFileSync(own, text);
   renameSync(own, file);
