@@ -22,6 +22,8 @@ const own: readonly string[] = [
   "telemetry/otlp",
   // Their tests run at once: the end of one ends the raw clients of all, where another file has loaded what does that.
   "conformance/{bun,deno,node-*,whatwg,workerd}",
+  // It gives its process SIGTERM, which ends one that has a browser.
+  "adapters/node/stopping",
   // They change what all share: methods of classes, what is global, the modules that are loaded.
   "**/last-net",
   "app/broken-surroundings",
