@@ -34,7 +34,7 @@ function brief(value: unknown): string {
 }
 
 /** How many lines may differ: the search takes the square of it in time. Past it the whole text is one change. */
-const maxEditLength = 2500;
+const maxEditLength = 5000;
 
 /** The differences of two texts: the line number in the first, removed and added lines. */
 export function textDiff(before: string, after: string): readonly string[] {

@@ -1,4 +1,4 @@
-/** Connections by the thousand with nothing to ask, of a process of their own: with their server's it would take twice the descriptors. */
+/** Ten thousand connections with nothing to ask, of a process of their own: with their server's it would take twice the descriptors. */
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ export const manyDescriptors: Need = need(wanted, isEnough);
 
 const opens = `
 const { connect } = require("node:net");
-const [port, path, count] = process.argv.slice(1);
+const [port, path] = process.argv.slice(1);
 const sockets = [];
 const open = () => new Promise((resolve, reject) => {
   const socket = connect(port, "127.0.0.1");
@@ -29,8 +29,8 @@ const open = () => new Promise((resolve, reject) => {
   });
 });
 const all = async () => {
-  for (let i = 0; i < count; i += 100) await Promise.all(Array.from({ length: 100 }, open));
-  let left = count;
+  for (let i = 0; i < ${count}; i += 100) await Promise.all(Array.from({ length: 100 }, open));
+  let left = ${count};
   for (const socket of sockets) socket.on("error", () => {}).once("close", () => --left === 0 && process.send("closed"));
   process.on("message", () => { for (const socket of sockets) socket.destroy(); });
   process.send("open");
@@ -43,10 +43,10 @@ endsWithTest(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
 });
 
-/** Opens so many, a multiple of a hundred. They are closed when the process is sent anything, and it says so when the last is, whoever closed it. */
-export async function connectAll(port: number, path: string, connections = count): Promise<ChildProcess> {
+/** Opens them all. They are closed when the process is sent anything, and it says so when the last is, whoever closed it. */
+export async function connectAll(port: number, path: string): Promise<ChildProcess> {
   if (!isEnough) throw new Error(`no ${wanted}`);
-  const child = spawn(process.execPath, ["-e", opens, String(port), path, String(connections)], {
+  const child = spawn(process.execPath, ["-e", opens, String(port), path], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   children.push(child);
