@@ -103,10 +103,10 @@ await serve([get(Path.of("word"), { returns: Returns.text }, () => word + " " + 
 
 type Run = (typeof runs)[number];
 
-/** Starts the command: `more` is given to it after the module, and before its port where it is told one. */
-async function dev({ command, args }: Run, module: string, more?: readonly string[]): Promise<Dev> {
+/** Starts `usher dev` with these options, by default `--port` alone. */
+async function dev({ command, args }: Run, module: string, options?: readonly string[]): Promise<Dev> {
   const port = await freePort();
-  const all = [...args, "dev", module, ...(more ?? ["--port", `${port}`])];
+  const all = [...args, "dev", module, ...(options ?? ["--port", `${port}`])];
   const env = { ...global.process.env, PORT: `${port}` };
   const process = spawn(command, all, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";

@@ -36,7 +36,7 @@ const routesOfIt = 300;
 /** What a pipe holds, on Linux. */
 const pipe = 2 ** 16;
 
-/** A module that opens what nobody closes, with routes whose list is longer than a pipe. */
+/** A module with a timer that never ends. The list of its routes is longer than the buffer of a pipe. */
 async function moduleThatStays(): Promise<string> {
   const file = join(folder, "stays.mjs");
   const { href } = pathToFileURL(join(root, "dist/index.js"));

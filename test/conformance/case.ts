@@ -69,7 +69,7 @@ export interface WireCase {
 }
 
 /** A wire case that ends a server, which is one of its own. */
-export interface StoppingCase extends WireCase {
+export interface StoppingCase extends Omit<WireCase, "on"> {
   readonly drainMs: number;
 }
 

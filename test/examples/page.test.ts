@@ -248,7 +248,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
       await eventually(async () => expect(await shown(page)).toEqual(["1 before 2"]));
       wire.cut();
       await page.getByText("Connecting again").waitFor();
-      // A feed that is an error is none: the browser gives up on it, and the page does not.
+      // EventSource gives up after a 404. The page connects again.
       const failing = await start([]);
       wire.leadTo(failing.port);
       wire.mend();

@@ -91,10 +91,7 @@ export function countNatives(work: Work): () => void {
 
 let isReplaced = false;
 
-/**
- * Puts a function that counts in the place of each, for good: to do so for every run took V8 half of the time of the growth
- * table, as it compiles again what calls them.
- */
+/** Replaces each function by one that counts, for good: to replace them for every run took 4 of the 31 s of the growth table. */
 function replaceNatives(): void {
   if (isReplaced) return;
   isReplaced = true;

@@ -45,17 +45,16 @@ const unwanted = [
 ];
 
 /** A Chromium of one's own, which the caller closes. */
-export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
+export async function startBrowser(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error("no Chromium on this machine");
   const args = [
     `--disable-features=${unwanted.join(",")}`,
     // A page with `Cross-Origin-Opener-Policy` would start a second process beside that of the tab before it.
     "--renderer-process-limit=1",
-    // Hosts that are none of the machine's own.
+    // A host that is not loopback: plain HTTP to it is not a secure context.
     "--host-resolver-rules=MAP *.example 127.0.0.1",
     // Chromium's sandbox refuses to run as root.
     ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
-    ...more,
   ];
   // `import` would parse the 3.5 MB once more, for the names of what they export: 0.25 s of processor time.
   const { chromium } = createRequire(import.meta.url)("playwright-core") as { readonly chromium: BrowserType };

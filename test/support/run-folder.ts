@@ -1,14 +1,5 @@
 /** A folder of one run, for what is made once and used by many test files. */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { Plugin } from "vitest/config";
@@ -45,7 +36,7 @@ function thisRun(): string {
 }
 
 /** Where the run's programs are: the runtimes find packages from here, and nothing of it is in the package. */
-export function programsFolder(): string {
+function programsFolder(): string {
   return join(import.meta.dirname, "../../dist/tests", basename(thisRun()));
 }
 
@@ -53,26 +44,34 @@ export function programsFolder(): string {
 export function madeOnce(name: string, make: (folder: string) => void): string {
   const folder = join(thisRun(), name);
   if (existsSync(folder)) return folder;
+  const own = besideOf(folder);
+  make(own);
+  rename(own, folder);
+  return folder;
+}
+
+/** The same of a program, where the runtimes find packages. */
+export async function programMadeOnce(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+  const folder = join(programsFolder(), name);
+  if (existsSync(folder)) return folder;
+  const own = besideOf(folder);
+  await make(own);
+  rename(own, folder);
+  return folder;
+}
+
+function besideOf(folder: string): string {
+  mkdirSync(dirname(folder), { recursive: true });
   const own = mkdtempSync(`${folder}-`);
   chmodSync(own, 0o755);
-  make(own);
+  return own;
+}
+
+function rename(own: string, folder: string): void {
   try {
     renameSync(own, folder);
   } catch (error) {
     // Another file made it meanwhile.
     if (!existsSync(folder)) throw error;
   }
-  return folder;
-}
-
-/** The text of a program that the first test file to ask bundles. */
-export async function bundledOnce(name: string, bundle: () => Promise<string>): Promise<string> {
-  const file = join(programsFolder(), name);
-  if (existsSync(file)) return readFileSync(file, "utf8");
-  const text = await bundle();
-  mkdirSync(dirname(file), { recursive: true });
-  const own = `${file}-${process.pid}`;
-  writeFileSync(own, text);
-  renameSync(own, file);
-  return text;
 }

@@ -20,7 +20,7 @@ it.each([
   ["3", "", newestOpenTelemetry],
 ])("MT-06 are served by a Worker that has the packages of OpenTelemetry %s", async (_version, serializer, modules) => {
   const contents = programWith("{ packages }", packagesWith(serializer));
-  const script = await bundle({ contents }, modules);
+  const script = await bundle({ contents, opentelemetry: modules });
   expect(script).not.toMatch(/from\s*"(?:http|url)"/);
   const { client } = await start(script);
   const asking = await client();

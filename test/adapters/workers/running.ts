@@ -1,7 +1,7 @@
 /** Workers that run in workerd, each ended with the file that started it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -11,7 +11,7 @@ import { endsWithFile, endsWithTest } from "../../support/ends.ts";
 import { came } from "../../support/eventually.ts";
 import type { Line } from "../../support/logs.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
-import { bundledOnce } from "../../support/run-folder.ts";
+import { programMadeOnce } from "../../support/run-folder.ts";
 import { runtimes } from "../../support/runtimes.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -29,7 +29,8 @@ export interface Setup {
   readonly bindings?: { readonly [name: string]: string | boolean };
 }
 
-type Program = { readonly file: string } | { readonly contents: string };
+/** With `opentelemetry`, a folder, its imports of OpenTelemetry's packages are those of the folder. */
+type Program = { readonly file: string } | { readonly contents: string; readonly opentelemetry?: string | undefined };
 
 /** A Worker that runs. */
 export interface Running {
@@ -45,18 +46,18 @@ export interface Running {
 /** The folder whose modules a program has where it is to have the newest OpenTelemetry. */
 export const newestOpenTelemetry: string = join(root, "test/telemetry/newest");
 
-/**
- * A program as a user's bundler leaves it, with the package as it was built. With a folder its imports of OpenTelemetry's
- * packages are those of the folder.
- */
-export function bundle(program: Program, opentelemetry?: string): Promise<string> {
+/** A program as a user's bundler leaves it, with the package as it was built. */
+export async function bundle(program: Program): Promise<string> {
+  if ("contents" in program) return bundleNow(program);
   // Several test files run the same file.
-  return "file" in program
-    ? bundledOnce(`workers+${program.file.replace(".ts", ".js")}`, () => bundleNow(program, opentelemetry))
-    : bundleNow(program, opentelemetry);
+  const folder = await programMadeOnce(`workers+${program.file.replaceAll("/", "+")}`, async (own) => {
+    writeFileSync(join(own, "program.js"), await bundleNow(program));
+  });
+  return readFileSync(join(folder, "program.js"), "utf8");
 }
 
-async function bundleNow(program: Program, opentelemetry: string | undefined): Promise<string> {
+async function bundleNow(program: Program): Promise<string> {
+  const opentelemetry = "contents" in program ? program.opentelemetry : undefined;
   const { outputFiles } = await build({
     ...("file" in program
       ? { entryPoints: [join(import.meta.dirname, program.file)] }

@@ -39,7 +39,8 @@ const programWith = (trace: string, sdk: string) => `import { Answer, Path, Retu
   );`;
 
 describe.each(ways)("by %s", (_way, traceTo, sdk, modules) => {
-  const bundled = (endpoint: string) => bundle({ contents: programWith(traceTo(endpoint), sdk) }, modules);
+  const bundled = (endpoint: string) =>
+    bundle({ contents: programWith(traceTo(endpoint), sdk), opentelemetry: modules });
 
   it("are sent with the request they are of, and those of a stream with its end", async () => {
     const collector = await Collector.up();
@@ -97,7 +98,7 @@ it("what a collector did not take is counted, by Trace.otlp", async () => {
   const collector = await Collector.up();
   collector.status = 400;
   const program = programWith(otlp(collector.endpoint), "sdk-trace");
-  const worker = await start(await bundle({ contents: program }, newestOpenTelemetry));
+  const worker = await start(await bundle({ contents: program, opentelemetry: newestOpenTelemetry }));
   expect((await (await worker.client()).ask("GET /hello").answer()).body).toBe("hi");
   await worker.line("could not send 2 spans to the collector: Error");
 });

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { madeOnce } from "../../support/run-folder.ts";
+import { basename, join } from "node:path";
+import { programMadeOnce } from "../../support/run-folder.ts";
 import { bundle, findsPackages } from "./bundle.ts";
 import { running } from "./running.ts";
 import type { Ports, Target } from "./target.ts";
@@ -18,7 +18,7 @@ export function processTarget(name: string, { program, binary, flags = [] }: Pro
   return {
     name,
     async start(only) {
-      file ??= bundle(program).then((code) => writtenOnce(code));
+      file ??= written(program);
       const args = [...flags, await file, JSON.stringify(only ?? null)];
       const child = spawn(binary(), args, { stdio: ["ignore", "pipe", "pipe"] });
       return running(name, child, child.stdout, (line) => JSON.parse(line) as Ports);
@@ -26,13 +26,11 @@ export function processTarget(name: string, { program, binary, flags = [] }: Pro
   };
 }
 
-let written = 0;
-
-/** One file for all of a target's processes: Deno compiles it once. */
-function writtenOnce(code: string): string {
-  const path = madeOnce(`conformance-${process.pid}-${++written}`, (folder) => {
-    findsPackages(folder);
-    writeFileSync(join(folder, "program.mjs"), code);
+/** One file for all processes that run a program: Deno compiles it once. */
+async function written(program: URL): Promise<string> {
+  const folder = await programMadeOnce(`conformance+${basename(program.pathname)}`, async (own) => {
+    findsPackages(own);
+    writeFileSync(join(own, "program.mjs"), await bundle(program));
   });
-  return join(path, "program.mjs");
+  return join(folder, "program.mjs");
 }

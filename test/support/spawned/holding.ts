@@ -53,7 +53,7 @@ const holds: { readonly [what: string]: Holds } = {
   "a socket whose handler does not end": (client) => client.ask("GET /socket/ignores", handshake).answer(),
 };
 
-/** The same of bodies, which Deno lets nobody end: only its process can. */
+/** Bodies that do not end. On Deno only the end of the process closes their connections. */
 const bodies: { readonly [what: string]: Holds } = {
   "a body in one piece": (client) => Promise.resolve(client.send(...head("POST /size", "content-length: 10"), "abc")),
   "a body of many pieces": (client) =>
@@ -74,7 +74,7 @@ async function givenUp(client: RawClient): Promise<void> {
   expect((await client.answer()).status).toBe(400);
 }
 
-/** Nor these, which take a while. */
+/** These take longer, and each has a server of its own. On Deno they end with the process, too. */
 const slow: { readonly [what: string]: Holds } = {
   "many short answers that it does not read": async (client, server) => {
     client.socket.pause();

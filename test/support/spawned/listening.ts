@@ -43,7 +43,7 @@ async function askAt(path: string, line: string): Promise<string> {
 /** Where every listener listens, and what keeps it from that. */
 export function describeListening(start: Start): void {
   const startShared = shared(start);
-  /** What a program that has a server and starts another is told. */
+  /** Starts a second server in a running program, and answers the error that `serve` threw. */
   const listens = async (options: ServeOptions): Promise<string> =>
     (await startShared()).asks("POST /listen", JSON.stringify(options));
   const taken = /is taken: stop the program that has it/;

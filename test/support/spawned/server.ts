@@ -109,7 +109,7 @@ export class SpawnedServer {
     await this.tells("opened");
   }
 
-  /** Is not ended with the test that started it: whoever calls this ends it. */
+  /** The server outlives the test that started it. The caller kills it. */
   outliveTest(): this {
     running.splice(running.indexOf(this), 1);
     return this;
