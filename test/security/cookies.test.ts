@@ -272,6 +272,8 @@ describe("a cookie written by hand", () => {
         expect(line).toBe(`${name}=${value}; Path=${path}; HttpOnly; Secure; SameSite=Lax`);
         expect(line.split(";")).toHaveLength(5);
       }),
+      // About 3 of 100 can be sent: with 100 cookies, one test in twenty would send none.
+      { numRuns: 500 },
     );
     expect(sent).toBeGreaterThan(0);
   });
