@@ -2,13 +2,12 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { freePort } from "../../examples/orders/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { runtimes } from "../support/runtimes.ts";
 import { isWide, rows } from "../support/wide.ts";
@@ -118,14 +117,6 @@ async function dev({ command, args }: Run, module: string, options?: readonly st
   const started = { process, printed: () => printed, url, answer, ended };
   open.add(started);
   return started;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => void server.close(resolve));
-  return port;
 }
 
 /** Waits until a path answers so. */

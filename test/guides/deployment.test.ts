@@ -2,11 +2,10 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { freePort } from "../../examples/orders/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { openGuide } from "./project.ts";
 
@@ -78,15 +77,6 @@ const routes = [
 ];
 await serve(routes, { port: 0, trustedProxies: ["127.0.0.1"] });
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** The page's configuration, without TLS and with files in the guide's folder. */
 function configurationOf(app: string, port: number): string {
