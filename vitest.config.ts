@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import type { Plugin } from "vitest/config";
 import { runFolder } from "./test/support/run-folder.ts";
-import { alone, leftOut, reset, shared } from "./test/support/shared.ts";
+import { alone, counted, leftOut, reset, shared } from "./test/support/shared.ts";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -39,9 +39,19 @@ export default defineConfig({
         test: {
           name: "shared",
           include: [...shared],
-          exclude: [...configDefaults.exclude, ...leftOut, ...alone, ...reset],
+          exclude: [...configDefaults.exclude, ...leftOut, ...alone, ...counted, ...reset],
           isolate: false,
           provide: { isProcessShared: true },
+        },
+      },
+      {
+        extends: true,
+        plugins: [compiledSources(here("."))],
+        test: {
+          name: "counted",
+          include: [...counted],
+          exclude: [...configDefaults.exclude, ...leftOut],
+          isolate: false,
         },
       },
       {

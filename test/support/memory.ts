@@ -12,7 +12,7 @@ declare module "vitest" {
 }
 
 if (inject("isProcessShared") === true) {
-  throw new Error("a test that counts what its process holds needs one of its own: name it in test/support/shared.ts");
+  throw new Error("a test that counts what its process holds is named in test/support/shared.ts");
 }
 
 setFlagsFromString("--expose-gc");

@@ -3,23 +3,28 @@ import { isWide, wideFiles } from "./wide.ts";
 /**
  * The test files that share processes, each of which loads the sources once: to start a process and to load the sources takes
  * 0.6 s of processor time, more than most files' tests. Every file that is not named here shares.
+ *
+ * These count the sockets, timers or bytes of the process (`memory.ts`), which most files would change. They leave as many as they
+ * found, so they share processes with one another.
  */
-const own: readonly string[] = [
-  // They count the sockets or bytes of the process (`memory.ts`), which other files would change.
+const counting: readonly string[] = [
   "**/taken-over-model",
   "adapters/node/{connections,event-faults,families,faults,followers-model,half-closed,heads,idle-connections}",
   "adapters/node/{kept-connections,late-bodies,lingering,opened-in-stop,slow-clients,upgrade-faults}",
   "adapters/{compress/kept,jwt/heads,mcp/kept}",
   "adapters/postgres/{prepared,session-table}",
   "adapters/whatwg/feeds",
-  "adapters/workers/unheard",
-  // It counts the timers of its clock: a request of another file that is not over keeps that of the deadlines.
-  "adapters/workers/left-work",
+  // The timers of its clock: a request of another file that is not over keeps that of the deadlines.
+  "adapters/workers/{left-work,unheard}",
   "events/bounds-again",
   "logging/request-lines",
   "models/*",
   "security/{rate,session}-model",
   "telemetry/otlp",
+];
+
+/** A process each. */
+const own: readonly string[] = [
   // Their tests run at once: the end of one ends the raw clients of all, where another file has loaded what does that.
   "conformance/{bun,deno,node-*,whatwg,workerd}",
   // It gives its process SIGTERM, which ends one that has a browser.
@@ -41,6 +46,7 @@ const resetting: readonly string[] = ["adapters/deno/hush", "logging/pretty"];
 const paths = (files: readonly string[]): readonly string[] => files.map((file) => `test/${file}.test.ts`);
 
 export const alone = paths(own);
+export const counted = paths(counting);
 export const reset = paths(resetting);
 export const shared: readonly string[] = ["test/**/*.test.ts"];
 /** What this run leaves to the wide one. */

@@ -63,8 +63,9 @@ export class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ project, moduleId }: TestSpecification): number => {
       const place = slow.indexOf(relative(`${this.ctx.config.root}/test`, moduleId).replace(".test.ts", ""));
-      // Files that share a process come together, last, as it ends before one that has its own.
-      return (project.config.isolate ? 0 : slow.length + 1) + (place === -1 ? slow.length : place);
+      // Files that share a process come together, as it ends before one that has its own: those that count, and then the others.
+      const together = project.config.isolate ? 0 : project.name === "counted" ? 1 : 2;
+      return together * (slow.length + 1) + (place === -1 ? slow.length : place);
     };
     return files.toSorted((a, b) => rank(a) - rank(b));
   }
