@@ -13,6 +13,7 @@ import * as v from "valibot";
 import { afterAll, describe, expect, it } from "vitest";
 import { run } from "../../cli/run.ts";
 import { runtimes } from "../support/runtimes.ts";
+import { rows } from "../support/wide.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "usher-mcp-"));
@@ -218,7 +219,7 @@ it.each([
   expect(messages.length).toBe(3);
 });
 
-it.each(["node-oldest", "node-newest", "bun", "deno"] as const)(
+it.each(rows<"node-oldest" | "node-newest" | "bun" | "deno">(["node-newest", "bun", "deno"], ["node-oldest"]))(
   "usher mcp on %s prints what a route prints on standard error",
   async (runtime) => {
     const before = runtime === "deno" ? ["run", "-A"] : [];

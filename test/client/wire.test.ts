@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HttpClient } from "usher-http";
 import { runtimes } from "../support/runtimes.ts";
+import { rows } from "../support/wide.ts";
 
 const certificates = join(import.meta.dirname, "../adapters/postgres/certificates");
 const program = join(import.meta.dirname, "wire-program.mjs");
@@ -143,19 +144,29 @@ const expected = {
 
 const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-all"];
 
-describe.each([
-  ["the oldest Node", runtimes["node-oldest"], [], {}],
-  ["the newest Node", runtimes["node-newest"], [], {}],
-  // Neither writes `host` first, nor heeds for how long a server says it keeps a connection: a GET is then sent again.
-  ["Bun", runtimes.bun, [], { "CL-01 first": false, "CL-12": 1 }],
-  // It sends again whatever its connection's close met, on a connection that was kept.
+type Run = readonly [
+  name: string,
+  binary: () => string,
+  flags: readonly string[],
+  otherwise: { readonly [row: string]: unknown },
+];
+const runs = rows<Run>(
   [
-    "Deno",
-    runtimes.deno,
-    deno,
-    { "CL-01 first": false, "CL-12": 1, "CL-15 POST": "200 again", "CL-15 sent": ["GET", "GET", "POST", "POST"] },
+    ["the newest Node", runtimes["node-newest"], [], {}],
+    // Neither writes `host` first, nor heeds for how long a server says it keeps a connection: a GET is then sent again.
+    ["Bun", runtimes.bun, [], { "CL-01 first": false, "CL-12": 1 }],
+    // It sends again whatever its connection's close met, on a connection that was kept.
+    [
+      "Deno",
+      runtimes.deno,
+      deno,
+      { "CL-01 first": false, "CL-12": 1, "CL-15 POST": "200 again", "CL-15 sent": ["GET", "GET", "POST", "POST"] },
+    ],
   ],
-] as const)("on %s", (_name, binary, flags, otherwise) => {
+  [["the oldest Node", runtimes["node-oldest"], [], {}]],
+);
+
+describe.each(runs)("on %s", (_name, binary, flags, otherwise) => {
   it("rows CL", async () => {
     const [{ port, asked }, securePort] = await Promise.all([other(), secured()]);
     const { stdout } = await promisify(execFile)(

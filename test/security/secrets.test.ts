@@ -8,6 +8,7 @@ import { Jwt } from "usher-http/jwt";
 import { Oidc } from "usher-http/oidc";
 import * as v from "valibot";
 import { runtimes } from "../support/runtimes.ts";
+import { rows } from "../support/wide.ts";
 
 const program = join(import.meta.dirname, "secrets-program.mjs");
 const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-all"];
@@ -78,12 +79,16 @@ describe("a secret", () => {
     expect(formsIn(print(whole).replaceAll(/\s+/g, " "), secret)).not.toEqual([]);
   });
 
-  it.each([
-    ["Node", process.execPath, []],
-    ["the oldest Node", runtimes["node-oldest"](), []],
-    ["Bun", runtimes.bun(), []],
-    ["Deno", runtimes.deno(), deno],
-  ] as const)("is in nothing that %s prints", async (_name, binary, flags) => {
+  it.each(
+    rows<readonly [name: string, binary: string, flags: readonly string[]]>(
+      [
+        ["Node", process.execPath, []],
+        ["Bun", runtimes.bun(), []],
+        ["Deno", runtimes.deno(), deno],
+      ],
+      [["the oldest Node", runtimes["node-oldest"](), []]],
+    ),
+  )("is in nothing that %s prints", async (_name, binary, flags) => {
     const { stdout, stderr } = await promisify(execFile)(binary, [...flags, program], {
       cwd: import.meta.dirname,
       maxBuffer: 200_000_000,

@@ -6,16 +6,19 @@ import { runtimes } from "../support/runtimes.ts";
 import { Collector } from "./collector.ts";
 import { installedBeside } from "./installed.ts";
 import type { Generation } from "./installed.ts";
+import { rows } from "../support/wide.ts";
 
 const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-all"];
 
 type Runtime = readonly [name: string, beside: Generation, binary: () => string, flags: readonly string[]];
-const all: readonly Runtime[] = [
-  ["the oldest Node", "2", runtimes["node-oldest"], []],
-  ["the newest Node", "3", runtimes["node-newest"], []],
-  ["Bun", "3", runtimes.bun, []],
-  ["Deno", "3", runtimes.deno, deno],
-];
+const all = rows<Runtime>(
+  [
+    ["the newest Node", "3", runtimes["node-newest"], []],
+    ["Bun", "3", runtimes.bun, []],
+    ["Deno", "3", runtimes.deno, deno],
+  ],
+  [["the oldest Node", "2", runtimes["node-oldest"], []]],
+);
 
 /** Has a runtime end as many spans and one more; answers what it warned of. */
 async function warnings(runtime: Runtime, endpoint: string, count: number): Promise<readonly string[]> {

@@ -153,13 +153,13 @@ const workerd = async (): Promise<Connect> => {
 
 const servers = rowsOfRun<readonly [name: string, started: () => Promise<Connect>]>(
   [
-    ["the oldest Node", () => spawned(runtimes["node-oldest"]())],
     ["the newest Node", () => spawned(runtimes["node-newest"]())],
     ["Bun", () => spawned(runtimes.bun(), ...bun)],
     ["Deno", () => spawned(runtimes.deno(), ...deno)],
     ["Workers", workerd],
   ],
   [
+    ["the oldest Node", () => spawned(runtimes["node-oldest"]())],
     ["Node 22", () => spawned(runtimes["node-22"]())],
     ["Node 24", () => spawned(runtimes["node-24"]())],
   ],
