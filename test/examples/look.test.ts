@@ -9,7 +9,7 @@ import { sessionStore } from "../../examples/orders/clerks.ts";
 import { pageFiles, sourceFiles } from "../../examples/orders/page-files.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
-import { browser as chromium, sharedBrowser } from "../support/browser.ts";
+import { browser as chromium, looks, sharedBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -35,12 +35,7 @@ async function expectFaultless(page: Page): Promise<void> {
 }
 
 describe.skipIf(chromium.isSkipped)(`the orders example${chromium.why}`, () => {
-  it.each([
-    { colorScheme: "light", width: 1280 },
-    { colorScheme: "dark", width: 375 },
-    { colorScheme: "dark", width: 1280 },
-    { colorScheme: "light", width: 375 },
-  ] as const)("has no fault that axe finds, signed out and in: %j", async ({ colorScheme, width }) => {
+  it.each(looks)("has no fault that axe finds, signed out and in: %j", async ({ colorScheme, width }) => {
     const url = await serveExample();
     // The page's own policy runs no script of another.
     const context = await (

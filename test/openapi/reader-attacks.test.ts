@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { Openapi } from "usher-http";
 import type { Page } from "playwright-core";
 import { routes } from "../../examples/orders/routes.ts";
-import { browser as chromium } from "../support/browser.ts";
+import { browser as chromium, looks } from "../support/browser.ts";
 import { add } from "./add.ts";
 import { serveOrders, visit } from "./docs-browser.ts";
 import "../support/logs.ts";
@@ -204,12 +204,7 @@ describe.skipIf(chromium.isSkipped)(`a large document${chromium.why}`, { timeout
 describe.skipIf(chromium.isSkipped)(`the reader for everyone${chromium.why}`, { timeout: 300_000 }, () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   const places = ["", "#post/orders", "#get/orders/feed", "#get/orders/desk", "#delete/orders/%7Border_id%7D"];
-  it.each([
-    { colorScheme: "light", width: 1280 },
-    { colorScheme: "dark", width: 1280 },
-    { colorScheme: "light", width: 375 },
-    { colorScheme: "dark", width: 375 },
-  ] as const)("has no fault that axe finds, and nothing is wider than the window: %j", async (how) => {
+  it.each(looks)("has no fault that axe finds, and nothing is wider than the window: %j", async (how) => {
     const url = await serveOrders();
     const check = async (page: Page) => {
       const found = (await page.evaluate(`(async () => {

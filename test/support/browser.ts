@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import type { Browser, BrowserType, CDPSession, Page } from "playwright-core";
 import { need } from "./needs.ts";
 import type { Need } from "./needs.ts";
+import { rows } from "./wide.ts";
 
 declare global {
   // The DOM's names that Playwright's types mention; the tests are compiled without the DOM.
@@ -90,6 +91,18 @@ export interface Look {
   readonly width?: number;
   readonly colorScheme?: "light" | "dark";
 }
+
+/** A desk in light and a telephone in dark: each width, and each set of colors. The wide run has the other two of the four. */
+export const looks: readonly Required<Look>[] = rows<Required<Look>>(
+  [
+    { colorScheme: "light", width: 1280 },
+    { colorScheme: "dark", width: 375 },
+  ],
+  [
+    { colorScheme: "dark", width: 1280 },
+    { colorScheme: "light", width: 375 },
+  ],
+);
 
 /**
  * Lends the tab that the tests of this process share, and removes what a test left in it: a context for each test takes 0.06 s to
