@@ -1,5 +1,5 @@
 import { isThenable } from "../async.ts";
-import { isObject, needs, needsObject } from "../given.ts";
+import { isObject, needs, needsObject, needsText } from "../given.ts";
 import { networkOf } from "../http/addresses.ts";
 import type { Dep } from "../inputs/dep.ts";
 import { Refusal, rateLimited, sentences } from "../refusals.ts";
@@ -49,6 +49,7 @@ export function make(options: RateOptions): Rate {
   if (!(burst >= 1 && Number.isFinite(burst))) {
     throw new Error(`Rate.make: burst must be 1 or more, not ${burst}`);
   }
+  if (name !== undefined) needsText("Rate.make: name", name);
   needs(isObject(store) && typeof store.take === "function", "Rate.make: store", store, "a store with take");
   return { limit, perMs, burst, name, store };
 }
@@ -81,6 +82,8 @@ export function limit<R extends string, W>(
   }
   const rule: RateRule = { intervalMs: rate.perMs / rate.limit, burst: rate.burst };
   const { store, name } = rate;
+  // The first space ends the name: "a" with the key "b x" is not "a b" with the key "x".
+  const prefix = name === undefined ? "" : `${name.replaceAll(/[% ]/g, encodeURIComponent)} `;
   return {
     node: {
       from: [options.key],
@@ -89,7 +92,7 @@ export function limit<R extends string, W>(
         (_place, [slot = 0]) =>
         (request, values) => {
           const key = networkOf(values[slot] as string, ipv6Prefix);
-          const waitMs = store.take(name === undefined ? key : `${name} ${key}`, rule, request.now);
+          const waitMs = store.take(prefix + key, rule, request.now);
           // `Promise.resolve`, since `then` of another kind of promise may return no promise.
           return isThenable(waitMs) ? Promise.resolve(waitMs).then(outcome) : outcome(waitMs);
         },

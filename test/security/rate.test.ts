@@ -95,11 +95,17 @@ describe("a rate: its keys and declarations", () => {
     expect([await of("/a"), await of("/b"), await of("/c")]).toEqual([200, 429, 200]);
   });
 
-  it("RL named, has keys of its own in a store that several share", async () => {
+  it("RL named, has keys of its own in a store that several share, also where its name begins another", async () => {
     const store = Rate.memory();
-    const one = asking({ name: "one", limit: 1, perMs: 1000, store });
-    const other = asking({ name: "other", limit: 1, perMs: 1000, store });
-    expect([(await one())[0], (await other())[0], (await one())[0]]).toEqual([200, 200, 429]);
+    const key = Header.required("x-key", Codec.string);
+    const asks = (name: string, chosen: string) => {
+      const slowly = Rate.limit(Rate.make({ limit: 1, perMs: 1000, store, name }), { key });
+      const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.text }, () => "")]);
+      return Test.call(app, "GET", "/", { now: new Date(begin), headers: { "x-key": chosen } });
+    };
+    // A client that may choose its key counts for no other rate.
+    const answers = [await asks("a", "b x"), await asks("a%20b", "x"), await asks("a b", "x"), await asks("a b", "x")];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
   });
 
   it("RL takes whom a key refuses as refused, and counts nobody", async () => {
@@ -124,6 +130,7 @@ describe("a rate: its keys and declarations", () => {
   it.each([
     [{ limit: 0, perMs: 1 }, "Rate.make: limit must be more than 0, not 0"],
     [{ limit: Number.POSITIVE_INFINITY, perMs: 1 }, "Rate.make: limit must be more than 0, not Infinity"],
+    [{ limit: 1, perMs: 1, name: 5 } as never, "Rate.make: name is a number, and not a text"],
     [{ limit: 1, perMs: Number.NaN }, "Rate.make: perMs must be milliseconds, more than 0, not NaN"],
     [{ limit: 0.5, perMs: 1 }, "Rate.make: burst must be 1 or more, not 0.5"],
     [{ limit: 1, perMs: 1, burst: 0 }, "Rate.make: burst must be 1 or more, not 0"],
