@@ -17,8 +17,18 @@ interface CloudflareRequest extends Request {
 }
 
 const keepAliveMs = 60_000;
-/** The separator of cookie lines that workerd joined. The framework's own cookies have no comma, but others may. */
-const cookieSeparator = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
+/**
+ * The separator of cookie lines that workerd joined. A value may have it too, which a sibling domain can set: so no cookie behind it has
+ * a name that only the site itself can set.
+ */
+const cookieSeparator = /, (?!__(?:Host|Secure)-)(?=[!#$%&'*+.^`|~\w-]+=)/i;
+
+/** The cookies of joined lines. Those behind a comma are last: where one may be a part of a value, the other is the cookie. */
+function cookieLines(joined: string): readonly string[] {
+  const cookies = joined.split(";").map((cookie) => cookie.split(cookieSeparator));
+  const own = cookies.map((split) => split.shift());
+  return [own.join(";"), ...cookies.flat()];
+}
 
 /**
  * An exchange over a Worker's request. Without the flag `enable_request_signal` its signal never aborts, but `left` is
@@ -54,7 +64,7 @@ export class WorkerExchange extends FetchExchange implements Exchange {
 
   override lines(name: string): readonly string[] {
     const lines = super.lines(name);
-    return name === "cookie" ? lines.flatMap((line) => line.split(cookieSeparator)) : lines;
+    return name === "cookie" ? lines.flatMap(cookieLines) : lines;
   }
 
   /**

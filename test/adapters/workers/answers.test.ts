@@ -18,6 +18,24 @@ async function got(line: string, headers: readonly string[] = [], client?: RawCl
   return asking.ask(line, headers).answer({ toHead: line.startsWith("HEAD") });
 }
 
+describe("the cookies that a Worker gets", () => {
+  it.each([
+    [["a=1; session=own", "b=2"], "- own"],
+    [["a=1", "session=own; b=2"], "- own"],
+    // A value with a comma is one that a sibling domain, or a script, may set: it is no second line.
+    [["a=1, session=other; session=own"], "- own"],
+    [["a=1, __Host-session=other"], "- -"],
+    [["a=1, __HOST-session=other, __Host-session=other; b=2"], "- -"],
+    [["a=1, __Host-session=other; __Host-session=own"], "own -"],
+  ])("of %j are %s", async (lines, read) => {
+    const { body } = await got(
+      "GET /cookies/read",
+      lines.map((line) => `Cookie: ${line}`),
+    );
+    expect(body).toBe(read);
+  });
+});
+
 describe("a Worker", () => {
   it.each([
     ["GET /", 200, "text/plain; charset=utf-8", "hello"],

@@ -78,6 +78,17 @@ const answers: readonly Route[] = [
     Answer.make(bytes("raw"), { contentType: "a/b", headers: [["content-encoding", "gzip"]] }),
   ),
   get(Path.of("elsewhere"), { returns: Returns.response }, () => Answer.redirect("/")),
+  get(
+    Path.of("cookies", "read"),
+    {
+      inputs: {
+        host: Cookie.optional(Cookie.named("__Host-session", Codec.string)),
+        plain: Cookie.optional(Cookie.named("session", Codec.string)),
+      },
+      returns: Returns.text,
+    },
+    ({ host = "-", plain = "-" }) => `${host} ${plain}`,
+  ),
   get(Path.of("cookies"), { inputs: { set: setCookie }, returns: Returns.text }, ({ set }) => {
     set(Cookie.make(Cookie.named("a", Codec.string), "1"));
     set(Cookie.make(Cookie.named("b", Codec.string), "2"));
