@@ -46,7 +46,8 @@ type Headers = Answer["headers"];
 
 /**
  * A CORS policy. The framework answers preflight requests itself, and requests from the policy's origins pass the
- * cross-origin check. With `"any"`, an unsafe request passes only without cookies.
+ * cross-origin check. With `"any"`, an unsafe request passes only without what a browser sends by itself: cookies, a login of
+ * `Basic`, `Digest` or Windows, and a client certificate.
  *
  * @throws Error for `"any"` with credentials, an origin that no browser writes, or an invalid header name.
  */
@@ -106,7 +107,7 @@ export function make(options: CorsOptions): Cors {
   const admits = (request: InputRequest): boolean => {
     const [origin, ...more] = request.lines("origin");
     if (origin === undefined || more.length > 0 || origin === "null") return false;
-    return origins === "any" ? request.lines("cookie").length === 0 : named.has(origin);
+    return origins === "any" ? !isOfVisitor(request) : named.has(origin);
   };
   return { origins, credentials, headers, expose, maxAgeMs, routes, policy: { preflight, withHeaders, admits } };
 }
@@ -121,6 +122,17 @@ function checked(options: CorsOptions) {
   needsTexts("Cors.make: expose", expose);
   needs(routes === undefined || isRoutes(routes), "Cors.make: routes", routes, "a list of routes");
   return { origins, credentials, headers, expose, maxAgeMs, routes };
+}
+
+/** The schemes of logins that a browser remembers, and sends with every request to the site. */
+const remembered = /^[\t ]*(?:basic|digest|negotiate|ntlm)(?![^\t ,])/i;
+
+/** Whether the request has what a browser sends by itself, so that a page of any site could act as its visitor. */
+function isOfVisitor(request: InputRequest): boolean {
+  const { peerCertificate, tlsClientAuth } = request.exchange;
+  const hasCertificate = peerCertificate !== undefined || tlsClientAuth?.certPresented === "1";
+  const hasLogin = request.lines("authorization").some((line) => remembered.test(line));
+  return hasCertificate || hasLogin || request.lines("cookie").length > 0;
 }
 
 function requestedHeaders(request: InputRequest): readonly string[] {

@@ -1,7 +1,7 @@
 /** Sharing with other sites (facts 12.2; rows CO). */
 import { describe, expect, it } from "vitest";
 import { Answer, App, Cors, Path, Refusal, Returns, Test, del, get, post, refuse, route } from "usher-http";
-import type { AppOptions } from "usher-http";
+import type { AppOptions, PeerCertificate } from "usher-http";
 import "../support/logs.ts";
 
 const item = Path.of("api", "item");
@@ -205,10 +205,23 @@ describe("what changes something", () => {
     ["CO-10 from another, with a cookie", [...evil, cookie], policy, 403],
     ["CO-12 from any, without a cookie", evil, any, 200],
     ["CO-13 from any, with a cookie", [...evil, cookie], any, 403],
+    ["CO from any, with a token that a script set", [...evil, ["authorization", "Bearer abc"]], any, 200],
+    ["CO from any, with a login that the browser remembers", [...evil, ["authorization", "Basic YTpi"]], any, 403],
+    ["CO from any, with such a login in lower case", [...evil, ["authorization", "digest username=a"]], any, 403],
+    ["CO from any, with a Windows login", [...evil, ["authorization", "Negotiate YTpi"]], any, 403],
+    ["CO from any, with an older Windows login", [...evil, ["authorization", "NTLM YTpi"]], any, 403],
+    ["CO from an allowed origin, with a login", [...cross, ["authorization", "Basic YTpi"]], policy, 200],
     ["CO from an origin that hides", [evil[0], ["origin", "null"]], any, 403],
     ["CO with no origin", [evil[0], ["sec-fetch-site", "cross-site"]], any, 403],
   ])("%s: %d", async (_id, headers, cors, status) => {
     expect((await ask("POST", "/api/item", headers, { cors })).status).toBe(status);
+  });
+
+  it("CO from any, with a certificate that the browser has", async () => {
+    const peerCertificate = { authorized: true, commonName: "ada" } as PeerCertificate;
+    const app = Test.app(routes, { cors: any });
+    const { status } = await Test.call(app, "POST", "/api/item", { headers: evil, peerCertificate });
+    expect(status).toBe(403);
   });
 
   it("CO-12 of any origin can be read by any", async () => {
