@@ -45,6 +45,9 @@ export const notVerified: Code<"not_verified"> = /* @__PURE__ */ Refusal.code("n
 });
 const sentence = "That request's signature is not valid.";
 
+const tooOld = "it was signed too long ago, or in the future";
+/** A request whose body takes no longer, in milliseconds, is as old as when it arrived. */
+const bodyMs = 1000;
 /** How long a signature without a time is remembered, in milliseconds. */
 const dayMs = 24 * 60 * 60 * 1000;
 const utf8 = /* @__PURE__ */ new TextEncoder();
@@ -127,6 +130,8 @@ class Verifier {
   readonly #toleranceMs: number;
   readonly #seen: RateStore | undefined;
   readonly #once: RateRule;
+  /** When the heads of requests were checked, by the monotonic clock. */
+  readonly #checkedAt = new WeakMap<InputRequest, number>();
 
   constructor(options: WebhookOptions) {
     const { scheme, keys } = signingOf("Webhook.verify", options);
@@ -140,27 +145,39 @@ class Verifier {
     this.#toleranceMs = toleranceMs;
     this.#seen = seen;
     // The sender's clock may be ahead of this one by the tolerance, and behind it by as much.
-    this.#once = { intervalMs: scheme.isTimed ? 2 * toleranceMs : dayMs, burst: 1 };
+    this.#once = { intervalMs: scheme.isTimed ? 2 * toleranceMs + bodyMs : dayMs, burst: 1 };
   }
 
   /** What the head alone shows, before the body is read. */
   early(request: InputRequest): Refusal | undefined {
     const claim = this.#claimOf(request);
     if (claim === undefined) return refused("a header of its signature is missing, or malformed");
-    const { signedAtMs } = claim;
-    const isOld = signedAtMs !== undefined && Math.abs(request.now.getTime() - signedAtMs) > this.#toleranceMs;
-    return isOld ? refused("it was signed too long ago, or in the future") : undefined;
+    this.#checkedAt.set(request, performance.now());
+    return this.#isOld(claim, request.now) ? refused(tooOld) : undefined;
+  }
+
+  #isOld({ signedAtMs }: Claim, now: Date): boolean {
+    return signedAtMs !== undefined && Math.abs(now.getTime() - signedAtMs) > this.#toleranceMs;
+  }
+
+  /** The instant at which a body is there. A store may have forgotten the first request by then. */
+  #after(request: InputRequest): Date {
+    const at = performance.now();
+    const waitedMs = at - (this.#checkedAt.get(request) ?? at);
+    return waitedMs > bodyMs ? new Date(request.now.getTime() + waitedMs) : request.now;
   }
 
   async refusal(request: InputRequest): Promise<Refusal | undefined> {
     const claim = this.#claimOf(request);
     if (claim === undefined) return this.early(request);
+    const now = this.#after(request);
+    if (this.#isOld(claim, now)) return refused(tooOld);
     const content = joined(claim.prefix, request.bytes);
     const expected: string[] = [];
     for (const key of await this.#imported()) expected.push(this.scheme.write(await hmac(key, content)));
     const isSigned = claim.signatures.some((given) => expected.some((signature) => isSameSecret(given, signature)));
     if (!isSigned) return refused("none of the secrets signed it");
-    return (await this.#isNew(expected, request.now)) ? undefined : refused("it was received before");
+    return (await this.#isNew(expected, now)) ? undefined : refused("it was received before");
   }
 
   /** By each secret, whichever of them signed it: while a secret is changed, processes with the same store have different ones. */

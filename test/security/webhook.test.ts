@@ -2,11 +2,12 @@
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import * as v from "valibot";
-import { describe, expect, it } from "vitest";
-import { Openapi, Path, Rate, Returns, Test, Webhook, post } from "usher-http";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { App, Openapi, Path, Rate, Returns, Test, Webhook, post } from "usher-http";
 import type { RateStore, WebhookOptions } from "usher-http";
 import { messages } from "../support/logs.ts";
 import { codePoint } from "../support/code-point.ts";
+import { gate } from "../support/gate.ts";
 
 const now = new Date("2026-11-23T12:00:00.000Z");
 const seconds = now.getTime() / 1000;
@@ -268,6 +269,48 @@ describe("what came before", () => {
       const ask = receiving({ ...signing, seen: broken(take) });
       expect((await ask({ headers: await Webhook.sign(body, signing) }))[0]).toBe(500);
     }
+  });
+});
+
+describe("what came before, and comes again with a slow body", () => {
+  it("is refused where the store has forgotten the first one", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "performance"], now });
+    onTestFinished(() => void vi.useRealTimers());
+    const memory = Rate.memory();
+    // A store that processes share has a clock of its own.
+    const seen: RateStore = { take: (key, rule) => memory.take(key, rule, new Date()) };
+    const signing = { scheme: "standard", secrets: [whsec], toleranceMs: 10_000 } as const;
+    const paid = Webhook.verify(shape, { ...signing, seen });
+    const app = App.make([post(Path.root, { inputs: { paid }, returns: Returns.empty() }, () => undefined)]);
+    const headers = { "content-type": "application/json", ...(await Webhook.sign(body, { ...signing, now })) };
+    const send = async (body: string | ReadableStream<Uint8Array>) => {
+      const init: RequestInit = { method: "POST", headers, body, duplex: "half" };
+      return (await app.fetch(new Request("http://localhost/", init))).status;
+    };
+    expect(await send(body)).toBe(204);
+    const asked = gate();
+    let end = (): void => {};
+    const slow = new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          asked.open();
+          return new Promise((resolve) => {
+            end = () => {
+              controller.enqueue(Buffer.from(body));
+              controller.close();
+              resolve();
+            };
+          });
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const status = send(slow);
+    await asked.passed;
+    vi.advanceTimersByTime(25_000);
+    end();
+    expect(await status).toBe(403);
+    expect(messages("warn")).toEqual(["POST /: not_verified: it was signed too long ago, or in the future"]);
   });
 });
 
