@@ -85,9 +85,12 @@ async function refreshed<A extends WithTokens>(
     const newer = await refreshesOf(issuer).refresh(issuer, tokens);
     if (newer === undefined) return undefined;
     // Of this request's own copy too: what its handler updates must not bring back a token that was spent. The session may have
-    // newer ones by now, or none.
-    const replaced = (data: A): A =>
-      data.tokens?.refreshToken === tokens.refreshToken ? { ...data, tokens: newer } : data;
+    // these by now, of another request that waited, newer ones, or none.
+    const replaced = (data: A): A => {
+      const { tokens: stored } = data;
+      const isOlder = stored?.refreshToken === tokens.refreshToken && !isSameAccess(stored, newer);
+      return isOlder ? { ...data, tokens: newer } : data;
+    };
     await withoutDeadline(() => amend(session, replaced));
     return newer.accessToken;
   } catch (thrown) {
@@ -165,6 +168,10 @@ class Refreshes {
 function mayBeSentAgain({ startedAt, outcome }: Spent, refreshToken: string): boolean {
   if (outcome === undefined) return isWorkers() && Date.now() - startedAt > maxRefreshMs;
   return outcome.tokens?.refreshToken === refreshToken && !isFresh(outcome.tokens);
+}
+
+function isSameAccess(one: OidcTokens | undefined, other: OidcTokens): boolean {
+  return one?.accessToken === other.accessToken && one.expiresAt?.getTime() === other.expiresAt?.getTime();
 }
 
 function isFresh({ expiresAt }: OidcTokens): boolean {

@@ -171,6 +171,36 @@ describe("an access token that several requests need at once", () => {
   );
 });
 
+describe("a session whose refresh token stays", () => {
+  it("is stored once for all that wait for a refresh, and what another request changes then is kept", async () => {
+    const { shop, browser, token } = await expired({ refresh_token: undefined });
+    const id = browser.cookies().get("session");
+    const { store } = shop;
+    const [save, find] = [store.save.bind(store), store.find.bind(store)];
+    let updated = 0;
+    vi.spyOn(store, "save").mockImplementation(async (...given) => {
+      if (given[2] === "updated") updated++;
+      await save(...given);
+    });
+    let hasChanged = false;
+    vi.spyOn(store, "find").mockImplementation(async (digest) => {
+      const entry = await find(digest);
+      if (updated === 0 || hasChanged) return entry;
+      // Between what a request that waited reads, and what it writes.
+      hasChanged = true;
+      const other = await shop.sessions.find(id, new Date());
+      await other?.update({ ...other.data, user: "grace" });
+      return entry;
+    });
+    expect(new Set(await Promise.all([token(), token(), token()]))).toEqual(new Set(["access-2"]));
+    expect((await shop.sessions.find(id, new Date()))?.data).toMatchObject({
+      user: "grace",
+      tokens: { accessToken: "access-2" },
+    });
+    expect([hasChanged, updated]).toEqual([true, 2]);
+  });
+});
+
 describe("a refresh", () => {
   it("is refreshed in sessions of another kind, too", async () => {
     const { shop, browser } = await expired();

@@ -103,13 +103,14 @@ export const keys = Keys.ring("a secret of the tests, which is 32 bytes and more
 export const shape = v.object({ user: v.string(), tokens: v.optional(Oidc.tokens) });
 export type Data = v.InferOutput<typeof shape>;
 
-export const session = (): Sessions<Data> =>
-  Sessions.make({ store: Sessions.memory(), shape, idleMs: 3_600_000, absoluteMs: 36_000_000 });
+export const session = (store = Sessions.memory()): Sessions<Data> =>
+  Sessions.make({ store, shape, idleMs: 3_600_000, absoluteMs: 36_000_000 });
 
 /** A shop whose users sign in at a fake issuer. */
 export class Shop {
   readonly issuer: FakeIssuer;
-  readonly sessions = session();
+  readonly store = Sessions.memory();
+  readonly sessions = session(this.store);
   readonly routes: readonly Route[];
   readonly app: Test.TestApp;
 
