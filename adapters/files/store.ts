@@ -35,20 +35,20 @@ class DiskVersion implements FileVersion {
   }
 
   /**
-   * Where the file has changed since its version was read, it throws, and the connection ends: the head has the length and the tag
-   * of another version.
+   * Where the file has changed since its version was read, also while it is sent, it throws, and the connection ends: the head has the
+   * length and the tag of another version.
    */
   async *read(first: number, last: number): AsyncGenerator<Uint8Array> {
     const handle = await open(this.path, openFlags);
     try {
-      const now = await handle.stat({ bigint: true });
-      if (!now.isFile() || !this.isOf(this.path, now))
-        throw new Error("a file changed between its head and its content");
       for (let position = first; position <= last;) {
         // Not zeroed: what was not read into is not sent.
         const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, last - position + 1));
         const { bytesRead } = await handle.read(chunk, 0, chunk.byteLength, position);
-        if (bytesRead === 0) throw new Error("a file became shorter while it was sent");
+        // After the reading: a file has another time before it has other bytes.
+        const now = await handle.stat({ bigint: true });
+        const isSame = now.isFile() && this.isOf(this.path, now);
+        if (!isSame || bytesRead === 0) throw new Error("a file changed after its head was made");
         position += bytesRead;
         yield chunk.subarray(0, bytesRead);
       }

@@ -12,8 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { Test } from "usher-http";
+import { App, Test } from "usher-http";
 import { Files } from "usher-http/files";
+import { logWith } from "../../support/logs.ts";
 
 let root: string;
 let app: Test.TestApp;
@@ -124,5 +125,26 @@ describe("a compressed file next to one that is kept", () => {
     write("app.js", 11);
     write("app.js.br", 5);
     expect(await codingAfter(100)).toBe("br");
+  });
+});
+
+describe("a large file", () => {
+  it("that is written to while it is sent ends the connection, before a byte of the other version", async () => {
+    logWith({ level: undefined });
+    const filled = (byte: number) => writeFileSync(join(root, "torn.bin"), new Uint8Array(4_000_000).fill(byte));
+    filled(97);
+    const { fetch } = App.make(Files.directory(root));
+    const { body } = await fetch(new Request("http://localhost/torn.bin"));
+    const reader = (body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    // The time of a file has ticks of some milliseconds.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    filled(98);
+    const rest = async () => {
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        expect(part.value.every((byte) => byte === 97)).toBe(true);
+      }
+    };
+    await expect(rest()).rejects.toThrow("the stream failed");
   });
 });
