@@ -44,6 +44,7 @@ export class Turns {
   #turn(): Promise<void> {
     if (this.#waiting.size >= this.#maxWaiting) return Promise.reject(new PasswordsBusy("too many wait"));
     const signal = currentDeadline()?.signal;
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     return new Promise((resolve, reject) => {
       const late = (): void => {
         one.leave();

@@ -1,7 +1,8 @@
 /** Hashes of passwords by scrypt, and what is refused of Argon2id; password-runtimes.test.ts has its hashes. */
 import { scryptSync } from "node:crypto";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { Password, Path, Returns, Test, post } from "usher-http";
+import { Password, Path, Returns, Test, deadline, post } from "usher-http";
+import { gate } from "../support/gate.ts";
 import { messages } from "../support/logs.ts";
 
 /** As little as there is: the tests are of what is around scrypt. */
@@ -188,6 +189,33 @@ describe("many at once", () => {
     await Promise.all([first, third]);
     expect(hashing).toHaveBeenCalledTimes(2);
     expect(messages("error")).toEqual([]);
+  });
+
+  it("take no place where the deadline of their request has passed before", async () => {
+    const node = process.getBuiltinModule("node:crypto");
+    const { scrypt } = node;
+    let release = (): void => {};
+    const hashing = vi.spyOn(node, "scrypt").mockImplementationOnce((...given: Parameters<typeof scrypt>) => {
+      release = () => scrypt(...given);
+    });
+    onTestFinished(() => hashing.mockRestore());
+    const passwords = Password.make({ cost, atOnce: 1, maxWaiting: 1, waitMs: 2000 });
+    const late = gate<Promise<string>>();
+    const route = post(Path.root, { inputs: { deadline }, returns: Returns.text }, async ({ deadline }) => {
+      await new Promise((resolve) => deadline.addEventListener("abort", resolve));
+      const hashed = passwords.hash("secret");
+      late.open(hashed);
+      return hashed;
+    });
+    const ended = late.passed.catch((thrown: unknown) => String(thrown));
+    const first = passwords.hash("secret");
+    const answer = await Test.call(Test.app([route], { deadlineMs: 30 }), "POST", "/");
+    expect([answer.status, answer.json()]).toMatchObject([503, { error: "timed_out" }]);
+    expect(await ended).toBe("TimeoutError: The deadline of the request has passed.");
+    const third = passwords.hash("secret");
+    release();
+    await Promise.all([first, third]);
+    expect(hashing).toHaveBeenCalledTimes(2);
   });
 
   it("leave no timer behind that would keep the process alive", async () => {
