@@ -137,7 +137,8 @@ class MemoryIdempotencyStore implements IdempotencyStore {
     this.#claims.delete(digest);
     this.#answers.set(digest, { fingerprint, token, answer, lockedUntil: 0, keptUntil: performance.now() + keepMs });
     this.#text += answer.length;
-    while (this.#text > this.#maxText && this.#answers.size > 0) this.#dropOldest();
+    // Not this one: its work would be done twice.
+    while (this.#text > this.#maxText && this.#answers.size > 1) this.#dropOldest();
     return true;
   }
 

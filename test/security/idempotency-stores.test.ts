@@ -105,6 +105,20 @@ describe("the memory", () => {
   });
 });
 
+describe("an answer that is longer than all that a memory may hold", () => {
+  it("is kept, since its work would be done twice", async () => {
+    const once = Idempotency.by(Idempotency.memory({ maxText: 100 }), everybody);
+    let placed = 0;
+    const route = post(Path.root, { inputs: { once }, returns: Returns.text }, () => `${++placed} ${"x".repeat(200)}`);
+    const app = Test.app([route]);
+    const ask = async (key: string) => {
+      const { body } = await Test.call(app, "POST", "/", { headers: [["idempotency-key", `"${key}"`]] });
+      return body.slice(0, 1);
+    };
+    expect([await ask("a"), await ask("a"), await ask("b"), await ask("b")]).toEqual(["1", "1", "2", "2"]);
+  });
+});
+
 describe("a wrong declaration", () => {
   const once = Idempotency.by(Idempotency.memory(), everybody);
   const upload = bodyStream({ max: 10 });
