@@ -121,7 +121,7 @@ class MemoryIdempotencyStore implements IdempotencyStore {
     if (!isFree && known.token !== token) {
       return { fingerprint: known.fingerprint, answer: known.answer, leaseMs: known.lockedUntil - at };
     }
-    if (known === undefined) this.#makeRoom();
+    if (known === undefined) this.#makeRoom(at);
     this.#claims.set(digest, {
       fingerprint,
       token,
@@ -160,12 +160,18 @@ class MemoryIdempotencyStore implements IdempotencyStore {
     return undefined;
   }
 
-  /** A claim without an answer is never dropped for another one: its request may still run. */
-  #makeRoom(): void {
+  /** A claim that holds is never dropped for another one: its request still runs. One that has run out is, as the oldest answer is. */
+  #makeRoom(at: number): void {
     while (this.#claims.size + this.#answers.size >= this.#most) {
-      if (this.#answers.size === 0) throw new TooManyClaims("Idempotency.memory: every key is claimed");
-      this.#dropOldest();
+      if (this.#answers.size > 0) this.#dropOldest();
+      else if (!this.#dropLost(at)) throw new TooManyClaims("Idempotency.memory: every key is claimed");
     }
+  }
+
+  /** Drops the oldest claim that has run out. */
+  #dropLost(at: number): boolean {
+    for (const [digest, { lockedUntil }] of this.#claims) if (lockedUntil <= at) return this.#claims.delete(digest);
+    return false;
   }
 
   #dropOldest(): void {

@@ -83,6 +83,18 @@ describe("a memory of few keys", () => {
     }
   });
 
+  it("lets go of claims that have run out, the oldest first, and of none that holds", async () => {
+    const store = Idempotency.memory({ most: 2 });
+    await claim(store, "a", 60_000);
+    await claim(store, "b", 60_000);
+    await expect(claim(store, "c", 60_000)).rejects.toThrow("every key is claimed");
+    vi.advanceTimersByTime(1000);
+    expect(await claim(store, "c", 60_000)).toBeUndefined();
+    expect(await claim(store, "b", 60_000, "another")).toMatchObject({ answer: undefined });
+    expect(await claim(store, "a", 60_000, "another")).toBeUndefined();
+    await expect(claim(store, "b", 60_000, "another")).rejects.toThrow("every key is claimed");
+  });
+
   it("needs no room for a claim that is made again or taken over", async () => {
     const store = Idempotency.memory({ most: 1 });
     expect(await claim(store, "key", 60_000)).toBeUndefined();
