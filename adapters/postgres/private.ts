@@ -56,6 +56,8 @@ export class Query {
   readonly #settle: (answer: unknown) => void;
   readonly #fail: (failure: ConnectionFailure) => void;
   #isSettled = false;
+  /** The error after which the driver ran it again. */
+  #stale: unknown = undefined;
   /** The socket's `bytesWritten` before it was sent. */
   sentBefore = 0;
   /** The text as the caller gave it. */
@@ -73,7 +75,6 @@ export class Query {
   prepared = false;
   describeFirst: unknown = false;
   parsing: unknown = undefined;
-  retried: unknown = undefined;
 
   constructor(
     sql: string,
@@ -108,10 +109,20 @@ export class Query {
     this.#fail(this.#runner.copies(this));
   }
 
+  /** If its second run fails too, the driver rejects with what it reads here, where that is not undefined: the first error. */
+  get retried(): undefined {
+    return undefined;
+  }
+  set retried(error: unknown) {
+    this.#stale = error;
+  }
+
   reject(error: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#fail(this.#runner.failed(this, error));
+    // In a transaction the first error has made the second run fail.
+    const isOfFirst = this.#stale !== undefined && (error as { readonly code?: unknown }).code === "25P02";
+    this.#fail(this.#runner.failed(this, isOfFirst ? this.#stale : error));
   }
 
   /** The connection closed before the result arrived. */

@@ -152,6 +152,33 @@ describe("a statement that the server has forgotten", () => {
   });
 });
 
+describe("a statement that the server has forgotten, and that fails", () => {
+  it.each([
+    ["after runs that were answered", [2, 3]],
+    ["after one that failed", [1]],
+  ])("tells how its new run failed: %s", async (_when, before) => {
+    await watch.unsafe("drop table if exists changed; create table changed (id int primary key, n int default 1)");
+    await watch`insert into changed values (1)`;
+    const add = Statement.exec("insert into changed values ($1) returning n", { params: [Type.int] });
+    const some = await pool({ size: 1 });
+    for (const id of before) await failure(some.exec(add, id));
+    await watch`alter table changed alter n type bigint`;
+    expect(await failure(some.exec(add, 1))).toEqual({ kind: "conflict", constraint: "changed_pkey" });
+    expect(await failure(some.exec(add, 4))).toBe("nothing was thrown");
+  });
+
+  it("and whose first run failed is told of in a transaction, and is prepared again after it", async () => {
+    await watch.unsafe("drop table if exists changed; create table changed (id int primary key, n int default 1)");
+    await watch`insert into changed values (1)`;
+    const add = Statement.exec("insert into changed values ($1) returning n", { params: [Type.int] });
+    const some = await pool({ size: 1 });
+    await failure(some.exec(add, 1));
+    await watch`alter table changed alter n type bigint`;
+    expect(await failure(some.transaction((db) => db.exec(add, 2)))).toMatchObject({ kind: "db", code: "0A000" });
+    await some.transaction((db) => db.exec(add, 2));
+  });
+});
+
 describe("what the server says", () => {
   const message = (type: string, ...body: Buffer[]): Buffer => {
     const head = Buffer.alloc(5, type);
