@@ -340,6 +340,9 @@ async function rollBack(pooled: PooledConnection): Promise<void> {
   if (pooled.connection.isOpen) await pooled.end("rollback").catch(() => pooled.connection.cut());
 }
 
+/** SQLSTATE: the prepared statement does not exist, as after DEALLOCATE ALL. */
+const unprepared = "26000";
+
 /** Commits; resolves with the failure if it did not. */
 async function commit(pooled: PooledConnection, hasConflicted: boolean): Promise<DatabaseError | undefined> {
   const failure = await failedCommit(pooled, hasConflicted);
@@ -356,8 +359,11 @@ async function failedCommit(pooled: PooledConnection, hasConflicted: boolean): P
     const detail = "one of its statements had failed";
     return { kind: hasConflicted ? "not_serializable" : "not_committed", detail };
   } catch (thrown) {
+    const { reason } = thrown as ConnectionFailure;
+    // The server has forgotten the prepared COMMIT, so it did not run: the transaction has failed, and is still open.
+    if (reason.kind === "refused" && reason.code === unprepared) await rollBack(pooled);
     // Deferred constraints are checked now; their message may quote a value of any earlier statement.
-    const failure = failureOf((thrown as ConnectionFailure).reason, "commit", undefined);
+    const failure = failureOf(reason, "commit", undefined);
     if (failure.kind === "connection_closed")
       return { kind: "not_committed", detail: "its connection closed before the commit was sent" };
     return failure.kind === "db" ? { kind: "not_committed", detail: failure.detail } : failure;

@@ -177,6 +177,20 @@ describe("a statement that the server has forgotten, and that fails", () => {
     expect(await failure(some.transaction((db) => db.exec(add, 2)))).toMatchObject({ kind: "db", code: "0A000" });
     await some.transaction((db) => db.exec(add, 2));
   });
+
+  it.each(["deallocate all", "discard all"])(
+    "and is a commit, after %j, leaves nobody in its transaction",
+    async (sql) => {
+      const some = await pool({ size: 1 });
+      const first = Statement.find("select 1 as one", { row: { one: Type.int } });
+      const other = Statement.find("select 2 as two", { row: { two: Type.int } });
+      for (let run = 0; run < 2; run++) await some.transaction((db) => db.exec(first));
+      await some.use((db) => db.exec(Statement.exec(sql)));
+      expect(await failure(some.transaction((db) => db.exec(other)))).toMatchObject({ kind: "not_committed" });
+      expect(await some.exec(other)).toEqual({ two: 2 });
+      expect(await some.transaction((db) => db.exec(other))).toEqual({ two: 2 });
+    },
+  );
 });
 
 describe("what the server says", () => {
