@@ -255,7 +255,8 @@ export class Pool implements Database {
       if (this.#reset === "always") await this.#release(pooled, resetting, undefined);
       else this.#connections.release(pooled);
     }
-    return this.#once(act, sql, values, borrow, pace, true);
+    // Alone: of callers that share a connection, only one is answered where the server has forgotten the statement.
+    return this.#once(act, sql, values, borrow, undefined, true);
   }
 
   async #acquire(borrow: Borrow): Promise<PooledConnection> {

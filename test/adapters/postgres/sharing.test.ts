@@ -1,6 +1,7 @@
 /** Quick statements that only read share a connection while callers wait for one. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Pool, Statement, Type } from "usher-http/postgres";
+import { gate } from "../../support/node-server.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
 import { failure } from "./failing-server.ts";
@@ -147,6 +148,33 @@ describe("of callers that share a connection", () => {
     await forgotten;
     expect(some.stats()).toMatchObject({ replaced: 0 });
   });
+});
+
+it("a caller whose statement two connections have forgotten is answered by the second one", async () => {
+  const some = await pool({ size: 2 });
+  await watch.unsafe("drop table if exists changed; create table changed (id int); insert into changed values (1)");
+  const all = Statement.exec("select * from changed");
+  await prove(() => some.exec(all));
+  const [first, second, third] = [gate(), gate(), gate()];
+  const held = [some.use(() => first.passed), some.use(() => second.passed)];
+  await watch`alter table changed add more int`;
+  const leaving = new AbortController();
+  const two = [failureOr(some.exec(all)), failureOr(some.exec(all))];
+  held.push(some.use(() => third.passed));
+  const left = failureOr(some.use(async () => {}, { signal: leaving.signal }));
+  first.open();
+  await two[1];
+  // The first connection is held again, and the one of the two that it has not answered waits for the second.
+  await until(() => some.stats().waiting === 2);
+  leaving.abort();
+  await left;
+  const others = Array.from({ length: 3 }, () => failureOr(some.exec(all)));
+  second.open();
+  const answered = await Promise.all([...two, ...others]);
+  third.open();
+  await Promise.all(held);
+  expect(answered).toEqual(Array.from({ length: 5 }, () => undefined));
+  expect(some.stats()).toMatchObject({ replaced: 0 });
 });
 
 describe("of callers whose connection ends", () => {
