@@ -231,7 +231,14 @@ async function apply(connection: DatabaseConnection, file: MigrationFile, record
 async function applyWhole(connection: DatabaseConnection, file: MigrationFile, record: MigrationRecord): Promise<void> {
   await connection.script("begin");
   const before = await transactionOf(connection);
-  await connection.script(file.text);
+  try {
+    await connection.script(file.text);
+  } catch (thrown) {
+    const isPartKept = thrown instanceof ConnectionFailure && (await isCommitted(connection, before));
+    throw isPartKept
+      ? failed(file, thrown.reason, "It ended its transaction itself, so a part of it was kept.")
+      : thrown;
+  }
   if ((await transactionOf(connection)) !== before) {
     throw new MigrationError(`${file.name} ended its transaction itself, so its changes were kept but not recorded`);
   }
@@ -240,17 +247,29 @@ async function applyWhole(connection: DatabaseConnection, file: MigrationFile, r
   if (command !== "COMMIT") throw new MigrationError(`${file.name} was rolled back by the server`);
 }
 
-async function transactionOf(connection: DatabaseConnection): Promise<unknown> {
+async function transactionOf(connection: DatabaseConnection): Promise<string> {
   const [row] = await connection.run("select pg_current_xact_id()", []);
-  return row?.[0];
+  return row?.[0] as string;
 }
 
-function failed({ name, text, inTransaction }: MigrationFile, reason: ConnectionError): MigrationError {
+/** Whether a file that has failed had committed the transaction before that. */
+async function isCommitted(connection: DatabaseConnection, transaction: string): Promise<boolean> {
+  if (!connection.isOpen) return false;
+  await connection.script("rollback");
+  const [row] = await connection.run("select pg_xact_status($1)", [transaction]);
+  return row?.[0] === "committed";
+}
+
+const unknown = "It is not known whether anything was kept.";
+
+function failed(
+  { name, text, inTransaction }: MigrationFile,
+  reason: ConnectionError,
+  kept: string = inTransaction ? "Nothing was kept." : unknown,
+): MigrationError {
   if (reason.kind === "unsendable") return new MigrationError(`${name}: ${reason.why}. Nothing was kept.`);
-  if (reason.kind !== "refused")
-    return new MigrationError(`${name}: ${reason.why}. It is not known whether anything was kept.`);
+  if (reason.kind !== "refused") return new MigrationError(`${name}: ${reason.why}. ${unknown}`);
   const { severity, code, message, position } = reason;
   const line = position === undefined ? "" : `:${text.slice(0, position).split("\n").length}`;
-  const kept = inTransaction ? "Nothing was kept." : "It is not known whether anything was kept.";
   return new MigrationError(`${name}${line}: ${severity} ${code}: ${message}. ${kept}`);
 }

@@ -222,6 +222,17 @@ describe("what is refused, with nothing applied", () => {
 });
 
 describe("migrate: says what stands in its way", () => {
+  it("a file that ends its transaction itself, and fails after it", async () => {
+    const { url, sql } = await database();
+    const directory = folder({ "1_orders.sql": `${orders} commit; begin; create table other (id int); select 1/0;` });
+    await expect(migrate(url, { directory })).rejects.toThrow(
+      /^1_orders.sql: ERROR 22012: .*\. It ended its transaction itself, so a part of it was kept\.$/,
+    );
+    expect(await sql`select to_regclass('orders') is null as orders, to_regclass('other') is null as other`).toEqual([
+      { orders: false, other: true },
+    ]);
+  });
+
   it("a folder that is named like a file", async () => {
     const { url } = await database();
     const directory = folder({});
