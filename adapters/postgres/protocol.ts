@@ -284,7 +284,10 @@ export class Wire extends EventEmitter {
     }
     if (run !== undefined) return at;
     const from = at;
-    for (let end = endOf(bytes, at); end <= bytes.length; end = endOf(bytes, at)) at = end;
+    for (let end = endOf(bytes, at); end <= bytes.length; end = endOf(bytes, at)) {
+      if (bytes[at] === authentication) checkAuthentication(bytes, at, end);
+      at = end;
+    }
     if (at > from) this.emit("data", bytes.subarray(from, at));
     return at;
   }
@@ -299,6 +302,18 @@ export class Wire extends EventEmitter {
     this.#begun = [bytes.subarray(from)];
     this.#neededBytes = endOf(bytes, from) - from;
   }
+}
+
+const authentication = 0x52;
+const saslContinue = 11;
+
+/** Throws for a message at which a promise of the driver would reject. It is not caught there, and would end the process. */
+function checkAuthentication(bytes: Buffer, at: number, end: number): void {
+  // The driver reads the salt and the number of iterations (RFC 5802 §5.1).
+  const isReadable =
+    bytes.readUInt32BE(at + 5) !== saslContinue ||
+    /^(?=.*,s=)(?=.*,i=0*[1-9]\d{0,8}(?:,|$))/.test(bytes.toString("utf8", at + 9, end));
+  if (end < at + 9 || !isReadable) throw new Error("the server sent an unreadable message");
 }
 
 /** The end of a message: one byte of type, then a length that includes itself. If that is incomplete, the end of the header. */

@@ -239,6 +239,27 @@ describe("a pool: opening", () => {
     silent.close();
   });
 
+  it.each([
+    ["no form", Buffer.from("\0\0\0\x0bgarbage")],
+    ["no iterations", Buffer.from("\0\0\0\x0br=nonce,s=c2FsdA==")],
+    ["0 iterations", Buffer.from("\0\0\0\x0br=nonce,s=c2FsdA==,i=0")],
+    ["too many iterations", Buffer.from("\0\0\0\x0br=nonce,s=c2FsdA==,i=2147483648")],
+    ["no salt", Buffer.from("\0\0\0\x0br=nonce,i=4096")],
+    ["no kind", Buffer.from("\0")],
+  ])("outlives a server whose demand for a password has %s", async (_what, body) => {
+    const demand = (given: Buffer): Buffer => Buffer.from([0x52, 0, 0, 0, 4 + given.length, ...given]);
+    const answers = [demand(Buffer.from("\0\0\0\x0aSCRAM-SHA-256\0\0")), demand(body)];
+    const hostile = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", () => socket.write(answers.shift() ?? ""));
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void hostile.close());
+    await once(hostile, "listening");
+    const { port } = hostile.address() as AddressInfo;
+    const target = `host=127.0.0.1 port=${port} user=postgres password=p sslmode=disable`;
+    expect(await failure(Pool.create(target, { size: 1 }))).toMatchObject({ kind: "unsent" });
+  });
+
   it("closes the connection to a server that refuses it and does not close it", async () => {
     const closed: Promise<unknown>[] = [];
     const refuses = createServer((socket) => {
