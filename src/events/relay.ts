@@ -32,14 +32,23 @@ export class SequenceNumbers {
     return `${this.#sender} ${++this.#last} ${topic.length} ${topic}${wire}`;
   }
 
-  /** A message with this process's last number and no event. */
-  mark(): string {
-    return `${this.#sender} ${this.#last}`;
+  /**
+   * A message with this process's last number and no event.
+   *
+   * @param unsentMs How long ago an event was not sent, if this was not reported yet.
+   */
+  mark(unsentMs?: number): string {
+    return `${this.#sender} ${this.#last}${unsentMs === undefined ? "" : ` -${unsentMs.toFixed(3)}`}`;
   }
 
-  /** Parses a message. Returns `own` for one of this process, undefined for a repeated or malformed one. */
-  read(message: string): SenderMessage | "own" | undefined {
-    const [head, sender = "", digits, topicLength] = /^([0-9a-f]{16}) (\d{1,16})(?: (\d{1,9}) |$)/.exec(message) ?? [];
+  /**
+   * Parses a message. Returns `own` for one of this process, undefined for a repeated or malformed one.
+   *
+   * @param connectedMs For how long this process has received all that was sent.
+   */
+  read(message: string, connectedMs = 0): SenderMessage | "own" | undefined {
+    const [head, sender = "", digits, topicLength, unsentMs] =
+      /^([0-9a-f]{16}) (\d{1,16})(?: (\d{1,9}) | -(\d{1,15}\.\d{3})$|$)/.exec(message) ?? [];
     if (head === undefined) return undefined;
     if (sender === this.#sender) return "own";
     const isEvent = topicLength !== undefined;
@@ -49,7 +58,8 @@ export class SequenceNumbers {
     const known = this.#lastNumbers.get(sender);
     if (known !== undefined && (isEvent ? number <= known : number < known)) return undefined;
     this.#remember(sender, number);
-    const hasGap = known !== undefined && number > known + (isEvent ? 1 : 0);
+    // An unknown sender has sent nothing since this process connected: only the sender knows whether it failed to since then.
+    const hasGap = known === undefined ? Number(unsentMs) < connectedMs : number > known + (isEvent ? 1 : 0);
     if (!isEvent) return { event: undefined, hasGap };
     return { event: { topic: message.slice(head.length, end), wire: message.slice(end) }, hasGap };
   }
@@ -193,6 +203,9 @@ class EngineRelay implements OpenRelay {
   #connection: RelayConnection | undefined = undefined;
   #isClosed = false;
   #waiting = 0;
+  /** When an event was not sent, until this is reported to the others. */
+  #unsentAt: number | undefined = undefined;
+  #openedAt = Number.POSITIVE_INFINITY;
   #hasReceived = false;
   /** Whether events of the others may be missing, and no receiver knows yet. */
   #hasMissed = false;
@@ -206,7 +219,12 @@ class EngineRelay implements OpenRelay {
   }
 
   async publish(topic: string, wire: string): Promise<void> {
-    await this.#send(this.#messages.event(topic, wire));
+    try {
+      await this.#send(this.#messages.event(topic, wire));
+    } catch (thrown) {
+      this.#unsentAt = performance.now();
+      throw thrown;
+    }
   }
 
   async subscribe(receive: Receiver["receive"], missed: Receiver["missed"] = () => {}): Promise<() => Promise<void>> {
@@ -221,6 +239,7 @@ class EngineRelay implements OpenRelay {
     const life: { connection?: RelayConnection; isOver: boolean } = { isOver: false };
     // Numbers seen on the previous connection would show gaps that `missed` already reports.
     this.#messages.forget();
+    this.#openedAt = Number.POSITIVE_INFINITY;
     const connection = await this.#engine.open({
       // A connection that was lost may still deliver what it had read, and `missed` comes with the next one.
       received: (message) => {
@@ -237,6 +256,7 @@ class EngineRelay implements OpenRelay {
     }
     life.connection = connection;
     this.#connection = connection;
+    this.#openedAt = performance.now();
     this.#heartbeat();
   }
 
@@ -266,7 +286,7 @@ class EngineRelay implements OpenRelay {
 
   #receive(message: string): void {
     this.#hasReceived = true;
-    const received = this.#messages.read(message);
+    const received = this.#messages.read(message, performance.now() - this.#openedAt);
     if (received === "own" || received === undefined) return;
     // The first message may arrive in one packet with what opens a new connection, and before `open` resolves.
     if (received.hasGap || this.#hasMissed) this.#reportMissed();
@@ -293,8 +313,7 @@ class EngineRelay implements OpenRelay {
   /** Sends this process's last number: the others notice gaps, and its return shows that the connection works. */
   #heartbeat(): void {
     this.#hasReceived = false;
-    // A connection that cannot send reports `lost` itself.
-    this.#send(this.#messages.mark()).catch(() => {});
+    this.#sendMark();
     this.#cancelTimers = this.#engine.after(heartbeatMs, () => {
       if (this.#hasReceived) this.#scheduleHeartbeat();
       // After a blocked event loop the timers run before the pending messages, so wait a little longer.
@@ -303,6 +322,14 @@ class EngineRelay implements OpenRelay {
           this.#hasReceived ? this.#scheduleHeartbeat() : this.#giveUp(),
         );
     });
+  }
+
+  #sendMark(): void {
+    const unsentAt = this.#unsentAt;
+    this.#unsentAt = undefined;
+    const mark = this.#messages.mark(unsentAt === undefined ? undefined : performance.now() - unsentAt);
+    // A connection that cannot send reports `lost` itself.
+    this.#send(mark).catch(() => (this.#unsentAt ??= unsentAt));
   }
 
   #scheduleHeartbeat(): void {

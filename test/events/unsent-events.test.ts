@@ -1,0 +1,96 @@
+/** An event that a relay could not send, and the processes that do not know of it. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { relayOver } from "../../src/events/relay.ts";
+import type { RelayListener } from "../../src/events/relay.ts";
+import "../support/logs.ts";
+import { HeldEngine } from "../support/relays/held-engine.ts";
+
+let engine: HeldEngine;
+beforeEach(() => {
+  engine = new HeldEngine();
+});
+
+/** One that can be cut off from the engine, by itself. */
+async function apart() {
+  let isAway = false;
+  let line: RelayListener | undefined;
+  const relay = await relayOver({
+    source: engine.source,
+    after: (ms, act) => engine.after(ms, act),
+    open: async (listener) => {
+      if (isAway) throw new TypeError("away");
+      line = listener;
+      return engine.open(listener);
+    },
+  });
+  const told: string[] = [];
+  await relay.subscribe(
+    (topic, wire) => told.push(`${topic} ${wire}`),
+    () => told.push("missed"),
+  );
+  return {
+    relay,
+    told,
+    cut() {
+      isAway = true;
+      if (line !== undefined && engine.lines.delete(line)) line.lost(new Error("cut"));
+    },
+    mend() {
+      isAway = false;
+    },
+  };
+}
+
+describe("an event that was not sent", () => {
+  it("is missed by one that connected since it heard of the publisher", async () => {
+    const [one, other] = [await apart(), await apart()];
+    one.cut();
+    other.cut();
+    other.mend();
+    await engine.pass(500);
+    expect(other.told).toEqual(["missed"]);
+    await expect(one.relay.publish("t", "1")).rejects.toThrow("there is no connection");
+    one.mend();
+    await engine.pass(5000);
+    expect(other.told).toEqual(["missed", "missed"]);
+    await one.relay.publish("t", "2");
+    expect(other.told).toEqual(["missed", "missed", "t 2"]);
+    // It is said once.
+    one.cut();
+    one.mend();
+    await engine.pass(30_000);
+    expect(other.told).toEqual(["missed", "missed", "t 2"]);
+  });
+
+  it("is not missed once more by one that connected after it", async () => {
+    const [one, other] = [await apart(), await apart()];
+    one.cut();
+    other.cut();
+    await expect(one.relay.publish("t", "1")).rejects.toThrow("there is no connection");
+    other.mend();
+    await engine.pass(500);
+    one.mend();
+    await engine.pass(5000);
+    await one.relay.publish("t", "2");
+    expect(other.told).toEqual(["missed", "t 2"]);
+  });
+
+  it("is missed though the publisher loses its next connection at once", async () => {
+    const [one, other] = [await apart(), await apart()];
+    one.cut();
+    other.cut();
+    other.mend();
+    await engine.pass(500);
+    await expect(one.relay.publish("t", "1")).rejects.toThrow("there is no connection");
+    engine.held = [];
+    one.mend();
+    await engine.pass(5000);
+    one.cut();
+    for (const go of engine.held.splice(0)) go();
+    engine.held = undefined;
+    expect(other.told).toEqual(["missed"]);
+    one.mend();
+    await engine.pass(5000);
+    expect(other.told).toEqual(["missed", "missed"]);
+  });
+});
