@@ -1,8 +1,11 @@
 /** `IdempotencyTable`: keeps the answers to idempotency keys in a table. */
 import * as Statement from "../../src/database/statement.ts";
+import { DatabaseError } from "../../src/database/failure.ts";
 import { openTransaction } from "../../src/database/transaction.ts";
 import type { Database, RefusalKeeper } from "../../src/database/transaction.ts";
 import * as Type from "../../src/database/types.ts";
+import { isA } from "../../src/logging/raised.ts";
+import { LostClaims } from "../../src/security/idempotency-store.ts";
 import type {
   IdempotencyAnswer,
   IdempotencyClaim,
@@ -56,12 +59,23 @@ export function store(pool: Database, options: IdempotencyTableOptions): Idempot
     const row = await pool.exec(find, digest);
     return row && entryOf(row);
   };
+  const lost = new LostClaims((digest, token) => pool.exec(free, digest, token));
+  const claims = async (digest: string, { fingerprint, token, leaseMs, keepMs, takesOver }: IdempotencyClaim) => {
+    try {
+      const claimed = await pool.exec(claim, digest, fingerprint, token, BigInt(leaseMs), BigInt(keepMs), takesOver);
+      lost.free();
+      return claimed > 0;
+    } catch (thrown) {
+      if (isA(DatabaseError, thrown) && thrown.isOutcomeUnknown) lost.add(digest, token);
+      throw thrown;
+    }
+  };
   return {
-    async claim(digest, { fingerprint, token, leaseMs, keepMs, takesOver }) {
+    async claim(digest, given) {
       for (let tries = 0; tries < 3; tries++) {
-        const claimed = await pool.exec(claim, digest, fingerprint, token, BigInt(leaseMs), BigInt(keepMs), takesOver);
-        const entry = claimed > 0 ? undefined : await known(digest);
-        if (claimed > 0 || entry !== undefined) return entry;
+        const isClaimed = await claims(digest, given);
+        const entry = isClaimed ? undefined : await known(digest);
+        if (isClaimed || entry !== undefined) return entry;
         // It was freed between the two statements.
       }
       return { fingerprint: undefined, answer: undefined, leaseMs: 1 };

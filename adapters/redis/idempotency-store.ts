@@ -1,6 +1,7 @@
 import { needs, needsObject, needsText } from "../../src/given.ts";
 import { RefusingError, busy, refuse } from "../../src/refusals.ts";
 import type { Refusal } from "../../src/refusals.ts";
+import { LostClaims, NotClaimed } from "../../src/security/idempotency-store.ts";
 import type {
   IdempotencyAnswer,
   IdempotencyClaim,
@@ -62,10 +63,19 @@ const free = script(`if ${isOwn} then redis.call('DEL', KEYS[1]) end
 return {}
 `);
 
+const doesNotAnswer = refuse(busy, undefined, { detail: "the store of idempotency keys does not answer" });
+const away = "the server is away, or slow";
+
 /** The server is away, or slow: what needs its key does not run. */
 class StoreAway extends RefusingError {
   override readonly name: string = "StoreAway";
-  readonly refusal: Refusal = refuse(busy, undefined, { detail: "the store of idempotency keys does not answer" });
+  readonly refusal: Refusal = doesNotAnswer;
+}
+
+/** As {@link StoreAway}, and the claim was not sent. */
+class ClaimUnsent extends NotClaimed {
+  override readonly name: string = "StoreAway";
+  readonly refusal: Refusal = doesNotAnswer;
 }
 
 /**
@@ -100,11 +110,10 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
   readonly #client: RedisConnection;
   readonly #prefix: string;
   readonly #waitMs: number;
-  /** The digests of claims whose answers were lost with the connection, by token: the server may have them, and their requests did not run. */
-  readonly #lost = new Map<string, string>();
+  readonly #lost = new LostClaims((digest, token) => this.#run(free, digest, [token]));
 
   constructor(url: string, prefix: string, waitMs: number) {
-    this.#client = new RedisConnection(url, () => this.#freeLost());
+    this.#client = new RedisConnection(url, () => this.#lost.free());
     this.#prefix = prefix;
     this.#waitMs = waitMs;
   }
@@ -118,14 +127,9 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
     { fingerprint, token, leaseMs, keepMs, takesOver }: IdempotencyClaim,
   ): Promise<IdempotencyEntry | undefined> {
     const given = [fingerprint, token, String(leaseMs), String(keepMs), takesOver ? "1" : "0"];
-    if (!this.#client.isAnswering) throw away();
-    try {
-      const [known, left, answer] = await this.#run(claim, digest, given);
-      return known === undefined ? undefined : { fingerprint: known, answer, leaseMs: Number(left) };
-    } catch (thrown) {
-      if (!this.#client.isReady) this.#lost.set(token, digest);
-      throw thrown;
-    }
+    if (!this.#client.isAnswering) throw new ClaimUnsent(away);
+    const [known, left, answer] = await this.#run(claim, digest, given);
+    return known === undefined ? undefined : { fingerprint: known, answer, leaseMs: Number(left) };
   }
 
   async keep(digest: string, { token, answer, keepMs }: IdempotencyAnswer): Promise<boolean> {
@@ -133,33 +137,32 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
   }
 
   async extend(digest: string, token: string, leaseMs: number): Promise<void> {
-    if (!this.#client.isAnswering) throw away();
+    if (!this.#client.isAnswering) throw new StoreAway(away);
     await this.#run(extend, digest, [token, String(leaseMs)]);
   }
 
   // As `keep`, it is sent also while a call is late: of a claim whose answer is late the key must be free again.
   async free(digest: string, token: string): Promise<void> {
-    await this.#run(free, digest, [token]);
+    try {
+      await this.#run(free, digest, [token]);
+    } catch (thrown) {
+      this.#lost.add(digest, token);
+      throw thrown;
+    }
   }
 
   close(): Promise<void> {
     return this.#client.close(this.#waitMs);
   }
 
-  #freeLost(): void {
-    for (const [token, digest] of this.#lost) this.free(digest, token).catch(() => {});
-    this.#lost.clear();
-  }
-
   async #run(script: Script, digest: string, given: string[]): Promise<readonly string[]> {
+    let answer: readonly string[];
     try {
-      return (await this.#client.run(script, this.#prefix + digest, given, this.#waitMs)) as readonly string[];
+      answer = (await this.#client.run(script, this.#prefix + digest, given, this.#waitMs)) as readonly string[];
     } catch {
-      throw away();
+      throw new StoreAway(away);
     }
+    this.#lost.free();
+    return answer;
   }
-}
-
-function away(): StoreAway {
-  return new StoreAway("the server is away, or slow");
 }

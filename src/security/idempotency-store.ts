@@ -1,4 +1,5 @@
 import { needsObject } from "../given.ts";
+import { withoutDeadline } from "../logging/context.ts";
 import { OldestFirst } from "../oldest-first.ts";
 import { RefusingError, busy, refuse } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
@@ -92,8 +93,35 @@ interface Kept {
   readonly keptUntil: number;
 }
 
+/** An error of `claim` after which nothing is claimed for sure: there is nothing to free. */
+export abstract class NotClaimed extends RefusingError {}
+
+/** Claims that a store may have although their requests are over: they are freed once it answers again. */
+export class LostClaims {
+  readonly #free: (digest: string, token: string) => Promise<unknown>;
+  /** Their digests, by token. */
+  readonly #digests = new Map<string, string>();
+
+  constructor(free: (digest: string, token: string) => Promise<unknown>) {
+    this.#free = free;
+  }
+
+  add(digest: string, token: string): void {
+    this.#digests.set(token, digest);
+  }
+
+  free(): void {
+    if (this.#digests.size === 0) return;
+    const lost = [...this.#digests];
+    this.#digests.clear();
+    withoutDeadline(() => {
+      for (const [token, digest] of lost) this.#free(digest, token).catch(() => this.add(digest, token));
+    });
+  }
+}
+
 /** The store has as many claims as it may have. */
-class TooManyClaims extends RefusingError {
+class TooManyClaims extends NotClaimed {
   override readonly name: string = "TooManyClaims";
   readonly refusal: Refusal = refuse(busy);
 }

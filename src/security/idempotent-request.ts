@@ -6,10 +6,11 @@ import { isObject } from "../given.ts";
 import { encodeHex } from "../http/bytes.ts";
 import type { GuardedEnd, HandlerGuard, InputRequest } from "../inputs/request.ts";
 import { withoutDeadline } from "../logging/context.ts";
-import { inBackground } from "../logging/raised.ts";
+import { inBackground, isA } from "../logging/raised.ts";
 import { Refusal } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { answerOf, keptText, readBody } from "./kept-answer.ts";
+import { NotClaimed } from "./idempotency-store.ts";
 import type { IdempotencyClaim, IdempotencyEntry, IdempotencyStore } from "./idempotency-store.ts";
 
 /** Its first request is being answered: 409, with `Retry-After`. */
@@ -92,7 +93,7 @@ export class IdempotentRequest implements HandlerGuard {
       return await this.#store.claim(this.#digest, claim, now);
     } catch (thrown) {
       // The store may have claimed it, and only its reply be lost.
-      if (!this.isTransaction) this.#free().catch(() => {});
+      if (!this.isTransaction && !isA(NotClaimed, thrown)) this.#free().catch(() => {});
       throw thrown;
     }
   }

@@ -201,6 +201,14 @@ describe("a request with a key", () => {
   });
 });
 
+it("a request with a key that the store is too full to claim frees nothing", async () => {
+  const full = Idempotency.memory({ most: 1 });
+  const other = { fingerprint: "", token: "other", leaseMs: 60_000, keepMs: 60_000, takesOver: false };
+  await full.claim("other", other, new Date());
+  const { store, calls } = noting({ claim: (...given) => full.claim(...given) });
+  expect([await asked(store, () => "done"), calls]).toEqual([503, ["claim"]]);
+});
+
 describe("a request with a key whose inputs end their work before the answer", () => {
   const fails = (): never => {
     throw new Error("it does not commit");

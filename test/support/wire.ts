@@ -52,6 +52,11 @@ export class Wire {
     for (const far of this.#far.keys()) far.unpipe().pause();
   }
 
+  /** Keeps back what is said to the server, until that is cut. */
+  holdQuestions(): void {
+    for (const near of this.#far.values()) near.unpipe().pause();
+  }
+
   passAnswers(): void {
     for (const [far, near] of this.#far) far.pipe(near);
   }

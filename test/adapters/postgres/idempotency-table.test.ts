@@ -2,11 +2,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { Dep, Idempotency, Path, Refusal, Returns, Test, post, refuse } from "usher-http";
 import type { IdempotencyStore } from "usher-http";
-import { DatabaseError, IdempotencyTable, Statement, Type } from "usher-http/postgres";
-import type { Database, Pool } from "usher-http/postgres";
+import { DatabaseError, IdempotencyTable, Pool, Statement, Type } from "usher-http/postgres";
+import type { Database } from "usher-http/postgres";
 import { itKeepsAnswers } from "../../support/idempotency-stores.ts";
 import "../../support/logs.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
+import { Wire } from "../../support/wire.ts";
 import { eventually, pools } from "./pools.ts";
 
 const server = await startPostgres();
@@ -39,6 +40,31 @@ describe("a table", () => {
       const known = "kept_until >= locked_until as is_known, kept_until > now() + interval '30 minutes' as is_kept";
       expect(await outside.unsafe(`select ${known} from answers`)).toEqual([{ is_known: true, is_kept: true }]);
     }
+  });
+
+  it("frees a claim that was lost with its connection, once the database is back", async () => {
+    const wire = await Wire.to(server.port);
+    const pool = await Pool.create(`postgres://postgres@127.0.0.1:${wire.port}/postgres`, { size: 1 });
+    const [store, other] = [IdempotencyTable.store(pool, options), IdempotencyTable.store(await opened(), options)];
+    const times = { leaseMs: 3_600_000, keepMs: 3_600_000, takesOver: false };
+    const claim = (at: typeof store, digest: string, token: string) =>
+      at.claim(digest, { fingerprint: "f", token, ...times }, new Date());
+    for (const digest of ["first", "second"]) await claim(store, digest, "a");
+    wire.holdAnswers();
+    const lost = claim(store, "lost", "a").then(
+      () => "claimed",
+      (error: Error) => error.message,
+    );
+    await eventually(async () => (await outside`select 1 from answers where digest = 'lost'`).length).toBe(1);
+    wire.cut();
+    expect(await lost).toContain("what was done is not known");
+    // As for a request that was refused.
+    await expect(store.free("lost", "a")).rejects.toThrow("nothing was done");
+    expect(await claim(other, "lost", "b")).toMatchObject({ answer: undefined });
+    wire.mend();
+    await eventually(() => claim(store, "third", "a").catch(() => "away")).toBe(undefined);
+    await eventually(() => claim(other, "lost", "b")).toBe(undefined);
+    await pool.close();
   });
 
   it.each(["", "Answers", "a b", 'a"', "1a", "a".repeat(64)])("refuses the name %j", (table) => {

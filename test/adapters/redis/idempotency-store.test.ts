@@ -2,6 +2,7 @@
 import { createClient } from "redis";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { Dep, Idempotency, Path, Returns, Test, post } from "usher-http";
+import type { IdempotencyStore } from "usher-http";
 import { idempotencyStore } from "usher-http/redis";
 import type { OpenIdempotencyStore } from "usher-http/redis";
 import { adapterTimers } from "../../support/adapter-timers.ts";
@@ -107,6 +108,56 @@ describe.skipIf(redis.isSkipped)(`a Redis that does not answer${redis.why}`, () 
     wire.passAnswers();
     await freed;
     expect(await claim("late", "b")).toBe(undefined);
+    await store.close();
+  });
+});
+
+describe.skipIf(redis.isSkipped)(`a Redis that does not answer for long${redis.why}`, () => {
+  it("frees a claim that was late and whose freeing was lost, once it has another connection", async () => {
+    const wire = await Wire.to(Number(new URL(url).port));
+    const prefix = `usher-test-${process.pid}-${prefixes++}:`;
+    const timers = adapterTimers();
+    const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { prefix, waitMs: 60_000 });
+    const [client, other] = [await createClient({ url }).connect(), await idempotencyStore(url, { prefix })];
+    const claim = (at: typeof store, token: string) =>
+      at.claim("a", { fingerprint: "f", token, leaseMs: 3_600_000, keepMs: 3_600_000, takesOver: false }, new Date());
+    wire.holdAnswers();
+    const late = Promise.allSettled([claim(store, "a")]);
+    await eventually(async () => expect(await client.exists(`${prefix}a`)).toBe(1));
+    wire.holdQuestions();
+    timers.end(60_000);
+    const lost = Promise.allSettled([store.free("a", "a")]);
+    timers.end(60_000);
+    for (const [{ status }] of [await late, await lost]) expect(status).toBe("rejected");
+    wire.cut();
+    wire.mend();
+    await eventually(async () => expect(await claim(other, "b")).toBe(undefined));
+    await Promise.all([store.close(), other.close(), client.close()]);
+  });
+
+  it("is not asked to free a key that it was not asked to claim", async () => {
+    const wire = await Wire.to(Number(new URL(url).port));
+    const prefix = `usher-test-${process.pid}-${prefixes++}:`;
+    const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { prefix, waitMs: 60_000 });
+    const timers = adapterTimers();
+    let freed = 0;
+    const counting: IdempotencyStore = {
+      claim: (...given) => store.claim(...given),
+      keep: (...given) => store.keep(...given),
+      extend: (...given) => store.extend(...given),
+      free: (...given) => (freed++, store.free(...given)),
+    };
+    const once = Idempotency.by(counting, { caller: Dep.return("everybody") });
+    const app = Test.app([post(Path.root, { inputs: { once }, returns: Returns.text }, () => "done")]);
+    const ask = async (key: string) =>
+      (await Test.call(app, "POST", "/", { headers: { "idempotency-key": key } })).status;
+    wire.holdAnswers();
+    const late = ask('"late"');
+    while (timers.end(60_000) === 0) await new Promise(setImmediate);
+    expect([await late, freed]).toEqual([503, 1]);
+    // With each call that is written `socketTimeout` would begin anew.
+    for (let i = 0; i < 5; i++) expect([await ask(`"${i}"`), freed]).toEqual([503, 1]);
+    wire.passAnswers();
     await store.close();
   });
 });
