@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { holdsNothing } from "../../src/async.ts";
 import { ConnectionFailure } from "../../src/database/connection.ts";
 import type {
   StatementResult,
@@ -230,10 +231,11 @@ class PostgresConnection implements DatabaseConnection {
 
   // Called by the driver. If we dialled earlier, the driver would miss a close in between.
   async #dial(): Promise<Wire> {
-    const { address, target } = this.#config;
+    const { address, target, isUnref } = this.#config;
     if (this.#isGone) throw new Error(this.#why);
     const onDialled = (socket: Socket): void => {
       this.#socket = socket;
+      if (isUnref) socket.unref();
       socket.on("error", (error: NodeJS.ErrnoException) => {
         if (!this.#isGone && error.code !== undefined) this.#why = `the connection closed: ${error.code}`;
       });
@@ -283,6 +285,8 @@ interface OpenOptions {
   /** Start-up parameters, as {@link parametersOf} merges them. */
   readonly parameters: { readonly [name: string]: string };
   readonly statementCache: number;
+  /** As {@link ConnectionConfig} has it. */
+  readonly isUnref?: boolean;
 }
 
 const connectTimeoutMs = 10_000;
@@ -333,13 +337,14 @@ async function openAt(
   address: ServerAddress,
   target: Conninfo,
   kind: ServerKind,
-  { parameters, statementCache }: OpenOptions,
+  { parameters, statementCache, isUnref = false }: OpenOptions,
   events: ConnectionEvents,
 ): Promise<PostgresConnection | NotOpened> {
-  const config: ConnectionConfig = { target, address, parameters, statementCache, events };
+  const config: ConnectionConfig = { target, address, parameters, statementCache, isUnref, events };
   const connection = new PostgresConnection(config);
   const boundMs = connectBoundOf(target);
   const timer = boundMs > 0 && setTimeout(() => connection.cut(`no connection within ${boundMs} ms`), boundMs);
+  if (isUnref) holdsNothing(timer);
   try {
     await connection.open();
     if (await fits(connection, kind)) return connection;

@@ -41,6 +41,8 @@ export interface ConnectionConfig {
   readonly parameters: { readonly [name: string]: string };
   /** The most prepared statements; 0 for none. */
   readonly statementCache: number;
+  /** Whether it does not keep the process running, also while it connects. */
+  readonly isUnref: boolean;
   readonly events: ConnectionEvents;
 }
 

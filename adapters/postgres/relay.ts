@@ -211,7 +211,7 @@ const statementCache = 8;
 function postgresEngine(target: Conninfo, channel: string): RelayEngine {
   return {
     source: "framework.postgres",
-    open: (listener) => openRelay(target, channel, listener),
+    open: (listener, isAgain) => openRelay(target, channel, listener, isAgain),
     after(ms, act) {
       const timer = setTimeout(act, ms).unref();
       return () => clearTimeout(timer);
@@ -219,9 +219,14 @@ function postgresEngine(target: Conninfo, channel: string): RelayEngine {
   };
 }
 
-async function openRelay(target: Conninfo, channel: string, listener: RelayListener): Promise<RelayConnection> {
+async function openRelay(
+  target: Conninfo,
+  channel: string,
+  listener: RelayListener,
+  isAgain: boolean,
+): Promise<RelayConnection> {
   const own = { application_name: "usher relay", statement_timeout: statementTimeoutMs };
-  const options = { parameters: { ...own, ...target.parameters }, statementCache };
+  const options = { parameters: { ...own, ...target.parameters }, statementCache, isUnref: isAgain };
   let opened: PostgresRelayConnection | undefined;
   const connection = await openConnection(target, options, {
     closed: () => opened?.ended(),
@@ -231,6 +236,7 @@ async function openRelay(target: Conninfo, channel: string, listener: RelayListe
   const boundMs = connectBoundOf(target);
   const timer =
     boundMs > 0 && setTimeout(() => connection.cut(`nothing was listened to within ${boundMs} ms`), boundMs);
+  if (isAgain && timer !== false) timer.unref();
   try {
     const [row] = await connection.run("select pg_backend_pid()", []);
     await makeTable(connection);

@@ -10,7 +10,7 @@ const connectMs = 5000;
 export function redisEngine(url: string, channel: string): RelayEngine {
   return {
     source: "framework.redis",
-    open: (listener) => openRelay(url, channel, listener),
+    open: (listener, isAgain) => openRelay(url, channel, listener, isAgain),
     after(ms, act) {
       const timer = setTimeout(act, ms).unref();
       return () => clearTimeout(timer);
@@ -22,7 +22,12 @@ export function redisEngine(url: string, channel: string): RelayEngine {
  * A new client for each connection: the package's own recovery (queue, reconnect, resubscribe) would hide that events were
  * missed.
  */
-async function openRelay(url: string, channel: string, { received, lost }: RelayListener): Promise<RelayConnection> {
+async function openRelay(
+  url: string,
+  channel: string,
+  { received, lost }: RelayListener,
+  isAgain: boolean,
+): Promise<RelayConnection> {
   const client = createClient({
     url,
     // RESP3 allows PUBLISH on a subscribed connection.
@@ -38,6 +43,10 @@ async function openRelay(url: string, channel: string, { received, lost }: Relay
   client.on("error", end);
   // The client's `connectTimeout` does not limit the handshake after the connection.
   const timer = setTimeout(() => end(new Error("there was no answer")), connectMs);
+  if (isAgain) {
+    timer.unref();
+    client.unref();
+  }
   try {
     await client.connect();
     await client.subscribe(channel, received);

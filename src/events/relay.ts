@@ -96,8 +96,12 @@ export interface RelayListener {
 export interface RelayEngine {
   /** The logger name, as `framework.redis`. */
   readonly source: string;
-  /** Opens a connection that receives everything sent from then on. */
-  open(listener: RelayListener): Promise<RelayConnection>;
+  /**
+   * Opens a connection that receives everything sent from then on.
+   *
+   * @param isAgain Whether the relay had one before: then the attempt does not keep the process running.
+   */
+  open(listener: RelayListener, isAgain: boolean): Promise<RelayConnection>;
   /** Calls `act` after `ms`, without keeping the process running. Returns a function that cancels the timer. */
   after(ms: number, act: () => void): () => void;
 }
@@ -235,12 +239,12 @@ class EngineRelay implements OpenRelay {
     };
   }
 
-  async open(): Promise<void> {
+  async open(isAgain = false): Promise<void> {
     const life: { connection?: RelayConnection; isOver: boolean } = { isOver: false };
     // Numbers seen on the previous connection would show gaps that `missed` already reports.
     this.#messages.forget();
     this.#openedAt = Number.POSITIVE_INFINITY;
-    const connection = await this.#engine.open({
+    const listener: RelayListener = {
       // A connection that was lost may still deliver what it had read, and `missed` comes with the next one.
       received: (message) => {
         if (!life.isOver && life.connection === this.#connection) this.#receive(message);
@@ -249,7 +253,8 @@ class EngineRelay implements OpenRelay {
         life.isOver = true;
         if (life.connection !== undefined && life.connection === this.#connection) this.#onLost(why);
       },
-    });
+    };
+    const connection = await this.#engine.open(listener, isAgain);
     if (this.#isClosed || life.isOver) {
       connection.destroy();
       throw new Error(this.#isClosed ? "the relay was closed" : "the connection ended as soon as it was open");
@@ -362,7 +367,7 @@ class EngineRelay implements OpenRelay {
 
   async #reopen(): Promise<void> {
     try {
-      await this.open();
+      await this.open(true);
     } catch {
       if (!this.#isClosed) this.#retry();
       return;

@@ -1,4 +1,6 @@
 /** What every relay does, over a real server and between real processes of three runtimes (issue 5; contract 2.9, 6.8). */
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { Need } from "../needs.ts";
 import { Wire } from "../wire.ts";
@@ -191,12 +193,37 @@ export function describeRelay(engine: RelayEngine): void {
       there.do("close");
       expect(await there.ended).toBe(0);
     });
+  });
 
+  describe("between processes: a process that ends", { timeout: 300_000 }, () => {
     it.each(runtimes)("keeps no process from ending: %s", async (runtime) => {
       const process = await start(runtime, engine.freshChannel());
       process.do("leave");
       expect(await process.ended).toBeTypeOf("number");
       expect(process.logged).toEqual([]);
     });
+
+    it.each(runtimes)(
+      "keeps no process from ending while it connects to a server that says nothing: %s",
+      async (runtime) => {
+        const silent = createServer(() => connected());
+        let connected = (): void => {};
+        const isConnected = new Promise<void>((resolve) => (connected = resolve));
+        await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+        const wire = await Wire.to(Number(new URL(engine.url()).port));
+        const process = await start(runtime, engine.freshChannel(), engine.url(wire.port));
+        await process.settles();
+        wire.leadTo((silent.address() as AddressInfo).port);
+        wire.cut();
+        wire.mend();
+        await isConnected;
+        const at = performance.now();
+        process.do("leave");
+        expect(await process.ended).toBeTypeOf("number");
+        // A relay gives such a connection up after 5 s, or later.
+        expect(performance.now() - at).toBeLessThan(4000);
+        silent.close();
+      },
+    );
   });
 }
