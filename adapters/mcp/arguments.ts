@@ -246,7 +246,7 @@ function formBody(
   const fields: (readonly [ToolMember, string | Uint8Array])[] = [];
   for (const member of members) {
     const value = member.in === "form" || member.in === "file" ? exactly(given, member.name) : undefined;
-    if (value === undefined || value === null || (value === false && member.schema["type"] === "boolean")) continue;
+    if (value === undefined || value === null || (value === false && member.checked === true)) continue;
     for (const one of Array.isArray(value) ? value : [value]) {
       if (member.in === "file") fields.push([member, rawBytes(member, one, true, problems)]);
       else fields.push([member, textOf(member, one, problems) ?? ""]);

@@ -15,6 +15,8 @@ export interface ToolMember {
   readonly name: string;
   readonly required: boolean;
   readonly schema: Schema;
+  /** Whether the field counts as true wherever it is sent: a checkbox. */
+  readonly checked?: true;
 }
 
 /** How a tool's call writes the body of its request. */
@@ -137,7 +139,8 @@ function formOf(fields: Reads["fields"], context: DocumentContext): ToolBodyMemb
     const before = members.get(field.name);
     const required = field.required || before?.required === true;
     const schema = before?.schema ?? (field.in === "file" ? fileSchema(field) : textSchema(field, context));
-    members.set(field.name, { in: field.in as "form" | "file", name: field.name, required, schema });
+    const checked = field.in === "form" && field.checked === true ? { checked: true as const } : {};
+    members.set(field.name, { in: field.in as "form" | "file", name: field.name, required, schema, ...checked });
   }
   const hasFile = fields.some(({ in: place }) => place === "file");
   return { body: { as: hasFile ? "multipart" : "form" }, members: [...members.values()] };

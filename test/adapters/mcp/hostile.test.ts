@@ -66,6 +66,22 @@ describe("an argument that every object has a member of", () => {
   });
 });
 
+it("the argument false is a value of a form's field, and leaves out a checkbox", async () => {
+  const inputs = {
+    a: Form.required("a", Codec.bool),
+    b: Form.default("b", v.boolean(), true),
+    c: Form.checked("c"),
+  };
+  const form = post(
+    Path.of("form"),
+    { meta: Meta.tool({ name: "form" }), inputs, returns: Returns.json(v.any()) },
+    (given) => given,
+  );
+  const app = Test.app([form, ...Mcp.routes([form], about)]);
+  const given = { a: false, b: false, c: false };
+  expect((await callTool(app, "form", given)).content[0]?.text).toBe(JSON.stringify(given));
+});
+
 it("an answer of middleware that is not JSON is a text, and no structured content", async () => {
   const route = get(Path.of("a"), { meta: Meta.tool({ name: "a" }), returns: Returns.json(v.object({})) }, () => ({}));
   const html = '<p>"Back soon."</p>';
