@@ -308,7 +308,7 @@ function progressOf(
   const progressToken = progressTokenOf(params);
   return async (event, progress) => {
     if (notify === undefined || progressToken === undefined) return;
-    const message = JSON.stringify(eventOf(event));
+    const message = eventOf(event);
     await notify(notificationText("notifications/progress", { progressToken, progress, message }));
   };
 }

@@ -1,13 +1,22 @@
-import { Codec, Meta, Path, Query, Returns, Shape, Test, get, json, jsonLines, post } from "usher-http";
+import { Codec, Event, Meta, Path, Query, Returns, Shape, Test, get, json, jsonLines, post } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
+import { ask } from "./asking.ts";
 
 const long = "9007199254740993";
 const Transfer = v.object({ amount: Shape.int64, notes: v.optional(v.array(v.string())) });
 const amount = Query.required("amount", Codec.int64);
 
+const Sent = Event.json("sent", Transfer);
+const sentOf = (name: string, events: "content" | "progress") =>
+  get(Path.of(name), { meta: Meta.tool({ name, events }), returns: Returns.events([Sent]) }, () => async (send) => {
+    await send(Event.make(Sent, { amount: BigInt(long) }, { id: "1" }));
+  });
+
 const routes = [
+  sentOf("events", "content"),
+  sentOf("progress", "progress"),
   post(
     Path.of("transfers"),
     { meta: Meta.tool({ name: "transfer" }), inputs: { sent: json(Transfer) }, returns: Returns.json(Transfer) },
@@ -72,6 +81,18 @@ describe("a whole number past 2^53 keeps its digits", () => {
     ["show", `{"amount":"${long}"}`, long],
   ])("%s of %s", async (name, given, answer) => {
     expect(await textOf(name, given)).toBe(answer);
+  });
+
+  it("in the events of a stream", async () => {
+    expect(await textOf("events", "{}")).toBe(`{"events":[{"event":"sent","id":"1","data":{"amount":${long}}}]}`);
+    const params = { name: "progress", _meta: { progressToken: "t" } };
+    const { body } = await ask(app, "tools/call", params);
+    const messages = [...body.matchAll(/^data: (.*progress.*)$/gm)].map(
+      ([, data = ""]) => JSON.parse(data) as { params: { message: string } },
+    );
+    expect(messages.map(({ params }) => params.message)).toEqual([
+      `{"event":"sent","id":"1","data":{"amount":${long}}}`,
+    ]);
   });
 
   it("where the arguments are given twice the last ones count", async () => {
