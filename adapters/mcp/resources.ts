@@ -84,7 +84,7 @@ export function compileResource(
   const other = taken.get(uri);
   if (other !== undefined) problems.push(`has two resources of the URI ${uri}: ${other} and ${at}`);
   taken.set(uri, at);
-  const [named, read] = readerOf(uri);
+  const [named, read] = readerOf(uri, restsOf(route));
   for (const { name, required } of places) {
     if (required && !named.has(name)) problems.push(`has the resource of ${at}, whose URI lacks its parameter ${name}`);
   }
@@ -116,8 +116,18 @@ function templateOf({ pattern }: Route, places: readonly ToolMember[]): string {
   return `app://${pattern.replaceAll("*}", "}")}${query.length === 0 ? "" : `{?${query.join(",")}}`}`;
 }
 
-/** The names in a template (RFC 6570, `{name}` and `{?a,b}`), and what reads their values from a URI. */
-function readerOf(template: string): readonly [ReadonlySet<string>, CompiledResource["read"]] {
+function restsOf({ path }: Route): ReadonlySet<string> {
+  return new Set(path.segments.flatMap((one) => (typeof one === "object" && one.kind === "rest" ? [one.name] : [])));
+}
+
+/**
+ * The names in a template (RFC 6570, `{name}` and `{?a,b}`), and what reads their values from a URI. A value has a slash only as
+ * `%2F`, except for one of several segments: `/orders/{id}` is not the template of `/orders/7/lines`.
+ */
+function readerOf(
+  template: string,
+  rests: ReadonlySet<string>,
+): readonly [ReadonlySet<string>, CompiledResource["read"]] {
   const [path = "", query] = template.split("{?");
   const parts = path.split(/\{([^}]*)\}/);
   const names = parts.filter((_part, index) => index % 2 === 1);
@@ -127,6 +137,7 @@ function readerOf(template: string): readonly [ReadonlySet<string>, CompiledReso
     const question = queried.length === 0 ? -1 : uri.indexOf("?");
     const found = between(question === -1 ? uri : uri.slice(0, question), literals);
     if (found === undefined) return undefined;
+    if (names.some((name, index) => found[index]?.includes("/") && !rests.has(name))) return undefined;
     const values = names.map((name, index) => [name, decodeSegment(found[index] as string)] as const);
     if (values.some(([, value]) => value === undefined)) return undefined;
     const given = new URLSearchParams(question === -1 ? "" : uri.slice(question + 1));

@@ -81,6 +81,8 @@ type MessageHandler = (received: MessageRequest) => MessageOutcome | Promise<Mes
 export class McpServer {
   readonly #parts: ServerParts;
   readonly #tools: ReadonlyMap<string, CompiledTool>;
+  /** Those of one URI before the templates, which may have that URI too. */
+  readonly #resources: readonly CompiledResource[];
   readonly #legacy: ReadonlyMap<string, MessageHandler>;
   readonly #modern: ReadonlyMap<string, MessageHandler>;
 
@@ -89,16 +91,11 @@ export class McpServer {
     this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
     const { pageSize, resources, prompts } = parts;
     const tools = new List("tools", parts.tools, pageSize);
-    const fixed = new List(
-      "resources",
-      resources.filter(({ isTemplate }) => !isTemplate),
-      pageSize,
-    );
-    const templates = new List(
-      "resourceTemplates",
-      resources.filter(({ isTemplate }) => isTemplate),
-      pageSize,
-    );
+    const ofOneUri = resources.filter(({ isTemplate }) => !isTemplate);
+    const ofTemplates = resources.filter(({ isTemplate }) => isTemplate);
+    this.#resources = [...ofOneUri, ...ofTemplates];
+    const fixed = new List("resources", ofOneUri, pageSize);
+    const templates = new List("resourceTemplates", ofTemplates, pageSize);
     const both: readonly (readonly [string, MessageHandler])[] = [
       ["tools/list", (received) => this.#listTools(tools, received)],
       ["tools/call", (received) => this.#call(received)],
@@ -204,13 +201,15 @@ export class McpServer {
       message.isModern ? errorCodes.invalidParams : errorCodes.notFound,
       "There is no resource of this URI.",
     );
-    for (const resource of this.#parts.resources) {
+    for (const resource of this.#resources) {
       const given = resource.read(uri);
       const made = given === undefined ? undefined : resource.maker.make(new GivenArguments(given));
       if (made === undefined || "length" in made) continue;
       const sent = await callRoute(request, resource.route, made, gone);
-      if (sent === undefined || sent.status === 404) {
-        sent?.unsent?.();
+      // Another route answers this path: another template may have its URI.
+      if (sent === undefined) continue;
+      if (sent.status === 404) {
+        sent.unsent?.();
         return missing;
       }
       const { isProtected, maxAnswer } = this.#parts;

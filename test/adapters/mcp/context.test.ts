@@ -66,11 +66,46 @@ describe("resources", () => {
     ["app:///other", -32_002],
     ["shop://orders/9", -32_002],
     ["shop://orders/x", -32_603],
-    ["shop://orders/7/more", -32_603],
+    ["shop://orders/7/more", -32_002],
+    ["shop://orders/7%2Fmore", -32_603],
     ["shop://orders/%ff", -32_002],
     [7, -32_602],
   ])("%j is an error", async (uri, code) => {
     expect((await ask(app, "resources/read", { uri })).json()).toMatchObject({ error: { code } });
+  });
+});
+
+describe("a resource whose URI another one's template has too", () => {
+  const id = Path.int("id");
+  const word = Path.str("word");
+  const returns = Returns.text;
+  const other = get(Path.of(word, "list"), { returns }, () => "list");
+  const order = get(Path.of("orders", id), { returns }, () => "order");
+  const lines = get(Path.of("orders", id, "lines"), { returns }, () => "lines");
+  const open = get(Path.of("orders", "open"), { returns }, () => "open");
+  const report = get(Path.of("report"), { returns }, () => "report");
+  const all = [other, order, lines, open, report];
+  const shop = Test.app([
+    ...all,
+    ...Mcp.routes(all, {
+      ...about,
+      resources: [
+        Mcp.resource(other),
+        Mcp.resource(order),
+        Mcp.resource(lines),
+        Mcp.resource(open),
+        Mcp.resource(report, { uri: "app:///orders/report" }),
+      ],
+    }),
+  ]);
+  it.each([
+    ["app:///orders/7", "order"],
+    ["app:///orders/7/lines", "lines"],
+    ["app:///orders/open", "open"],
+    ["app:///orders/report", "report"],
+    ["app:///people/list", "list"],
+  ])("%s is read", async (uri, text) => {
+    expect(await resultOf(shop, "resources/read", { uri })).toMatchObject({ contents: [{ uri, text }] });
   });
 });
 
