@@ -221,6 +221,8 @@ class Late {
   readonly place: Place;
   /** Values of inputs that are not in the plan. */
   readonly values = new Map<DepNode, unknown>();
+  /** Refusals of inputs. Most end the request, but a list of tools leaves out those that are refused. */
+  readonly refused = new Map<DepNode, Refusal>();
   readonly steps = new Map<DepNode, PlanStep>();
   readonly bound = new Map<object, AnyDep>();
 
@@ -311,7 +313,12 @@ export class InputReading implements Reading {
     const slot = this.plan.slotOf.get(node);
     if (slot !== undefined && this.values[slot] !== unread) return this.values[slot];
     if (late.values.has(node)) return late.values.get(node);
-    const value = await this.#readLate(node, late);
+    const refused = late.refused.get(node);
+    if (refused !== undefined) throw refused;
+    const value = await this.#readLate(node, late).catch((thrown: unknown) => {
+      if (thrown instanceof Refusal && node.uncached !== true) late.refused.set(node, thrown);
+      throw thrown;
+    });
     if (value !== waiting) {
       if (slot !== undefined) this.values[slot] = value;
       else if (node.uncached !== true) late.values.set(node, value);

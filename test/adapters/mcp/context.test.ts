@@ -1,4 +1,5 @@
 import { Codec, Dep, Header, Meta, Path, Query, Refusal, Returns, Test, get, param, refuse } from "usher-http";
+import type { Route } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -215,6 +216,29 @@ describe("who asks", () => {
       names.includes("admins") ? undefined : true,
     );
   });
+});
+
+it("a credential that several tools need is checked once for a list, also where it is refused", async () => {
+  let checks = 0;
+  const account = Dep.join(
+    { given: Dep.credential("bearer", Header.optional("authorization", Codec.credentials)) },
+    async ({ given }) => {
+      checks++;
+      return Codec.bearerToken(given) ?? refuse(denied, "Sign in.");
+    },
+    { refuses: [denied] },
+  );
+  const owner = Dep.join({ account }, ({ account }) => account);
+  const routes: readonly Route[] = Array.from({ length: 10 }, (_, i) => {
+    const inputs = { account: i % 2 === 0 ? account : owner };
+    return get(Path.of(`t${i}`), { meta: Meta.tool({ name: `t${i}` }), inputs, returns: Returns.text }, () => "");
+  });
+  const app = Test.app([...routes, ...Mcp.routes(routes, about)]);
+  expect((await resultOf(app, "tools/list"))["tools"]).toEqual([]);
+  expect(checks).toBe(1);
+  const { tools } = await resultOf(app, "tools/list", {}, { authorization: "Bearer x" });
+  expect(tools).toHaveLength(10);
+  expect(checks).toBe(2);
 });
 
 describe("a client that has to sign in", () => {
