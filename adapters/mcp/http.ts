@@ -122,7 +122,7 @@ async function answerInSession(
   if (!session.begin(message.id, call)) return errorAnswer(message.id, usedId);
   let isRunning = false;
   // Before there is a stream nothing brings it back.
-  if (hasStream) request.gone.addEventListener("abort", () => isRunning || call.abort());
+  if (hasStream) whenGone(request, () => isRunning || call.abort());
   const finish = (): void => session.finish(message.id, nowOf(request));
   try {
     const given = { received, message, gone: () => call.signal };
@@ -144,6 +144,12 @@ async function answerInSession(
   } finally {
     if (!isRunning) finish();
   }
+}
+
+/** Calls `act` once the client has gone, which it may have done before. */
+function whenGone({ gone }: RequestState, act: () => void): void {
+  if (gone.aborted) act();
+  else gone.addEventListener("abort", act);
 }
 
 /** The time now: that of a request is when it arrived. */
@@ -309,12 +315,11 @@ function resumable(
 ): Answer {
   const stream = session.open(call, request);
   if (stream === undefined) {
-    const { gone } = request;
-    gone.addEventListener("abort", () => call.abort());
+    whenGone(request, () => call.abort());
     return streamed(request, call, { run, drop });
   }
-  // It waits for its first reader as for one that comes back.
-  stream.leave();
+  const leave = stream.expectReader();
+  whenGone(request, leave);
   const fill = async (): Promise<void> => {
     try {
       await stream.add(await run((text) => stream.add(text)), true);

@@ -105,6 +105,21 @@ export class KeptStream {
     return length;
   }
 
+  /**
+   * Its first reader comes: until then a call waits for it, as for one that reads slowly, but no longer than for one that comes
+   * back. Without that a call would run on, and drop progress, before its client can read.
+   *
+   * @returns What to call if the reader does not come.
+   */
+  expectReader(): () => void {
+    const reader = {};
+    this.#reader = reader;
+    this.#look(this.#left.afterMs);
+    return () => {
+      if (this.#reader === reader) this.leave();
+    };
+  }
+
   /** Sends what comes after a message, to its end, or until the client has gone. A later reader takes the place of an earlier one. */
   async read(after: number, send: SendEvent, gone: AbortSignal): Promise<void> {
     // The signal would never say that this reader has left.
@@ -140,6 +155,7 @@ export class KeptStream {
   /** It has no reader: after a while the call is cancelled. */
   leave(): void {
     this.#reader = undefined;
+    clearTimeout(this.#timer);
     this.#change();
     this.#room.make();
     if (!this.#isDone) this.#look(this.#left.afterMs);
@@ -147,6 +163,7 @@ export class KeptStream {
 
   #look(leftMs: number): void {
     if (leftMs <= 0 || this.#left.isStopping()) {
+      this.#reader = undefined;
       this.#left.call.abort();
       return;
     }
