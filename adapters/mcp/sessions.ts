@@ -123,7 +123,9 @@ export class McpSession {
       this.#streams.delete(done.id);
     }
     const { resumeMs } = this.#options;
-    const left = { afterMs: resumeMs, isStopping: () => request.app.isStopping, call };
+    // Not the request itself: the stream is kept, and would keep the message's bytes and the connection.
+    const { app } = request;
+    const left = { afterMs: resumeMs, isStopping: () => app.isStopping, call };
     const stream = new KeptStream(++this.#lastStream, this.#room, left);
     this.#streams.set(stream.id, stream);
     return stream;

@@ -1,6 +1,7 @@
 /** Sessions that are not used any more take no memory. */
-import { Event, Meta, Path, Returns, Test, clientGone, get } from "usher-http";
+import { Event, Meta, Path, Returns, Test, clientGone, get, json, post } from "usher-http";
 import { Mcp } from "usher-http/mcp";
+import * as v from "valibot";
 import { expect, it } from "vitest";
 import { gate } from "../../support/gate.ts";
 import { memory } from "../../support/memory.ts";
@@ -54,4 +55,35 @@ it("sessions that are over are gone when another one is opened", async () => {
   expect((await memory()) - before).toBeLessThan(kept / 2);
   leaving.abort();
   expect((await running).body).toContain("left");
+});
+
+it("a session keeps no request whose call has ended", async () => {
+  const Note = Event.text("note");
+  const notes = post(
+    Path.of("notes"),
+    {
+      meta: Meta.tool({ name: "notes", events: "progress" }),
+      inputs: { text: json(v.string()) },
+      returns: Returns.events([Note]),
+    },
+    () => async (send) => void (await send(Event.make(Note, "a"))),
+  );
+  const app = Test.app([notes, ...Mcp.routes([notes], { name: "n", version: "1", sessions: {} })]);
+  const sent = (method: string, params: object, session?: string) =>
+    Test.call(app, "POST", "/mcp", {
+      body: { jsonrpc: "2.0", id: 1, method, params },
+      headers: {
+        accept: "application/json, text/event-stream",
+        ...(session === undefined ? {} : { "mcp-session-id": session }),
+      },
+    });
+  const session = (await sent("initialize", { protocolVersion: "2025-11-25" })).headers.get("mcp-session-id") ?? "";
+  const call = async (length: number) => {
+    const params = { name: "notes", arguments: { body: "b".repeat(length) }, _meta: { progressToken: "t" } };
+    expect((await sent("tools/call", params, session)).body).toContain('\\"events\\":1');
+  };
+  for (let i = 0; i < 8; i++) await call(1);
+  const before = await memory();
+  for (let i = 0; i < 8; i++) await call(1_000_000);
+  expect((await memory()) - before).toBeLessThan(2_000_000);
 });
