@@ -37,12 +37,15 @@ export const call: Command = {
     const request = requestOf(method, target, headers, await bodyOf(body));
     const response = await app.fetch(request, { peer: "127.0.0.1" });
     printHead(response, include, terminal);
-    await printBody(response, terminal);
-    // The process ends with the command.
-    app.drain();
-    const [unsettled] = await Promise.all([app.settled(drainMs), app.background?.settled(drainMs)]);
-    logUnsettled(unsettled);
-    await app.flush?.();
+    try {
+      await printBody(response, terminal);
+    } finally {
+      // The process ends with the command, also where the body breaks off.
+      app.drain();
+      const [unsettled] = await Promise.all([app.settled(drainMs), app.background?.settled(drainMs)]);
+      logUnsettled(unsettled);
+      await app.flush?.();
+    }
     return response.status < 400 ? 0 : Math.floor(response.status / 100);
   },
 };

@@ -197,10 +197,12 @@ class Bridge {
     const answer = (exchange: Exchange) => this.#app.answer(Object.assign(exchange, { hasNoSession: true }));
     const response = await fetchFrom({ answer }, request, "127.0.0.1", undefined);
     try {
-      for await (const text of messagesOf(response, id)) if (!cancel.signal.aborted) this.#terminal.out(`${text}\n`);
+      for await (const text of messagesOf(response, message))
+        if (!cancel.signal.aborted) this.#terminal.out(`${text}\n`);
     } catch {
       // What the stream threw is in its log line.
-      if (!cancel.signal.aborted) this.#terminal.out(`${refusedText(500, "The answer broke off.", id)}\n`);
+      if (!cancel.signal.aborted && !isNotification(message))
+        this.#terminal.out(`${refusedText(500, "The answer broke off.", id)}\n`);
     }
     if (id !== undefined && this.#pending.get(id) === cancel) this.#pending.delete(id);
   }
@@ -230,7 +232,7 @@ function messageOf(line: string): MessageOfLine {
 }
 
 /** The messages of an answer: one, those of a stream, or none. A refusal of the app itself is an error of the protocol. */
-async function* messagesOf(response: Response, id: MessageOfLine["id"]): AsyncGenerator<string> {
+async function* messagesOf(response: Response, message: MessageOfLine): AsyncGenerator<string> {
   const type = response.headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream")) {
     const reader = new EventReader(Number.POSITIVE_INFINITY);
@@ -239,7 +241,12 @@ async function* messagesOf(response: Response, id: MessageOfLine["id"]): AsyncGe
   }
   const text = await response.text();
   if (text.startsWith('{"jsonrpc"')) yield text;
-  else if (text !== "") yield refusedText(response.status, text, id);
+  else if (text !== "" && !isNotification(message)) yield refusedText(response.status, text, message.id);
+}
+
+/** JSON-RPC 2.0 section 4.1: a notification has no response, not even an error. */
+function isNotification({ id, method }: MessageOfLine): boolean {
+  return id === undefined && method !== undefined;
 }
 
 function refusedText(status: number, text: string, id: MessageOfLine["id"]): string {

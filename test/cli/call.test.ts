@@ -89,6 +89,23 @@ describe("usher call", () => {
     });
   });
 
+  it("releases what a stream that breaks off held", async () => {
+    const exported = `export const options = { resources: [Dep.resource(store, "stored")] };
+const held = Dep.scoped({}, () => undefined, async () => {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  console.error("released");
+});
+routes.push(get(Path.of("breaks"), { inputs: { held }, returns: Returns.events([tick]) }, () => async (send) => {
+  await send(Event.make(tick, "one"));
+  throw new Error("why it broke off");
+}));`;
+    const module = moduleOf("breaks.mjs", exported, "dist/index.js");
+    const child = spawn(process.execPath, [join(root, "dist/cli.js"), "call", module, "GET", "/breaks"]);
+    const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(out).toBe("event: tick\ndata: one\n\n");
+    expect(errors).toContain("released");
+  });
+
   it("prints the status and the headers with -i, and sends headers", async () => {
     const typed = await call(stored, "POST", "/echo", "x", "-i", "-H", "Content-Type: text/plain");
     expect(typed).toEqual({

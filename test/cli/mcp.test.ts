@@ -164,6 +164,7 @@ const lines: readonly LineRow[] = [
   ],
 ];
 const broken: readonly LineRow[] = [
+  ["a notification whose answer breaks off", '{"jsonrpc":"2.0","method":"notifications/initialized"}', []],
   [
     "a message whose answer breaks off",
     JSON.stringify({ ...ping, id: 9 }),
