@@ -105,15 +105,18 @@ async function outcomeOf(
       form || lines ? (await import("./received.ts")).withBody(request, form && pairsOf(form), lines) : request,
     );
     const type = response.headers.get("content-type") ?? "";
-    const isOther = response.ok && type !== "" && !/[/+]json\b/i.test(type);
+    const isOther = response.ok && type && !/[/+]json\b/i.test(type);
     const ending = isOther || !signals[0] ? response : (await import("./received.ts")).endingBy(signals, response);
     if (!response.ok) {
-      const { error, message, problems = [], more } = (await readRefusal(ending)) ?? {};
-      if (typeof error === "string" && typeof message === "string") {
-        result = { error, message, problems, ...(more && { more }) };
+      try {
+        const { error, message, problems = [], more } = (await readRefusal(ending)) ?? {};
+        if (typeof error === "string" && typeof message === "string") {
+          result = { error, message, problems, ...(more && { more }) };
+        }
+      } finally {
+        // It may be in the headers alone, or throw. Of a body that is read this rejects, and the result stays.
+        await ending.body?.cancel();
       }
-      // It may be in the headers alone. Of a body that is read this rejects, and the result stays.
-      await ending.body?.cancel();
     } else if (isOther) {
       const outcome = (request: Request, response: Response, signal: AbortSignal): Promise<CallResult> =>
         outcomeOf(request, async () => response, [signal], {}, readRefusal);

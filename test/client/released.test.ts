@@ -139,6 +139,20 @@ it("a refusal whose body readRefusal does not read", async () => {
   expect(left()).toEqual([before + 1, 0]);
 });
 
+it("a refusal that readRefusal cannot read", async () => {
+  const cancelled = vi.fn();
+  const body = new ReadableStream({ cancel: cancelled });
+  const fetch = async () => new Response(body, { status: 502 });
+  const readRefusal = ({ headers }: Response) => JSON.parse(headers.get("x-error") ?? "") as never;
+  const api = Client.of({ baseUrl, fetch, readRefusal }) as {
+    readonly [call: string]: (given: object) => Promise<unknown>;
+  };
+  const [before = 0] = left();
+  expect(await api["GET /"]?.({ signal })).toMatchObject({ status: 502, error: "unreachable" });
+  expect(cancelled).toHaveBeenCalledOnce();
+  expect(left()).toEqual([before + 1, 0]);
+});
+
 it.each([
   ["without a response", "http://127.0.0.1:9", {}],
   ["with an invalid header", "http://127.0.0.1:9", { headers: { a: "\n" } }],
