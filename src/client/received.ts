@@ -109,6 +109,8 @@ async function* linesOf(
       begun += rest;
       for (const line of lines) {
         if (/[^ \t\r]/.test(begun)) yield JSON.parse(begun);
+        // The loop may have aborted the signal.
+        if (stopped.aborted) break;
         begun = line;
       }
       if (part.done) return undefined;
@@ -134,6 +136,7 @@ async function* eventsOf(
   let reader = new EventReader();
   try {
     while (response !== undefined) {
+      const openedAt = performance.now();
       const texts = textKindsOf(response);
       const connection = eventsOfOne(response, reader, stopped);
       let read = await connection.next();
@@ -141,10 +144,14 @@ async function* eventsOf(
         waiting.failures = 0;
         const { name, id, data } = read.value;
         yield { name, id, value: texts?.includes(name) ? data : parsed(data) };
+        // The loop may have aborted the signal.
+        if (stopped.aborted) return undefined;
       }
       const isWhole = read.value;
       if (stopped.aborted || (isWhole && !(isRepeatable && canResume(reader)))) return undefined;
       if (!isRepeatable) throw new Error("the event stream was cut off");
+      // A proxy may end a quiet stream after a while: it had not failed.
+      if (performance.now() - openedAt >= maxWaitMs) waiting.failures = 0;
       response = await reconnect(call, reader, waiting, stopping);
       reader = new EventReader(undefined, reader);
     }

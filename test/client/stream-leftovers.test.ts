@@ -55,8 +55,9 @@ const noMore = (): Response => new Response(null, { status: 204 });
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => {
-  vi.useRealTimers();
+  // First: a mock that was put on a held timer would bring that back.
   vi.restoreAllMocks();
+  vi.useRealTimers();
 });
 
 /** A response that does not end, and whether it was cancelled. */
@@ -175,4 +176,37 @@ it("values that are sent are asked for no more once the server reads no more", a
   const api = Client.of<typeof lines>({ baseUrl: "http://localhost", fetch });
   expect(await api["POST /lines"]({ lines: values() })).toMatchObject({ ok: true });
   expect(ended).toHaveBeenCalledOnce();
+});
+
+it("an event stream waits no longer behind connections that lasted, although no event came", async () => {
+  const wait = vi.spyOn(globalThis, "setTimeout");
+  let now = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => now);
+  const minute = () => {
+    const pull = (controller: ReadableStreamDefaultController) => {
+      now += 60_000;
+      controller.error(new TypeError("terminated"));
+    };
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), head);
+  };
+  expect(await valuesOf([minute, minute, minute, noMore])).toEqual([]);
+  expect(wait.mock.calls.map(([, ms]) => ms)).toEqual([1000, 1000, 1000]);
+});
+
+it.each([
+  ["events", "text/event-stream", "id: 1\ndata: 1\n\ndata: 2\n\n"],
+  ["JSON lines", "application/x-ndjson", "1\n2\n"],
+])("%s end where the loop aborts their signal, although more has arrived", async (_what, type, text) => {
+  const stop = new AbortController();
+  const fetch = async () => new Response(text, { headers: { "content-type": type } });
+  const stream = await Client.of<typeof routes>({ baseUrl: "http://localhost", fetch })["GET /feed"]({
+    signal: stop.signal,
+  });
+  if (!stream.ok) throw new Error(stream.error);
+  const values: unknown[] = [];
+  for await (const value of stream.value) {
+    values.push(value);
+    stop.abort();
+  }
+  expect(values).toHaveLength(1);
 });
