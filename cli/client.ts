@@ -7,6 +7,7 @@ import type { Reads } from "../src/openapi/inputs.ts";
 import { codesOf } from "../src/openapi/responses.ts";
 import type { Direction, Schema } from "../src/openapi/schema-rules.ts";
 import type { ReadNeed } from "../src/openapi/texts.ts";
+import type { Code } from "../src/refusals.ts";
 import type { Route } from "../src/routing/route.ts";
 import type { AnyStandard } from "../src/schema/standard.ts";
 import { CommandFailure, moduleAnd } from "./command.ts";
@@ -19,7 +20,7 @@ import { writeOrCheck, textDiff } from "./write-or-check.ts";
 function indented(text: string): string {
   let depth = 0;
   const lines = text.split("\n").map((line) => {
-    const code = line.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").replace(/^ ?\*.*|\/\*.*/, "");
+    const code = line.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").replace(/^ ?\*.*|\/\*.*/s, "");
     const closes = /^[}\]]/.test(code) ? 1 : 0;
     const indent = "  ".repeat(depth - closes);
     depth += (code.match(/\{/g) ?? []).length - (code.match(/\}/g) ?? []).length;
@@ -44,23 +45,53 @@ const ofEveryCall = new Set([
   "outcome_unknown",
 ]);
 
-/** A route as a member of the interface `Client`. */
-function callOf(route: Route, typeOf: TypeOf): string {
-  const reads = readsOf(route.inputs);
-  // As in the typed client: a GET that sends no condition of its own gets no 412, though the document lists it.
-  const declared = new Set([...route.refuses, ...reads.codes]);
-  const codes = codesOf(route, reads).filter((code) => declared.has(code) && !ofEveryCall.has(code.name));
-  const given = [...sentBy(route, reads, typeOf), "CallOptions"].join(" & ");
-  const optional = isAllOptional(route, reads) ? "?" : "";
+/** A call as it is written: what it is given, and what it resolves with. */
+interface CallParts {
+  readonly given: string;
+  readonly isOptional: boolean;
+  readonly answers: readonly string[];
+  readonly codes: readonly Code[];
+  readonly texts: readonly string[];
+}
+
+/** A member of the interface `Client`. Routes that differ only by the types of their parameters are one call (contract 4.2). */
+function memberFor(name: string, routes: readonly Route[], typeOf: TypeOf): string {
+  const calls = routes.map((route) => callOf(route, typeOf));
+  const byName = new Map(calls.flatMap(({ codes }) => codes.map((code) => [code.name, code])));
+  const codes = [...byName.values()];
+  const optional = calls.some(({ isOptional }) => isOptional) ? "?" : "";
+  const given = calls.length === 1 ? calls[0]?.given : unionOf(calls.map(({ given }) => `(${given})`));
   const refused = unionOf([...codes.map(({ name }) => JSON.stringify(name)), "ClientCode"]);
-  const outcome = unionOf([...answersOf(route, typeOf), `RefusedAs<${refused}>`]);
+  const outcome = unionOf([...calls.flatMap(({ answers }) => answers), `RefusedAs<${refused}>`]);
   const texts = [
-    ...[route.summary, route.description].filter((text) => text !== undefined),
+    ...new Set(calls.flatMap(({ texts }) => texts)),
     ...codes.map(({ name, status, doc }) => `\`${name}\` (${status}): ${doc}`),
   ];
   const doc = texts.length === 0 ? "" : `${comment(texts.join("\n\n"))}\n`;
-  const key = JSON.stringify(`${route.method} ${route.pattern}`);
-  return `${doc}readonly ${key}: (\n  given${optional}: ${given},\n) => Promise<\n  ${outcome}\n>;`;
+  return `${doc}readonly ${JSON.stringify(name)}: (\n  given${optional}: ${given},\n) => Promise<\n  ${outcome}\n>;`;
+}
+
+function callOf(route: Route, typeOf: TypeOf): CallParts {
+  const reads = readsOf(route.inputs);
+  // As in the typed client: a GET that sends no condition of its own gets no 412, though the document lists it.
+  const declared = new Set([...route.refuses, ...reads.codes]);
+  return {
+    given: [...sentBy(route, reads, typeOf), "CallOptions"].join(" & "),
+    isOptional: isAllOptional(route, reads),
+    answers: answersOf(route, typeOf),
+    codes: codesOf(route, reads).filter((code) => declared.has(code) && !ofEveryCall.has(code.name)),
+    texts: [route.summary, route.description].filter((text) => text !== undefined),
+  };
+}
+
+/** The routes of each call, by its name. */
+function callsIn(routes: readonly Route[]): readonly (readonly [name: string, routes: readonly Route[]])[] {
+  const calls = new Map<string, Route[]>();
+  for (const route of routes) {
+    const name = `${route.method} ${route.pattern}`;
+    calls.set(name, [...(calls.get(name) ?? []), route]);
+  }
+  return [...calls];
 }
 
 function sentBy(route: Route, reads: Reads, typeOf: TypeOf): readonly string[] {
@@ -187,7 +218,7 @@ function answersOf({ returns: { node } }: Route, typeOf: TypeOf): readonly strin
         const type = shape === undefined ? "string" : typeOf(shape, "output");
         return `{ name: ${JSON.stringify(name)}; id: string | undefined; value: ${type} }`;
       });
-      return [`Succeeded<200, AsyncIterable<\n${unionOf(events).replaceAll("} | {", "} |\n{")}>>`];
+      return [`Succeeded<200, AsyncIterable<\n${unionOf(events, " |\n")}>>`];
     }
     case "lines": {
       const type = node.shape === undefined ? "unknown" : typeOf(node.shape, "output");
@@ -304,7 +335,8 @@ export function clientModule(all: readonly Route[]): string {
 
   // The names of components are final only when all shapes are described.
   const tree: Schema[] = [];
-  for (const route of routes) callOf(route, (...shape) => `${tree.push(describe(...shape))}`);
+  const calls = callsIn(routes);
+  for (const [name, same] of calls) memberFor(name, same, (...shape) => `${tree.push(describe(...shape))}`);
   const { schemas, problems } = components.finish(tree);
   if (problems.length > 0) throw new CommandFailure(problems.join("\n"));
 
@@ -313,14 +345,14 @@ export function clientModule(all: readonly Route[]): string {
   const types = Object.entries(schemas).map(
     ([name, schema]) => `${docOf(schema)}export type ${nameOf(name)} = ${typeOf(schema, nameOf)};`,
   );
-  const calls = routes.map((route) =>
-    callOf(route, (...shape) => typeOf(components.resolve(describe(...shape)) as Schema, nameOf)),
+  const members = calls.map(([name, same]) =>
+    memberFor(name, same, (...shape) => typeOf(components.resolve(describe(...shape)) as Schema, nameOf)),
   );
-  const api = `/** A call for each route, by its method and path. */\nexport interface Client {\n${calls.join("\n")}\n}`;
+  const api = `/** A call for each route, by its method and path. */\nexport interface Client {\n${members.join("\n")}\n}`;
   return `${[header, ...[...types, api].map(indented), make, problem, ...sources].join("\n\n")}\n`;
 }
 
-/** Gives components names that the text does not use. */
+/** Gives components names that the text does not use, and that TypeScript takes: `2ndAddress` begins with a digit. */
 function namesBeside(text: string): (component: string) => string {
   const reserved = ["Client", "Problem", "FormData", "Blob", "Date", "Promise", "AsyncIterable"];
   const taken = new Set([...(text.match(/\b[A-Z]\w*/g) ?? []), ...reserved]);
@@ -328,7 +360,7 @@ function namesBeside(text: string): (component: string) => string {
   return (component) => {
     const known = names.get(component);
     if (known !== undefined) return known;
-    let name = component;
+    let name = /^\d/.test(component) ? `_${component}` : component;
     while (taken.has(name)) name += "_";
     taken.add(name);
     names.set(component, name);

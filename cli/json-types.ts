@@ -42,10 +42,10 @@ function plainTypeOf(schema: Schema, type: (schema: unknown) => string): string 
   }
 }
 
-export function unionOf(types: readonly string[]): string {
+export function unionOf(types: readonly string[], separator = " | "): string {
   const each = [...new Set(types)];
   if (each.includes("unknown")) return "unknown";
-  return each.length === 0 ? "never" : each.join(" | ");
+  return each.length === 0 ? "never" : each.join(separator);
 }
 
 function listOf({ prefixItems, items, minItems = 0, maxItems }: Schema, type: (schema: unknown) => string): string {

@@ -1,8 +1,13 @@
 /** The types that `usher client` writes of shapes and codecs. */
-import { describe, expect, it } from "vitest";
-import { Codec, Path, Query, Returns, Shape, json, post } from "usher-http";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { Codec, Event, Path, Query, Refusal, Returns, Shape, get, json, post } from "usher-http";
 import * as v from "valibot";
 import { clientModule } from "../../cli/client.ts";
+import { newest } from "../package/compilers.ts";
 
 const text = v.string();
 
@@ -40,4 +45,58 @@ it("a codec of 64 bits takes a bigint", () => {
   const inputs = { exact: Query.required("exact", Codec.int64), whole: Query.required("whole", Codec.int) };
   const made = clientModule([post(Path.of("a"), { inputs, returns: Returns.text }, () => "")]);
   expect(made).toContain("{ query: { exact: number | bigint; whole: number } }");
+});
+
+describe("a client that is made compiles", { timeout: 60_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "usher-made-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  /** What the compiler says of the client, and of a program that calls it. */
+  function problemsOf(routes: Parameters<typeof clientModule>[0], calls = ""): string {
+    writeFileSync(join(folder, "client.ts"), clientModule(routes));
+    writeFileSync(
+      join(folder, "program.ts"),
+      `import type { Client } from "./client.ts";\ndeclare const api: Client;\n${calls}`,
+    );
+    const platform = { target: "es2023", module: "nodenext", lib: ["es2023", "dom"], types: [] };
+    const compilerOptions = { ...platform, strict: true, noEmit: true, allowImportingTsExtensions: true };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
+    try {
+      return execFileSync(process.execPath, [join(newest, "bin/tsc"), "-p", folder], { encoding: "utf8" });
+    } catch (thrown) {
+      return (thrown as { stdout: string }).stdout;
+    }
+  }
+
+  it("of a shape whose name begins with a digit", () => {
+    const address = Shape.named("2nd address", v.object({ street: text }));
+    const route = get(Path.of("a"), { returns: Returns.json(address) }, () => ({ street: "" }));
+    expect(problemsOf([route])).toBe("");
+  });
+
+  it("of routes that differ only by the type of a parameter, which are one call", () => {
+    const gone = Refusal.code("gone", { status: 410, doc: "It is gone." });
+    const byNumber = Path.of("orders", Path.int("id", { unparsed: "next-route" }));
+    const inputs = { full: Query.required("full", Codec.bool) };
+    const returns = Returns.json(v.object({ number: v.number() }));
+    const routes = [
+      get(byNumber, { inputs, returns }, () => ({ number: 1 })),
+      get(Path.of("orders", Path.str("id")), { returns: Returns.text, refuses: [gone] }, () => ""),
+    ];
+    const calls = `
+      const call = api["GET /orders/{id}"];
+      void call({ path: { id: 7 }, query: { full: true } });
+      export const answer: Promise<{ number: number } | string | undefined> = call({ path: { id: "x" } }).then((outcome) =>
+        outcome.ok ? outcome.value : outcome.error === "gone" ? outcome.error : undefined,
+      );
+      // @ts-expect-error: neither route takes it.
+      void call({ path: { id: true } });`;
+    expect(problemsOf(routes, calls)).toBe("");
+  });
+
+  it("of an event with a literal that looks like a union, and of texts with any line end", () => {
+    const word = Event.json("word", v.pipe(v.literal("} | {"), v.description("one\u2028}}}")));
+    const named = Shape.named("named", v.pipe(v.object({ a: text }), v.description("one\u2028}}} two\u2029*/ three")));
+    const returns = Returns.events([word, Event.json("named", named), Event.text("text")]);
+    expect(problemsOf([get(Path.of("a"), { returns, summary: "a\u2028}}} */" }, () => async () => {})])).toBe("");
+  });
 });
