@@ -57,20 +57,23 @@ export function routes<Live extends string = "/livez", Ready extends string = "/
       ready,
       {
         summary: "Whether the server can serve",
-        inputs: { stopping },
+        inputs: { isStopping },
         returns: Returns.text,
         refuses: [notReady],
         meta,
       },
-      ({ stopping }) => (stopping ? refuse(notReady, "Not ready: stopping.") : answerReady(checks)),
+      ({ isStopping }) => answerReady(checks, isStopping),
     ),
   ];
 }
 
 // It describes the server and not the request, so the API document leaves it out.
-const stopping: Dep<boolean> = { node: { from: [], compile: () => (request) => request.isStopping } };
+const isStopping: Dep<() => boolean> = { node: { from: [], compile: () => (request) => () => request.isStopping } };
 
-async function answerReady(checks: readonly Check[]): Promise<"ok" | Refusal<"not_ready">> {
+const stopping = "Not ready: stopping.";
+
+async function answerReady(checks: readonly Check[], isStopping: () => boolean): Promise<"ok" | Refusal<"not_ready">> {
+  if (isStopping()) return refuse(notReady, stopping);
   const results = await Promise.all(checks.map(async ({ name, probe }) => ({ name, result: await probe() })));
   const failed: string[] = [];
   for (const { name, result } of results) {
@@ -78,7 +81,9 @@ async function answerReady(checks: readonly Check[]): Promise<"ok" | Refusal<"no
     failed.push(name);
     logFailure(name, result.error);
   }
-  return failed.length === 0 ? "ok" : refuse(notReady, `Not ready: ${failed.join(", ")}.`);
+  if (failed.length > 0) return refuse(notReady, `Not ready: ${failed.join(", ")}.`);
+  // It may have begun to stop while the checks ran.
+  return isStopping() ? refuse(notReady, stopping) : "ok";
 }
 
 function logFailure(name: string, reason: string): void {

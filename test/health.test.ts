@@ -5,6 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { Health, Path, Result, Returns, Test, get } from "usher-http";
 import { internal, notAllowed } from "./support/refusals.ts";
+import { gate } from "./support/gate.ts";
 import { lines, logWith, messages } from "./support/logs.ts";
 
 const passes = Health.check("cache", () => Result.ok());
@@ -64,6 +65,19 @@ describe("readyz", () => {
       expect(await ready(fails, Health.check("bug", probe), passes)).toMatchObject({ status: 500, body: internal });
     }
     expect(JSON.stringify(lines())).not.toContain("s3cret");
+  });
+
+  it("is not ready where the server began to stop while the checks ran", async () => {
+    const checked = gate();
+    const app = Test.app([...Health.routes([Health.check("db", async () => (await checked.passed, Result.ok()))])]);
+    const answering = Test.call(app, "GET", "/readyz");
+    await new Promise((resolve) => setImmediate(resolve));
+    app.app.drain();
+    checked.open();
+    expect(await answering).toMatchObject({
+      status: 503,
+      body: '{"error":"not_ready","message":"Not ready: stopping."}',
+    });
   });
 
   it("HL-06 runs every check side by side", async () => {
