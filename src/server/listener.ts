@@ -124,11 +124,19 @@ export abstract class Listener implements Server {
     }
   }
 
-  /** Waits for what no request waits for. */
+  /** Waits for what no request waits for. A task of an answer may start work of the application's own, and that may call the app. */
   async #settle(ms: number): Promise<void> {
     const { app } = this;
-    const [unsettled] = await Promise.all([app.settled(ms), app.background?.settled(ms)]);
+    const { background } = app;
+    const end = performance.now() + ms;
+    let left = ms;
+    let unsettled = 0;
+    do {
+      await Promise.all([app.settled(left), background?.settled(left)]);
+      unsettled = await app.settled(0);
+      left = Math.max(0, end - performance.now());
+    } while (left > 0 && (unsettled > 0 || (background?.running.length ?? 0) > 0));
     logUnsettled(unsettled);
-    logRunning(app.background?.running ?? []);
+    logRunning(background?.running ?? []);
   }
 }

@@ -1,6 +1,7 @@
 /** Work of the application's own (rows AL), beside its requests: `Background` and `Alarm`. The clock is held. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Alarm, App, Background, Log, Path, Refusal, Returns, get, refuse } from "usher-http";
+import { Alarm, App, Background, Log, Path, Refusal, Returns, after, get, refuse } from "usher-http";
+import { serve } from "usher-http/node";
 import { gate } from "../support/gate.ts";
 import { lines } from "../support/logs.ts";
 
@@ -150,6 +151,38 @@ describe("the bounds of Background", () => {
     let isTold = false;
     background.onDrain(() => (isTold = true));
     expect(isTold).toBe(true);
+  });
+});
+
+describe("a server that stops", () => {
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  it("waits for what a task after an answer starts, and for the task of a call that work makes", async () => {
+    const background = Background.create();
+    const done: string[] = [];
+    const letter = get(Path.of("letter"), { inputs: { after }, returns: Returns.text }, ({ after }) => {
+      after(async () => {
+        await pause(30);
+        done.push("letter");
+      });
+      return "letter";
+    });
+    const begin = get(Path.of("begin"), { inputs: { after }, returns: Returns.text }, ({ after }) => {
+      after(async () => {
+        await pause(30);
+        background.start("the index", async () => {
+          await pause(30);
+          done.push("index");
+          await server.app.fetch(new Request("http://h/letter"));
+        });
+      });
+      return "begun";
+    });
+    const server = await serve([letter, begin], { port: 0, background, signals: false });
+    await (await fetch(`${server.url}/begin`)).text();
+    expect(await server.stop()).toBe(0);
+    expect(done).toEqual(["index", "letter"]);
+    expect(lines().filter(({ level }) => level === "warn")).toEqual([]);
   });
 });
 
