@@ -185,6 +185,8 @@ async function makeOwnSource(packages: MetricsPackages | undefined): Promise<Col
     return collector(reader, serialize);
   } catch (thrown) {
     giveUpInstruments();
+    // The next call may be given the packages.
+    own = undefined;
     throw thrown;
   }
 }

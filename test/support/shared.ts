@@ -34,7 +34,7 @@ const own: readonly string[] = [
   "app/broken-surroundings",
   "growth/*",
   // The instruments of a process are made once, by whichever file measures first.
-  "{guides/overload,telemetry/metrics}",
+  "{guides/overload,telemetry/metrics,telemetry/metrics-again}",
   "package/wrong-arguments",
   // It reads the default destination of lines, which a listener replaces.
   "testing/quiet",
