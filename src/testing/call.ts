@@ -5,7 +5,9 @@ import type { Exchange, WireResponse } from "../app/exchange.ts";
 import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";
 import { readParts } from "../events/stream.ts";
-import type { Parts } from "../events/stream.ts";
+import type { StreamBody } from "../events/stream.ts";
+import { following } from "../following.ts";
+import type { Following } from "../following.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
@@ -39,12 +41,12 @@ export interface TestAnswer {
   lines(): readonly unknown[];
 }
 
-/** Reads a response to its end. */
-export async function answeredBy(sent: WireResponse): Promise<TestAnswer> {
+/** Reads a response to its end, or until its client goes. */
+export async function answeredBy(sent: WireResponse, gone: AbortSignal): Promise<TestAnswer> {
   const headers = headersIn(sent);
   // The other protocol is not spoken after the 101.
   if (sent.socket !== undefined || sent.takeover !== undefined) sent.unsent?.();
-  const text = await textOf(sent.body);
+  const text = await textOf(sent.body, gone);
   const json = (): unknown => JSON.parse(text);
   const lines = (): readonly unknown[] => text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
   return { status: sent.status, headers, body: text, json, lines };
@@ -68,24 +70,61 @@ export function failOnAnswer({ undeclared, unsent }: WireResponse): void {
   failOnUndeclared(undeclared);
 }
 
-async function textOf(body: WireResponse["body"]): Promise<string> {
+async function textOf(body: WireResponse["body"], gone: AbortSignal): Promise<string> {
   if (body === undefined) return "";
   if (typeof body === "string") return body;
   const decoder = new TextDecoder();
   if (!isStream(body)) return decoder.decode(body);
   let text = "";
-  const parts = readParts(body);
-  try {
-    for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
-      text += decoder.decode(part, { stream: true });
-    }
-  } catch (thrown) {
-    inBackground(parts.cancel());
-    body.request?.ended("failed", thrown);
-    throw thrown;
-  }
-  body.request?.ended("finished");
+  await readBody(body, following([gone]), (part) => {
+    text += decoder.decode(part, { stream: true });
+  });
   return text + decoder.decode();
+}
+
+/**
+ * Hands over the parts of a body until its client goes: by its signal, which aborts also where `take` returns `"stop"` or throws.
+ * What the stream raises is thrown.
+ */
+async function readBody(
+  body: StreamBody,
+  going: Following,
+  take: (part: Uint8Array) => Awaitable<void | "stop">,
+): Promise<void> {
+  const parts = readParts(body);
+  let leave = (): void => {};
+  const left = new Promise<undefined>((resolve) => {
+    leave = () => {
+      inBackground(parts.cancel());
+      resolve(undefined);
+    };
+  });
+  const { signal: gone } = going;
+  gone.addEventListener("abort", leave);
+  // What `take` throws is not the producer's.
+  const next = async (): Promise<Uint8Array | undefined> => {
+    try {
+      return gone.aborted ? undefined : await Promise.race([parts.next(), left]);
+    } catch (thrown) {
+      body.request?.ended("failed", thrown);
+      throw thrown;
+    }
+  };
+  let isWhole = false;
+  try {
+    let part = await next();
+    while (part !== undefined && (await take(part)) !== "stop") part = await next();
+    isWhole = part === undefined && !gone.aborted;
+  } finally {
+    if (!isWhole) {
+      going.abort(undefined);
+      // It may have been aborted before.
+      leave();
+    }
+    going.release();
+    gone.removeEventListener("abort", leave);
+    body.request?.ended(isWhole ? "finished" : "client gone");
+  }
 }
 
 type CallBody = string | Uint8Array | FormData | URLSearchParams | object;
@@ -225,7 +264,7 @@ export function app(routes: readonly Route[], options?: AppOptions): TestApp {
 }
 
 /** How long a call waits for what its request acquired to be released. */
-const settleMs = 60_000;
+export const settleMs = 60_000;
 
 /**
  * Sends a request to an app. Method and target are used exactly as given.
@@ -256,7 +295,7 @@ export async function callBy(
   const exchange = new Made(method, target, options, body);
   const sent = await app.answer(exchange);
   failOnAnswer(sent);
-  const answering = answeredBy(sent);
+  const answering = answeredBy(sent, exchange.gone);
   // What its stream raises is thrown once what the request acquired is released, too.
   await Promise.allSettled([answering]);
   await app.settled(settleMs);
@@ -293,31 +332,20 @@ export async function followEvents(
   checkCall("Test.events", tested, target, options);
   needsFunction("Test.events: its function", receive);
   const { app } = tested;
-  const going = new AbortController();
-  options.gone?.addEventListener("abort", () => going.abort(), { once: true });
+  const going = following([options.gone]);
   const headers = [["accept", "text/event-stream"] as const, ...headersOf(options)];
   const exchange = new CallExchange("GET", target, { ...options, headers, gone: going.signal }, undefined);
-  const sent = await app.answer(exchange);
-  failOnAnswer(sent);
-  onHead(headersIn(sent));
-  if (!isStream(sent.body) || !isEventStream(sent.head)) return error(await answeredBy(sent));
-
-  const { request } = sent.body;
-  const parts = readParts(sent.body);
-  going.signal.addEventListener("abort", () => inBackground(parts.cancel()), { once: true });
-  // What `receive` throws is not the producer's.
-  const next = (): Promise<Uint8Array | undefined> =>
-    parts.next().catch((thrown: unknown) => {
-      request?.ended("failed", thrown);
-      throw thrown;
-    });
-  let isWhole = false;
   try {
-    isWhole = !(await readEvents(next, receive, exchange)) && !going.signal.aborted;
+    const sent = await app.answer(exchange);
+    failOnAnswer(sent);
+    onHead(headersIn(sent));
+    if (!isStream(sent.body) || !isEventStream(sent.head)) return error(await answeredBy(sent, going.signal));
+    await readBody(sent.body, going, eventsTo(receive, exchange));
   } finally {
-    if (!isWhole) going.abort();
-    request?.ended(isWhole ? "finished" : "client gone");
+    going.release();
+    await app.settled(settleMs);
   }
+  failOnUndeclared(exchange.undeclaredDeed);
   return ok();
 }
 
@@ -332,17 +360,16 @@ export function checkCall(at: string, tested: TestApp, target: unknown, options:
   needs(isPairs, `${at}: headers`, headers, "headers by name, or pairs");
 }
 
-/** Resolves with true if `receive` stopped it. */
-async function readEvents(next: Parts["next"], receive: Receive, exchange: CallExchange): Promise<boolean> {
+/** Hands the events of a body's parts to `receive`. */
+function eventsTo(receive: Receive, exchange: CallExchange): (part: Uint8Array) => Promise<void | "stop"> {
   const reader = new EventReader();
-  for (let part = await next(); part !== undefined; part = await next()) {
+  return async (part) => {
     for (const { name, id, data } of reader.feed(part)) {
       failOnUndeclared(exchange.undeclaredDeed);
-      if ((await receive({ name, id, data })) === "stop") return true;
+      if ((await receive({ name, id, data })) === "stop") return "stop";
     }
-  }
-  failOnUndeclared(exchange.undeclaredDeed);
-  return false;
+    return undefined;
+  };
 }
 
 function isEventStream(head: readonly string[]): boolean {

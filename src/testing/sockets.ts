@@ -3,7 +3,7 @@ import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Protocol, Socket, SocketEnd, SocketListener, SocketTransport } from "../sockets/socket.ts";
 import { OpenSocket } from "../sockets/open-socket.ts";
-import { CallExchange, answeredBy, checkCall, failOnAnswer, headersIn } from "./call.ts";
+import { CallExchange, answeredBy, checkCall, failOnAnswer, headersIn, settleMs } from "./call.ts";
 import type { TestAnswer, TestApp, TestCallOptions } from "./call.ts";
 
 /** The two ends of a connection in memory. */
@@ -149,12 +149,13 @@ export async function openWebSocket<Client, Server, Given, Got, A>(
   const { headers = [] } = options;
   const names = protocol.subprotocols.join(", ");
   const offered = names === "" ? {} : { "sec-websocket-protocol": names };
-  const given = new Map([...Object.entries({ ...handshake, ...offered }), ...pairsOf(headers)]);
-  const exchange = new CallExchange("GET", target, { ...options, headers: given }, undefined);
+  const own = pairsOf(headers);
+  const ours = Object.entries({ ...handshake, ...offered }).filter(([name]) => !own.some(([given]) => given === name));
+  const exchange = new CallExchange("GET", target, { ...options, headers: [...ours, ...own] }, undefined);
   const sent = await app.answer(exchange);
   failOnAnswer(sent);
   onHead(headersIn(sent));
-  if (sent.socket === undefined) return error(await answeredBy(sent));
+  if (sent.socket === undefined) return error(await answeredBy(sent, exchange.gone));
 
   const [near, far] = linkedPair();
   const served = sent.socket.open(far);
@@ -179,6 +180,7 @@ export async function openWebSocket<Client, Server, Given, Got, A>(
     await socket.close();
     await served;
     exchange.gone.removeEventListener("abort", cut);
+    await app.settled(settleMs);
   }
 }
 

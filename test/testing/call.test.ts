@@ -1,7 +1,8 @@
 /** Apps that are called with no socket (contract's test client; rows TC). */
+import { getEventListeners } from "node:events";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Answer, Dep, Event, Path, Returns, Test, get } from "usher-http";
+import { Answer, Dep, Event, Path, Returns, Socket, Test, clientGone, get } from "usher-http";
 import "../support/logs.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
@@ -96,4 +97,86 @@ describe("a body that is not read to its end", () => {
     await expect(Test.call(Test.app([route]), "GET", "/x")).rejects.toThrow("does not list");
     await expect.poll(() => noted).toEqual(["held: client gone"]);
   });
+});
+
+describe("a client that goes while it reads a stream", () => {
+  const Word = Event.text("word");
+  /** A stream without an end, and what is noted of it. */
+  function endless() {
+    const noted: string[] = [];
+    const held = Dep.scoped(
+      {},
+      () => "held",
+      (_, { how }) => void noted.push(`released: ${how}`),
+    );
+    const inputs = { held, clientGone };
+    const events = get(
+      Path.of("events"),
+      { inputs, returns: Returns.events([Word]) },
+      ({ clientGone }) =>
+        async (send) => {
+          while ((await send(Event.make(Word, "a"))).ok);
+          noted.push(`told, and ${clientGone.aborted ? "gone" : "there"}`);
+        },
+    );
+    async function* parts() {
+      yield new TextEncoder().encode("a");
+      await new Promise(() => {});
+    }
+    const stream = get(Path.of("stream"), { inputs, returns: Returns.response }, () => Answer.stream(parts()));
+    return { noted, app: Test.app([events, stream]) };
+  }
+  const going = (): AbortSignal => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 20);
+    return controller.signal;
+  };
+
+  it("has what came until then, and its stream ends", async () => {
+    const { noted, app } = endless();
+    const { status, body } = await Test.call(app, "GET", "/events", { gone: going() });
+    expect([status, body.startsWith("event: word")]).toEqual([200, true]);
+    expect(noted).toEqual(["told, and gone", "released: client gone"]);
+  });
+
+  it("has what came until then of a stream that makes nothing more", async () => {
+    const { noted, app } = endless();
+    expect((await Test.call(app, "GET", "/stream", { gone: going() })).body).toBe("a");
+    expect(noted).toEqual(["released: client gone"]);
+  });
+
+  it("before the head gets no event", async () => {
+    const { noted, app } = endless();
+    let received = 0;
+    await Test.events(app, "/events", () => void received++, { gone: AbortSignal.abort() });
+    expect([received, noted]).toEqual([0, ["released: client gone"]]);
+  });
+
+  it("may do so by a signal of many calls, which keeps none of them", async () => {
+    const { app } = endless();
+    const { signal } = new AbortController();
+    await Test.events(app, "/events", () => "stop", { gone: signal });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+});
+
+it("events and sockets are over once what their requests acquired is released", async () => {
+  const noted: string[] = [];
+  const held = Dep.scoped(
+    {},
+    () => "held",
+    async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      noted.push("released");
+    },
+  );
+  const spoken = Socket.protocol({ client: Socket.text, server: Socket.text });
+  const app = Test.app([
+    get(Path.of("events"), { inputs: { held }, returns: Returns.events([Event.text("word")]) }, () => async () => {}),
+    get(Path.of("socket"), { inputs: { held }, returns: Returns.websocket(spoken) }, () => async () => {}),
+  ]);
+  await Test.events(app, "/events", () => {});
+  expect(noted).toEqual(["released"]);
+  await Test.websocket(app, spoken, "/socket", async () => {});
+  expect(noted).toEqual(["released", "released"]);
 });

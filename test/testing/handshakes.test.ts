@@ -6,6 +6,7 @@ import {
   Cookie,
   Dep,
   Event,
+  Header,
   Path,
   Query,
   Returns,
@@ -88,6 +89,29 @@ describe("a browser", () => {
     });
     expect([...browser.cookies()]).toEqual([["visits", "2"]]);
   });
+});
+
+it("a handshake has each line of a header, and the browser's cookies beside those of its own", async () => {
+  const [kept, own] = [Cookie.named("kept", Codec.string), Cookie.named("own", Codec.string)];
+  const inputs = { tags: Header.list("x-tag", Codec.string), kept: Cookie.optional(kept), own: Cookie.optional(own) };
+  const routes = [
+    get(Path.of("set"), { inputs: { setCookie }, returns: Returns.text }, ({ setCookie }) => {
+      setCookie(Cookie.make(kept, "1"));
+      return "";
+    }),
+    get(Path.of("socket"), { inputs, returns: Returns.websocket(spoken) }, ({ tags, kept, own }) => async (socket) => {
+      await socket.send([...tags, kept, own].join());
+    }),
+  ];
+  const browser = Test.browser(Test.app(routes));
+  await browser.call("GET", "/set");
+  const headers = [
+    ["x-tag", "a"],
+    ["X-Tag", "b"],
+    ["cookie", "own=2"],
+  ] as const;
+  const said = await browser.websocket(spoken, "/socket", (socket) => socket.receive(), { headers });
+  expect(said).toEqual({ ok: true, value: { ok: true, value: "a,b,1,2" } });
 });
 
 describe("a socket whose client goes", () => {
