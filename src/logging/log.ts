@@ -2,6 +2,7 @@ import { needs, needsFunction, needsObject, needsText } from "../given.ts";
 import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { carried, current, tagged } from "./context.ts";
+import { textOf } from "./entry.ts";
 import type { Level, LogFields } from "./entry.ts";
 import { log, readSettings, useLevels, useSettings } from "./writer.ts";
 import type { LogOptions, SettingTexts } from "./writer.ts";
@@ -60,7 +61,7 @@ export function source(name: string): Source {
   const at =
     (level: Level) =>
     (message: string, fields: LogFields = {}) => {
-      log({ level, source: name, message, fields, context: current() });
+      log({ level, source: name, message: textOf(message), fields, context: current() });
     };
   return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
 }

@@ -1,3 +1,4 @@
+import { textOf } from "./entry.ts";
 import type { Level, LogEntry, LogFields } from "./entry.ts";
 
 const colors: { readonly [L in Level]: string } = { error: "31", warn: "33", info: "32", debug: "34" };
@@ -25,7 +26,7 @@ function shownFields(fields: LogFields, message: string): string {
   const words = new Set(message.split(/:? /));
   let text = "";
   for (const [key, value] of Object.entries(fields)) {
-    if (value === undefined || (isOfFramework(key) && words.has(String(value)))) continue;
+    if (value === undefined || (isOfFramework(key) && words.has(textOf(value)))) continue;
     text += `  ${printable(key)}=${printable(shownValue(key, value))}`;
   }
   return text;
@@ -39,7 +40,7 @@ function isOfFramework(key: string): boolean {
 function shownValue(key: string, value: LogFields[string]): string {
   // In nanoseconds.
   if (key === "duration" && typeof value === "number") return `${(value / 1e6).toFixed(1)} ms`;
-  return String(value);
+  return textOf(value);
 }
 
 /** The frames of a stack, those of the package folded into one. */

@@ -62,6 +62,18 @@ describe("a JSON line: values", () => {
     expect(lines()[0]).toMatchObject({ list: "1,2", object: "[object Object]", none: null, symbol: "Symbol(s)" });
   });
 
+  it.each<Log.Format>(["json", "pretty"])("is there for a message that is no text, and for any field: %s", (format) => {
+    logWith({ format });
+    const textless = Object.create(null) as never;
+    shop.error(new RangeError('no "room"') as never);
+    shop.error(['a "b"'] as never, { field: textless });
+    shop.error(textless);
+    const said = ['RangeError: no "room"', 'a "b"', "object"];
+    if (format === "json") expect(lines().map(({ message }) => message)).toEqual(said);
+    else expect(logged().map((line) => said.find((text) => line.includes(text)))).toEqual(said);
+    expect(logged()[1]).toContain(format === "json" ? '"field":"object"' : "field=object");
+  });
+
   it.each([
     '"',
     "\\",
