@@ -113,7 +113,7 @@ function base64(text: string): string {
 export function curlOf({ method, url, headers, cookies, body }: Outgoing): string {
   const cookie = cookies.map(([name, value]) => `${name}=${value}`).join("; ");
   const lines = [
-    `curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(url)}`,
+    `curl${method === "GET" ? "" : ` -X ${wordOf(method)}`} ${quoted(url)}`,
     ...headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     ...(cookie === "" ? [] : [`-H ${quoted(`cookie: ${cookie}`)}`]),
     ...(body === undefined ? [] : dataOf(body)),
@@ -131,6 +131,11 @@ function dataOf(body: Body): readonly string[] {
       ? `--form-string ${quoted(`${name}=${value}`)}`
       : `-F ${quoted(`${name}="${value.replaceAll(/["\\]/g, "\\$&")}";type=${type}`)}`;
   });
+}
+
+/** A method may have characters of a shell, such as `&` and `$`. */
+function wordOf(text: string): string {
+  return /^[\w-]+$/.test(text) ? text : quoted(text);
 }
 
 function quoted(text: string): string {

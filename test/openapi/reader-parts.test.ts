@@ -20,7 +20,9 @@ const schemes = {
 const documentOf = (json: unknown) => readDocument(json, "http://h/openapi.json");
 
 function apiOf(method: string, path: string, operation: Fields = {}) {
-  const api = documentOf({ paths: { [path]: { [method]: operation } }, components: { securitySchemes: schemes } });
+  // A method that OpenAPI has no field for is an additional one.
+  const item = /^[a-z]+$/.test(method) ? { [method]: operation } : { additionalOperations: { [method]: operation } };
+  const api = documentOf({ paths: { [path]: item }, components: { securitySchemes: schemes } });
   const [first] = api.operations;
   if (first === undefined) throw new Error("no operation");
   return { api, operation: first };
@@ -137,6 +139,8 @@ describe("a curl command", () => {
       `curl -X POST 'http://h/a' --form-string 'n=@v;x' -F 'j="{\\"a\\":1}";type=application/json' -F 'f=@"a\\"b.txt"'`,
     ],
     [{ entered: [given("cookie", "c", "'")] }, "curl 'http://h/a' -H 'cookie: c='\\'''"],
+    [{ method: "M-SEARCH" }, "curl -X M-SEARCH 'http://h/a'"],
+    [{ method: "A&`b`$c'" }, "curl -X 'A&`b`$c'\\''' 'http://h/a'"],
   ])("of %j holds every text in quotes", (how, command) => {
     expect(curlOf(made(how)).replaceAll(" \\\n  ", " ")).toBe(command);
   });
