@@ -259,6 +259,15 @@ describe("usher openapi", () => {
     expect([code, parameters]).toMatchObject([0, [{ name: "Content-Encoding", schema: { enum: ["gzip"] } }]]);
   });
 
+  it("has the refusals at a deadline that the options of the app set, as the document that the app serves", async () => {
+    const exported = "export const routes = [text('a')], options = { deadlineMs: 1000 };";
+    const { out } = await usher("openapi", moduleOf("deadline.mjs", exported));
+    expect(out).toContain("timed_out:");
+    expect((await usher("openapi", moduleOf("none.mjs", "export const routes = [text('a')];"))).out).not.toContain(
+      "timed_out",
+    );
+  });
+
   it("writes it, and finds it unchanged however it is laid out", async () => {
     const file = join(folder, "orders.json");
     expect(await usher("openapi", orders, "-o", file)).toEqual({ code: 0, out: `${file}\n`, error: "" });
