@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { make } from "../src/app/app.ts";
 import { logUnsettled } from "../src/app/failures.ts";
 import { setup } from "../src/logging/log.ts";
+import { settled } from "../src/server/settle.ts";
 import { UsageError } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
 import { appOptions, loadModule } from "./load-routes.ts";
@@ -42,8 +43,7 @@ export const call: Command = {
     } finally {
       // The process ends with the command, also where the body breaks off.
       app.drain();
-      const [unsettled] = await Promise.all([app.settled(drainMs), app.background?.settled(drainMs)]);
-      logUnsettled(unsettled);
+      logUnsettled(await settled(app, drainMs));
       await app.flush?.();
     }
     return response.status < 400 ? 0 : Math.floor(response.status / 100);

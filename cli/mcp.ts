@@ -13,6 +13,7 @@ import { EventReader } from "../src/events/event-reader.ts";
 import { isRecord } from "../src/given.ts";
 import { setup } from "../src/logging/log.ts";
 import type { Route } from "../src/routing/route.ts";
+import { settled } from "../src/server/settle.ts";
 import { headersOf } from "./call.ts";
 import { UsageError } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
@@ -58,7 +59,7 @@ export const mcp: Command = {
     bridge.cancel();
     app.drain();
     await inTime(
-      bridge.answered().then(() => Promise.all([app.settled(settleMs), app.background?.settled(settleMs)])),
+      bridge.answered().then(() => settled(app, settleMs)),
       settleMs,
     );
     await app.flush?.();

@@ -4,6 +4,7 @@ import { guarded, inBackground, logRaised } from "../logging/raised.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isTaken, takenError } from "./options.ts";
 import type { Limits, Server } from "./options.ts";
+import { settled } from "./settle.ts";
 import type { Certificates } from "./tls.ts";
 
 /** The address that a listener is bound to. */
@@ -124,19 +125,9 @@ export abstract class Listener implements Server {
     }
   }
 
-  /** Waits for what no request waits for. A task of an answer may start work of the application's own, and that may call the app. */
+  /** Waits for what no request waits for. */
   async #settle(ms: number): Promise<void> {
-    const { app } = this;
-    const { background } = app;
-    const end = performance.now() + ms;
-    let left = ms;
-    let unsettled = 0;
-    do {
-      await Promise.all([app.settled(left), background?.settled(left)]);
-      unsettled = await app.settled(0);
-      left = Math.max(0, end - performance.now());
-    } while (left > 0 && (unsettled > 0 || (background?.running.length ?? 0) > 0));
-    logUnsettled(unsettled);
-    logRunning(background?.running ?? []);
+    logUnsettled(await settled(this.app, ms));
+    logRunning(this.app.background?.running ?? []);
   }
 }

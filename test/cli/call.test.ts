@@ -18,7 +18,7 @@ function moduleOf(name: string, exported: string, entry = "src/index.ts"): strin
   const file = join(folder, name);
   writeFileSync(
     file,
-    `import { after, Codec, Dep, Event, Header, Path, RefusalFormat, Returns, Answer, body, get, post, json } from ${JSON.stringify(pathToFileURL(join(root, entry)).href)};
+    `import { after, Background, Codec, Dep, Event, Header, Path, RefusalFormat, Returns, Answer, body, get, post, json } from ${JSON.stringify(pathToFileURL(join(root, entry)).href)};
 const store = Dep.ofResource("store");
 const tick = Event.text("tick");
 const type = Header.optional("content-type", Codec.string);
@@ -87,6 +87,25 @@ describe("usher call", () => {
       out: "soon",
       error: expect.stringMatching(/^200 OK\n.*Error: why it broke off later\n/s),
     });
+  });
+
+  it("waits for work of the application's own that a task after the answer starts", async () => {
+    const exported = `const background = Background.create(), pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+export const worked = [], options = { background, resources: [Dep.resource(store, "stored")] };
+routes.push(get(Path.of("work"), { inputs: { after }, returns: Returns.text }, ({ after }) => {
+  after(async () => {
+    await pause();
+    background.start("the index", async () => {
+      await pause();
+      worked.push("indexed");
+    });
+  });
+  return "soon";
+}));`;
+    const module = moduleOf("work.mjs", exported);
+    expect(await call(module, "GET", "/work")).toMatchObject({ code: 0, out: "soon" });
+    const { worked } = (await import(/* @vite-ignore */ pathToFileURL(module).href)) as { readonly worked: unknown };
+    expect(worked).toEqual(["indexed"]);
   });
 
   it("releases what a stream that breaks off held", async () => {
