@@ -4,7 +4,7 @@ import type { SetCookie } from "../codecs/cookie.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { networkOf } from "../http/addresses.ts";
 import { authorityOf, originForm } from "../http/target.ts";
-import { answeredBefore, bodyRefusal, bodyTooLarge, noRoom } from "../inputs/body-source.ts";
+import { answeredBefore, bodyReadTwice, bodyRefusal, bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyHolder, BodySource } from "../inputs/body-source.ts";
 import { encodingRefusal, encodingsOf } from "../inputs/encoded-body.ts";
 import type { DecodedSource } from "../inputs/encoded-body.ts";
@@ -28,7 +28,7 @@ import type { Exchange } from "./exchange.ts";
 import { givePlace } from "./overload.ts";
 import type { PlacedRequest } from "./overload.ts";
 import { Tasks } from "./tasks.ts";
-import { WholeBody, bodyReadTwice } from "./whole-body.ts";
+import { WholeBody } from "./whole-body.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies.ts";
 
 /**
@@ -314,7 +314,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   openBody<Reader extends { close(isCut: boolean): void }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
   ): Reader {
-    if (this.#reader !== undefined) throw bodyReadTwice(this.route);
+    if (this.#reader !== undefined) throw bodyReadTwice(this.route?.route.pattern);
     const reader = make(this.body, this);
     this.#reader = reader;
     if (this.isAnswered) reader.close(true);

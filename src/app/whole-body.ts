@@ -4,8 +4,6 @@ import type { BodyFailure, BodyReceiver } from "../inputs/body-source.ts";
 import { within } from "../logging/context.ts";
 import type { Carrying } from "../logging/context.ts";
 import type { Refusal } from "../refusals.ts";
-import type { CompiledRoute } from "./compile.ts";
-import { internalRefusal } from "./failures.ts";
 
 /** A request whose body is read whole. */
 interface BodyRequest extends Carrying {
@@ -36,9 +34,4 @@ export class WholeBody extends Deferred<Refusal | undefined> implements BodyRece
     // A listener calls this where the bytes arrived, outside of this request's context.
     within(this.#request, () => this.resolve(refusal));
   }
-}
-
-// Only inputs that `Dep.bind` found can cause it: `App.make` checks the route's own.
-export function bodyReadTwice(route: CompiledRoute | undefined): Refusal {
-  return internalRefusal(`${route?.route.pattern} read its body in two ways, where a body is read one way`);
 }

@@ -1,5 +1,6 @@
 import { isThenable } from "../async.ts";
 import { Problem, Refusal, invalid, invalidRefusal } from "../refusals.ts";
+import { bodyReadTwice } from "./body-source.ts";
 import type { AnyDep, BodyNeed, InputCheck, DepNode, Inputs, Place, ReadInput, Reading } from "./dep.ts";
 import type { InputRequest } from "./request.ts";
 import { FieldNames } from "./text.ts";
@@ -161,23 +162,30 @@ export function readHeadInputs(
 function afterHead(
   reading: InputReading,
   refusal: InputOutcome,
-): InputValues | Refusal | InputReading | Promise<InputValues | Refusal> {
+): ReturnType<typeof readBodyInputs> {
   const refused = refusal ?? reading.refusal();
   if (refused !== undefined) return refused;
   if (reading.body !== "nothing") return reading;
   return reading.plan.second.length === 0 ? reading.inputs() : readBodyInputs(reading);
 }
 
-/** Reads the inputs that need the body, or wait for it, once that is read. */
-export function readBodyInputs(reading: InputReading): InputValues | Refusal | Promise<InputValues | Refusal> {
+/**
+ * Reads the inputs that need the body, or wait for it, once that is read. Returns the reading itself where one that waited chose
+ * the body only now: then that must be read next.
+ */
+export function readBodyInputs(
+  reading: InputReading,
+): InputValues | Refusal | InputReading | Promise<InputValues | Refusal | InputReading> {
   const refusal = run(reading.startSecond(), 0, reading);
   return refusal instanceof Promise
     ? refusal.then((refusal) => afterBody(reading, refusal))
     : afterBody(reading, refusal);
 }
 
-function afterBody(reading: InputReading, refusal: InputOutcome): InputValues | Refusal {
-  return refusal ?? reading.refusal() ?? reading.inputs();
+function afterBody(reading: InputReading, refusal: InputOutcome): InputValues | Refusal | InputReading {
+  return (
+    refusal ?? reading.refusal() ?? (reading.body !== "nothing" && !reading.isBodyRead ? reading : reading.inputs())
+  );
 }
 
 /**
@@ -237,7 +245,7 @@ export class InputReading implements Reading {
   readonly request: InputRequest;
   readonly values: unknown[];
   body: BodyWanted;
-  #bodyRead = false;
+  isBodyRead = false;
   /** By content, so that each problem is listed once. */
   #problems: Map<string, Problem> | undefined = undefined;
   /** How many problems are not listed. */
@@ -293,8 +301,9 @@ export class InputReading implements Reading {
 
   /** The steps of the second stage, left to right: the plan's, and those that wait for the body. */
   startSecond(): readonly PlanStep[] {
-    this.#bodyRead = true;
+    this.isBodyRead = this.body !== "nothing";
     const late = this.#waiting;
+    this.#waiting = undefined;
     if (late === undefined) return this.plan.second;
     for (const { slot } of late) this.values[slot] = unread;
     // A slot has a smaller number than what is listed behind it, and than what is made of it.
@@ -333,12 +342,14 @@ export class InputReading implements Reading {
     const { from, read } = this.#lateStep(node, late);
     for (const [i, slot] of from.entries()) this.values[slot] = await this.#pull(node.from[i] as AnyDep, late);
     if (from.some((slot) => this.values[slot] === failed)) return failed;
-    if (node.acquires === true && this.body !== "nothing" && !this.#bodyRead) return waiting;
-    if (node.body !== undefined && !this.#bodyRead) {
+    if (node.acquires === true && this.body !== "nothing" && !this.isBodyRead) return waiting;
+    if (node.body !== undefined && !this.isBodyRead) {
       this.body = bodyWanted(this.body, node.body);
       return this.#settled(await node.before?.(place)(this.request)) === failed ? failed : waiting;
     }
     if (from.some((slot) => this.values[slot] === waiting)) return waiting;
+    // Nothing of the body was read whole: to the input it would be empty.
+    if (node.body !== undefined && bodyWanted(this.body, node.body) !== this.body) throw bodyReadTwice(place.route);
     return this.#settled(await read(this.request, this.values, this));
   }
 

@@ -13,6 +13,7 @@ import {
   Returns,
   Test,
   body,
+  bodyStream,
   get,
   json,
   param,
@@ -21,6 +22,7 @@ import {
 } from "usher-http";
 import type { Inputs, Route } from "usher-http";
 import { internal, invalid, tooLarge, unsupported } from "../support/refusals.ts";
+import { eventually } from "../support/eventually.ts";
 import { lines, logged } from "../support/logs.ts";
 
 const text = Dep.map(body, (bytes) => new TextDecoder().decode(bytes));
@@ -278,4 +280,57 @@ it("headers on several lines, a late one too", async () => {
   ] as const;
   const { body } = await Test.call(Test.app([told({ late })]), "POST", "/x", { headers });
   expect(body).toBe(invalid(["header.x-a", "malformed", "This is given more than once."]));
+});
+
+describe("a body that is chosen by the value of what is acquired", () => {
+  const shape = json(v.object({ n: v.optional(v.number()) }));
+  const acquired = Dep.scoped(
+    {},
+    () => "json",
+    () => {},
+  );
+  const typed = { type: "application/json", sent: '{"n":7}' };
+  const chosen = Dep.map(
+    Dep.bind(acquired, () => shape),
+    ({ n }) => n,
+  );
+
+  it("is read", async () => {
+    expect(await asked({ chosen }, typed)).toEqual([200, "7"]);
+    expect(await asked({ chosen, acquired, other: Dep.bind(kind, () => Dep.return("o")) }, typed)).toEqual([
+      200,
+      "7 json o",
+    ]);
+  });
+
+  it("has its own problems, limits and types", async () => {
+    expect(await asked({ chosen }, { ...typed, sent: '{"n":"x"}' })).toEqual([
+      400,
+      invalid(["body.n", "unexpected_type", "This must be a number, not text."]),
+    ]);
+    expect(await asked({ chosen }, { ...typed, maxBody: 3 })).toEqual([413, tooLarge]);
+    expect(await asked({ chosen }, { ...typed, type: "text/plain" })).toEqual([415, unsupported]);
+  });
+
+  it("is acquired and released once", async () => {
+    const told: string[] = [];
+    const once = Dep.scoped(
+      {},
+      () => void told.push("acquired"),
+      () => void told.push("released"),
+    );
+    const late = Dep.map(
+      Dep.bind(once, () => shape),
+      ({ n }) => n,
+    );
+    expect(await asked({ once, late }, typed)).toEqual([200, "undefined 7"]);
+    await eventually(() => expect(told).toEqual(["acquired", "released"]));
+  });
+});
+
+it("a body that is read as it arrives and whole is a 500, also where its input is chosen behind it", async () => {
+  const stream = bodyStream({ max: 100 });
+  const chosen = Dep.bind(stream, () => json(v.object({})));
+  expect(await asked({ chosen }, { type: "application/json", sent: "{}" })).toEqual([500, internal]);
+  expect(logged().join("\n")).toContain("read its body in two ways, where a body is read one way");
 });
