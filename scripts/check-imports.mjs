@@ -7,7 +7,16 @@ import { parseSync } from "oxc-parser";
 
 /** The parts of src, from low to high: a part may import from its own line and those before it. */
 const lines = [
-  ["ambient.ts", "async.ts", "following.ts", "given.ts", "oldest-first.ts", "result.ts", "runtime.ts"],
+  [
+    "ambient.ts",
+    "async.ts",
+    "following.ts",
+    "given.ts",
+    "node-stream.ts",
+    "oldest-first.ts",
+    "result.ts",
+    "runtime.ts",
+  ],
   ["http"],
   ["codecs", "logging", "refusals.ts"],
   ["deferred.ts", "schema", "telemetry"],

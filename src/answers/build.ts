@@ -2,6 +2,7 @@ import type { SetCookie } from "../codecs/cookie.ts";
 import { isPage } from "../html/page.ts";
 import type { Html } from "../html/html.ts";
 import { isObject, needs, needsObject, needsSchema, needsText } from "../given.ts";
+import { awaitErrors } from "../node-stream.ts";
 import { Unwritable, isTellable } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import type { InputOf, StandardSchema, AnyStandard } from "../schema/standard.ts";
@@ -79,6 +80,7 @@ export function stream(
   needs(isObject(body), "Answer.stream: its body", body, "a stream");
   needsObject("Answer.stream: options", options);
   const parts = body as AsyncIterable<Uint8Array>;
+  awaitErrors(parts);
   const framed = options.length === undefined ? {} : { length: options.length };
   const contentType = options.contentType ?? "application/octet-stream";
   return built("Answer.stream", 200, { kind: "stream", parts, ...framed }, contentType, options);

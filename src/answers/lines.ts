@@ -1,5 +1,6 @@
-import { take } from "../events/stream.ts";
+import { isTaken, take } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
+import { awaitErrors, letGo } from "../node-stream.ts";
 import { Unwritable } from "../refusals.ts";
 import { none } from "./answer.ts";
 import type { Answer } from "./answer.ts";
@@ -10,11 +11,13 @@ const headers = [["x-accel-buffering", "no"]] as const;
 /** The answer of JSON lines: 200; the values are asked for once its head is sent. */
 export function linesAnswer(values: unknown, write: (value: unknown) => string): Answer {
   if (!isAsyncIterable(values)) throw new Unwritable("JSON lines without an async iterable of their values");
+  awaitErrors(values);
   const body: StreamBody = {
     kind: "stream",
     parts: { [Symbol.asyncIterator]: () => new Lines(iteratorOf(values), write) },
     abandon: () => {
       if (values instanceof ReadableStream) values.cancel().catch(() => {});
+      else if (!isTaken(values as AsyncIterable<Uint8Array>)) letGo(values);
     },
   };
   return { status: 200, contentType: "application/x-ndjson", headers, cookies: none, body, closes: false };

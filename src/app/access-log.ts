@@ -13,6 +13,7 @@ import type { Refusal } from "../refusals.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
 import { measure } from "../telemetry/measure.ts";
 import { registeredTracer } from "../telemetry/span.ts";
+import { dropBodies } from "./cancel-body.ts";
 import type { AccessTexts, FailedRequest } from "./compile.ts";
 import { failureOf, levelOf, raisedOf } from "./failures.ts";
 import type { RaisedFailure } from "./failures.ts";
@@ -333,6 +334,7 @@ export class StreamLog implements StreamRequest {
     this.#isOver = true;
     const { path, context, acquired, deadline } = this.#request;
     deadline?.over();
+    dropBodies(this.#request);
     acquired?.ended(endOf[how] ?? "failed");
     const problem = wrong[how];
     if (problem !== undefined) {

@@ -31,6 +31,7 @@ import {
   measureRequest,
 } from "./access-log.ts";
 import { Acquired } from "./acquired.ts";
+import { cancelBody, dropBodies } from "./cancel-body.ts";
 import { startTasks } from "./release.ts";
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
 import { failureAnswer, formatted, internalAnswer } from "./refused.ts";
@@ -106,7 +107,9 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   const closes = answer.closes || request.isOverBudget;
   const response = { status: answer.status, head, body, closes };
   const connection = typeof answer.body === "object" ? connectionOf(request, answer.body) : undefined;
-  const continues = connection !== undefined || (typeof body === "object" && isStream(body));
+  const streams = typeof body === "object" && isStream(body);
+  const continues = connection !== undefined || streams;
+  if (!streams && request.inside !== undefined) dropBodies(request);
   // Middleware has answered by itself, or the deadline has passed: the route may still run, and acquire, and add tasks.
   const isEarly =
     request.deadline?.hasExpired === true || (request.inside !== undefined && request.inside.made === undefined);
@@ -295,23 +298,6 @@ function begun(request: RequestState, body: StreamBody): StreamBody {
   body.begin(log);
   if (body.stop !== undefined) request.deadline?.continues(body.stop);
   return { ...body, request: log };
-}
-
-/**
- * Cancels a stream that will not be sent, unless another answer sends it. An async iterable has not begun, unless it made its first
- * part before the head. Never throws:
- * JavaScript may give any body, also one that throws where it is read.
- */
-export function cancelBody(body: AnswerBody, inPlace?: AnswerBody): undefined {
-  try {
-    if (inPlace !== undefined && isStream(inPlace) && inPlace.source === body) return;
-    if (!isStream(body) || isTaken(body.parts)) return;
-    if (body.source !== undefined) cancelBody(body.source);
-    else if (body.parts instanceof ReadableStream) body.parts.cancel().catch(() => {});
-    else body.abandon?.();
-  } catch {
-    // It is no stream that could be cancelled.
-  }
 }
 
 function undeclaredBy(request: RequestState, answer: Answer): string | undefined {

@@ -5,7 +5,7 @@ import { recordOf } from "../inputs/request.ts";
 import { isTellable } from "../refusals.ts";
 import { logRefusal } from "./access-log.ts";
 import type { Middleware, MiddlewareRequest } from "./compile.ts";
-import { cancelBody } from "./finish.ts";
+import { cancelBody } from "./cancel-body.ts";
 import { failureAnswer, formatted } from "./refused.ts";
 import type { Inside, RequestState } from "./request.ts";
 
@@ -16,7 +16,7 @@ export async function answerThrough(
   answerInside: (made: (request: RequestState, answer: Answer) => Answer) => MaybePromise<Answer>,
 ): Promise<Answer> {
   const record: MiddlewareRequest = Object.assign(recordOf(request), { route: request.match?.route.route });
-  const inside: Inside = { made: undefined, refused: [] };
+  const inside: Inside = { made: undefined, refused: [], bodies: [] };
   request.inside = inside;
   const begun: Promise<Answer>[] = [];
   let running = 0;
@@ -46,14 +46,14 @@ export async function answerThrough(
   // What no middleware waited for continues: the route, which may hold something, or other middleware's work behind its route.
   const isRouteRunning = made === undefined && begun.length === chain.length;
   if (running > 0 || isRouteRunning) request.exchange.keepAlive?.(Promise.all(begun));
-  if (made !== undefined && made.body !== answer.body) cancelBody(made.body);
   request.close(made === undefined);
   return answer;
 }
 
-/** Notes the refusal that an answer carries. */
-function note({ refused: noted }: Inside, answer: Answer): Answer {
-  const { refused } = answer;
+/** Notes the refusal and the body that an answer carries. */
+function note({ refused: noted, bodies }: Inside, answer: Answer): Answer {
+  const { refused, body } = answer;
+  if (typeof body === "object" && !bodies.includes(body)) bodies.push(body);
   if (isTellable(refused) && !noted.includes(refused)) noted.push(refused);
   return answer;
 }

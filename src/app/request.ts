@@ -1,4 +1,4 @@
-import type { Answer } from "../answers/answer.ts";
+import type { Answer, AnswerBody } from "../answers/answer.ts";
 import { findCookie } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -97,6 +97,8 @@ export interface Inside {
   made: Answer | undefined;
   /** Every refusal on the way out, the innermost first. */
   readonly refused: Refusal[];
+  /** The bodies of these answers, and of each that middleware made, but texts. */
+  readonly bodies: AnswerBody[];
 }
 
 /** The state of one request: what is read from its exchange, and what its handler has set. */

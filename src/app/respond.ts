@@ -14,10 +14,11 @@ import { Refusal, crossOrigin, methodNotAllowed, notFound, notImplemented, sente
 import type { Code } from "../refusals.ts";
 import { isCrossOrigin } from "../security/cross-origin.ts";
 import { logFault, openSpan } from "./access-log.ts";
+import { cancelBody, dropBodies } from "./cancel-body.ts";
 import type { CompiledApp, CompiledRoute, Middleware } from "./compile.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
 import { RequestDeadline } from "./deadline.ts";
-import { cancelBody, endHandler, finish } from "./finish.ts";
+import { endHandler, finish } from "./finish.ts";
 import { answerThrough } from "./middleware.ts";
 import { givePlace, overloaded, takePlace, takePlaceAgain } from "./overload.ts";
 import { failureAnswer } from "./refused.ts";
@@ -118,7 +119,10 @@ async function answerInside(request: RequestState, middleware: readonly Middlewa
 function send(request: RequestState, answer: Answer): MaybePromise<WireResponse> {
   const { deadline } = request;
   if (deadline === undefined) return finish(request, answer);
-  if (deadline.isAnswered) return dropLate(request, answer);
+  if (deadline.isAnswered) {
+    dropBodies(request);
+    return dropLate(request, answer);
+  }
   deadline.answered();
   const response = finish(request, answer);
   deadline.respond(response);

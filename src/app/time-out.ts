@@ -8,7 +8,8 @@ import { RefusingError, isTellable, outcomeUnknown, refuse, timedOut, timedOutRe
 import { logLate } from "./access-log.ts";
 import { Acquired } from "./acquired.ts";
 import type { RequestDeadline } from "./deadline.ts";
-import { cancelBody, endHandler, finish } from "./finish.ts";
+import { cancelBody } from "./cancel-body.ts";
+import { endHandler, finish } from "./finish.ts";
 import { failureAnswer } from "./refused.ts";
 import { giveUp } from "./release.ts";
 import type { RequestState } from "./request.ts";

@@ -1,5 +1,6 @@
 import { shouldYield, yieldToEventLoop } from "../async.ts";
 import { isBytes, ownBytes } from "../http/bytes.ts";
+import { isNodeStream, iteratorOf } from "../node-stream.ts";
 import { Unwritable } from "../refusals.ts";
 
 interface StreamParts extends AsyncIterable<Uint8Array> {
@@ -95,11 +96,6 @@ export function isTaken(parts: StreamBody["parts"]): boolean {
   return isNodeStream(parts) && (parts.readableDidRead || !parts.readable);
 }
 
-/** A Node stream gives any number of iterators but can be read once. */
-function isNodeStream(parts: object): parts is { readonly readableDidRead: boolean; readonly readable: boolean } {
-  return "readableDidRead" in parts;
-}
-
 /**
  * Takes the parts for one response and opens their iterator, unless they are a `ReadableStream`. So an iterable that throws
  * at once is a 500 and not a truncated stream. Throws if the parts are already taken or not iterable.
@@ -110,7 +106,7 @@ export function take(parts: StreamBody["parts"]): AsyncIterator<Uint8Array> | un
     taken.add(parts);
     return undefined;
   }
-  const iterator: unknown = parts[Symbol.asyncIterator]();
+  const iterator: unknown = iteratorOf(parts);
   if (typeof iterator !== "object" || iterator === null || typeof (iterator as Partial<Parts>).next !== "function") {
     throw new Unwritable("a stream whose async iterator has no next()");
   }
@@ -136,7 +132,7 @@ function platformParts({ request }: StreamBody, reader: ReadableStreamDefaultRea
   return { next: () => nextOf(request, () => reader.read()), cancel: once(request, () => reader.cancel()) };
 }
 
-function iteratedParts({ parts, iterator = parts[Symbol.asyncIterator](), request }: StreamBody): Parts {
+function iteratedParts({ parts, iterator = iteratorOf(parts), request }: StreamBody): Parts {
   const cancel = once(request, async () => {
     await iterator.return?.();
     await parts.produced;

@@ -1,5 +1,6 @@
 import { shouldYield, yieldToEventLoop } from "../async.ts";
 import { inBackground } from "../logging/raised.ts";
+import { iteratorOf } from "../node-stream.ts";
 import { Unwritable } from "../refusals.ts";
 
 /** HTML, and values that are not ready yet, in the order of the page. */
@@ -123,7 +124,7 @@ export class PageStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
 
   #begin({ promise, iterable, contentOf }: PendingValue): Promise<void> | undefined {
     if (promise !== undefined) return promise.then((value) => this.#write(contentOf(value)));
-    const iterator = (iterable as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+    const iterator = iteratorOf(iterable as AsyncIterable<unknown>);
     if (begun.has(iterator)) throw new Unwritable("a page with a list that was read for another page");
     begun.add(iterator);
     this.#sources.push({ iterator, contentOf });

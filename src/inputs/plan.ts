@@ -159,10 +159,7 @@ export function readHeadInputs(
     : afterHead(reading, refusal);
 }
 
-function afterHead(
-  reading: InputReading,
-  refusal: InputOutcome,
-): ReturnType<typeof readBodyInputs> {
+function afterHead(reading: InputReading, refusal: InputOutcome): ReturnType<typeof readBodyInputs> {
   const refused = refusal ?? reading.refusal();
   if (refused !== undefined) return refused;
   if (reading.body !== "nothing") return reading;

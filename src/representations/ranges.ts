@@ -8,6 +8,7 @@ import type { ByteRange } from "../codecs/conditions.ts";
 import { isObject, needs, needsObject } from "../given.ts";
 import { isBytes } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";
+import { iteratorOf } from "../node-stream.ts";
 import { Refusal, Unwritable } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { conditionally, withVersionHeaders } from "./conditional.ts";
@@ -199,7 +200,7 @@ function bodyOf(source: Uint8Array | RangedSource, part: Extent): AnswerBody {
 function opened(source: RangedSource, { first, last }: Extent): AsyncIterator<Uint8Array> {
   if (first > last) return noBytes();
   const parts = source.read(first, last);
-  if (!(parts instanceof ReadableStream)) return parts[Symbol.asyncIterator]();
+  if (!(parts instanceof ReadableStream)) return iteratorOf(parts);
   const reader = parts.getReader();
   return {
     next: () => reader.read() as Promise<IteratorResult<Uint8Array>>,

@@ -1,7 +1,9 @@
 /** Streams of answers that middleware keeps: they are sent whole, and only what another body takes the place of is let go. */
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { Answer, Path, Returns, Test, get, setCookie } from "usher-http";
 import type { Middleware } from "usher-http";
+import { eventually } from "../support/eventually.ts";
 import "../support/logs.ts";
 
 const passing: Middleware = (_request, next) => next();
@@ -21,6 +23,17 @@ function streaming(parts: readonly string[]) {
     });
   return { stream, told, route: get(Path.root, { returns: Returns.response }, () => Answer.stream(stream())) };
 }
+
+/** Reads the body of its route only when its own is read. */
+const louder: Middleware = async (_request, next) => {
+  const answer = await next();
+  const { body } = answer;
+  if (typeof body !== "object" || !("parts" in body)) return answer;
+  async function* loud(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const part of parts) yield new TextEncoder().encode(new TextDecoder().decode(part).toUpperCase());
+  }
+  return { ...answer, body: { ...body, parts: loud(body.parts) } };
+};
 
 describe("a stream behind middleware", () => {
   it.each<[what: string, keeping: Middleware]>([
@@ -43,6 +56,52 @@ describe("a stream behind middleware", () => {
     };
     const { body } = await Test.call(Test.app([one.route], { middleware: [instead] }), "GET", "/");
     expect([body, one.told, other.told]).toEqual(["another", { isCancelled: true }, { isCancelled: false }]);
+  });
+
+  it("is sent whole where middleware answers with a generator that reads it", async () => {
+    const { route, told } = streaming(["one ", "two"]);
+    const app = Test.app([route], { middleware: [passing, louder, passing] });
+    const { body } = await Test.call(app, "GET", "/");
+    expect([body, told]).toEqual(["ONE TWO", { isCancelled: false }]);
+  });
+
+  it.each([
+    ["to HEAD", "HEAD", 200],
+    ["of a 204", "GET", 204],
+  ])("is let go where the generator that would read it is not sent: %s", async (_what, method, status) => {
+    const { route, told } = streaming(["one"]);
+    const app = Test.app([route], { middleware: [async (_request, next) => ({ ...(await next()), status }), louder] });
+    expect((await Test.call(app, method, "/")).body).toBe("");
+    expect(told).toEqual({ isCancelled: true });
+  });
+
+  it("that middleware made is let go where middleware around it answers otherwise", async () => {
+    const [one, other] = [streaming(["one"]), streaming(["other"])];
+    const instead: Middleware = async () => Answer.stream(other.stream());
+    const outer: Middleware = async (_request, next) => (await next(), Answer.make("closed"));
+    const { body } = await Test.call(Test.app([one.route], { middleware: [outer, instead] }), "GET", "/");
+    expect([body, other.told]).toEqual(["closed", { isCancelled: true }]);
+  });
+
+  it("that middleware made too late is let go", async () => {
+    const [one, other] = [streaming(["one"]), streaming(["other"])];
+    const late: Middleware = async (_request, next) => {
+      await next();
+      await setTimeout(60);
+      return Answer.stream(other.stream());
+    };
+    const outer: Middleware = async (_request, next) => (await next(), Answer.make("closed"));
+    const app = Test.app([one.route], { middleware: [outer, late], deadlineMs: 10 });
+    expect((await Test.call(app, "GET", "/")).status).toBe(503);
+    await eventually(() => expect([one.told, other.told]).toEqual([{ isCancelled: true }, { isCancelled: true }]));
+  });
+
+  it("that is left is let go where the client leaves the stream in its place", async () => {
+    const [one, other] = [streaming(["one"]), streaming(["an", "other"])];
+    const instead: Middleware = async (_request, next) => (await next(), Answer.stream(other.stream()));
+    const { app } = Test.app([one.route], { middleware: [instead] });
+    await (await app.fetch(new Request("http://h/"))).body?.cancel();
+    expect([one.told, other.told]).toEqual([{ isCancelled: true }, { isCancelled: true }]);
   });
 });
 

@@ -1,0 +1,132 @@
+/** Streams of Node's, as of `createReadStream`, that are answers: one that is not sent, or not to its end, is destroyed. */
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { Answer, App, Meta, Path, Returns, Test, get, html } from "usher-http";
+import type { AppOptions, Middleware, Route } from "usher-http";
+import { Compress } from "usher-http/compress";
+import { Conditional } from "usher-http/conditional";
+import { eventually } from "../support/eventually.ts";
+import "../support/logs.ts";
+
+/** A stream that gives these parts, and then nothing for ever. */
+function quiet(...parts: readonly unknown[]): Readable {
+  const left = [...parts];
+  const objectMode = parts.some((part) => !(part instanceof Uint8Array));
+  return new Readable({
+    objectMode,
+    read() {
+      if (left.length > 0) this.push(left.shift());
+    },
+  });
+}
+const bytes = new TextEncoder().encode("part");
+
+const streaming = (stream: Readable): Route =>
+  get(Path.root, { returns: Returns.response }, () => Answer.stream(stream));
+
+describe("a stream of Node's that is not sent is destroyed", () => {
+  it.each<[what: string, routeOf: (stream: Readable) => Route, options?: AppOptions, init?: RequestInit]>([
+    ["of HEAD", streaming, {}, { method: "HEAD" }],
+    [
+      "of a 304",
+      (stream) =>
+        get(Path.root, { returns: Returns.response }, () => Conditional.answer(Answer.stream(stream), { etag: "a" })),
+      {},
+      { headers: { "if-none-match": '"a"' } },
+    ],
+    [
+      "of lines",
+      (stream) => get(Path.root, { returns: Returns.jsonLines(v.any()) }, () => stream),
+      {},
+      { method: "HEAD" },
+    ],
+    [
+      "where middleware answers in its place",
+      streaming,
+      { middleware: [async (_request, next) => (await next(), Answer.make("other"))] },
+    ],
+    [
+      "where the answer cannot be written",
+      (stream) =>
+        get(Path.root, { returns: Returns.response }, () => Answer.stream(stream, { headers: [["x", "\n"]] })),
+    ],
+    [
+      "of a handler that is late",
+      (stream) =>
+        get(
+          Path.root,
+          { returns: Returns.response, meta: Meta.empty.add(Meta.deadline, 20) },
+          async () => (await setTimeout(60), Answer.stream(stream)),
+        ),
+    ],
+  ])("%s", async (_what, routeOf, options = {}, init = {}) => {
+    const made = quiet(bytes);
+    const { fetch } = App.make([routeOf(made)], options);
+    await (await fetch(new Request("http://h/", init))).text();
+    await eventually(() => expect(made.destroyed).toBe(true));
+  });
+});
+
+describe("a stream of Node's whose client leaves is destroyed", () => {
+  const ranged = (stream: Readable): Route =>
+    get(Path.root, { returns: Returns.response }, () => Conditional.ranged({ length: 1000, read: () => stream }));
+  const lines = (stream: Readable): Route => get(Path.root, { returns: Returns.jsonLines(v.any()) }, () => stream);
+  const page = (stream: Readable): Route => get(Path.root, { returns: Returns.html }, () => html`<p>${stream}</p>`);
+  it.each<
+    [what: string, routeOf: (stream: Readable) => Route, parts: unknown[], init?: RequestInit, options?: AppOptions]
+  >([
+    ["a stream", streaming, [bytes]],
+    ["a range", ranged, [bytes]],
+    ["two ranges", ranged, [bytes], { headers: { range: "bytes=0-99,500-599" } }],
+    ["lines", lines, [1]],
+    ["a page", page, ["text"]],
+    [
+      "a compressed stream",
+      (stream) => get(Path.root, { returns: Returns.response }, () => Answer.stream(stream, { contentType: "text/a" })),
+      [bytes],
+      { headers: { "accept-encoding": "gzip" } },
+      { middleware: [Compress.make()] },
+    ],
+  ])("%s", async (what, routeOf, parts, init = {}, options = {}) => {
+    // Before anything is read of it. The first of two ranges is opened behind its head.
+    const unread = quiet(...parts);
+    const { fetch } = App.make([routeOf(unread)], options);
+    await (await fetch(new Request("http://h/", init))).body?.cancel();
+    if (what !== "two ranges") await eventually(() => expect(unread.destroyed).toBe(true));
+    // While nothing more comes.
+    const made = quiet(...parts);
+    const again = App.make([routeOf(made)], options);
+    const reader = (await again.fetch(new Request("http://h/", init))).body?.getReader();
+    await reader?.read();
+    const reading = reader?.read();
+    await setTimeout(10);
+    await reader?.cancel();
+    await reading;
+    await eventually(() => expect(made.destroyed).toBe(true));
+  });
+});
+
+describe("a file that is not there", () => {
+  const missing = (): Readable => createReadStream("/nowhere/at/all");
+
+  it("of HEAD does not end the process", async () => {
+    const stream = missing();
+    const { status } = await Test.call(Test.app([streaming(stream)]), "HEAD", "/");
+    expect(status).toBe(200);
+    await eventually(() => expect(stream.closed).toBe(true));
+  });
+
+  it("is a 500 where that is known before the head", async () => {
+    const stream = missing();
+    const slow: Middleware = async (_request, next) => {
+      const answer = await next();
+      await eventually(() => expect(stream.errored).not.toBeNull());
+      return answer;
+    };
+    const { fetch } = App.make([streaming(stream)], { middleware: [slow] });
+    expect((await fetch(new Request("http://h/"))).status).toBe(500);
+  });
+});
