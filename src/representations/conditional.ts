@@ -3,6 +3,7 @@ import { jsonType } from "../answers/answer.ts";
 import type { Answer, RevisedRequest } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { entityTag, httpDate } from "../codecs/conditions.ts";
+import type { EntityTag } from "../codecs/conditions.ts";
 import { isObject, isRoutes, needs } from "../given.ts";
 import type { Dep } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
@@ -191,16 +192,34 @@ function tagAndCompare(request: RevisedRequest, answer: Answer): Answer {
 }
 
 /** The date that the handler gave by itself. */
-function lastModifiedOf({ headers }: Answer): number | undefined {
-  const field = headers.find(([name]) => name.toLowerCase() === "last-modified");
-  const date = field === undefined ? undefined : httpDate.parse(field[1]);
+function lastModifiedOf(answer: Answer): number | undefined {
+  const field = fieldOf(answer, "last-modified");
+  const date = field === undefined ? undefined : httpDate.parse(field);
   return date?.ok === true ? date.value.getTime() : undefined;
 }
 
-function withVersion(answer: Answer, version: Version): Answer {
+function entityTagOf(answer: Answer): EntityTag | undefined {
+  const field = fieldOf(answer, "etag");
+  const tag = field === undefined ? undefined : entityTag.parse(field);
+  return tag?.ok === true ? tag.value : undefined;
+}
+
+function fieldOf({ headers }: Answer, name: string): string | undefined {
+  return headers.find((header) => header[0].toLowerCase() === name)?.[1];
+}
+
+/** The version that a client sees in an answer's headers. */
+export function versionIn(answer: Answer): Version {
+  return { etag: entityTagOf(answer), lastModified: lastModifiedOf(answer) };
+}
+
+function withVersion(answer: Answer, given: Version): Answer {
   const { revise } = answer;
+  const versioned = withVersionHeaders(answer, given);
+  // The answer may have the other validator already.
+  const version = given.etag === undefined || given.lastModified === undefined ? versionIn(versioned) : given;
   return {
-    ...withVersionHeaders(answer, version),
+    ...versioned,
     revise: (request, sent) => conditionally(request, revise === undefined ? sent : revise(request, sent), version),
   };
 }

@@ -11,7 +11,7 @@ import { stripped } from "../http/fields.ts";
 import { iteratorOf } from "../node-stream.ts";
 import { Refusal, Unwritable } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
-import { conditionally, withVersionHeaders } from "./conditional.ts";
+import { conditionally, versionIn, withVersionHeaders } from "./conditional.ts";
 import { isSameRepresentation, versionOf } from "./preconditions.ts";
 import type { Validators, Version } from "./preconditions.ts";
 
@@ -69,12 +69,15 @@ export function ranged(content: Uint8Array | RangedSource, options: RangedOption
     body: whole,
     closes: false,
   };
+  const versioned = withVersionHeaders(answer, version);
   return {
-    ...withVersionHeaders(answer, version),
+    ...versioned,
     revise: (request, sent) => {
-      const revised = conditionally(request, sent, version);
+      // Others may have given it validators.
+      const current = sent.headers === versioned.headers ? version : versionIn(sent);
+      const revised = conditionally(request, sent, current);
       // Middleware may have put another body in its place.
-      return revised === sent && sent.body === whole ? partly(request, sent, source, version) : revised;
+      return revised === sent && sent.body === whole ? partly(request, sent, source, current) : revised;
     },
   };
 }

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { Answer, App, Path, Returns, get } from "usher-http";
+import type { Route } from "usher-http";
 import { Conditional } from "usher-http/conditional";
 import { eventually } from "../support/eventually.ts";
 import { logWith, messages } from "../support/logs.ts";
@@ -267,6 +268,44 @@ it("a source that is a ReadableStream is cancelled when the client leaves in the
     client.leave();
   }
   await eventually(() => expect(cancelled).toBe(2));
+});
+
+describe.each<readonly [how: string, route: Route]>([
+  [
+    "an input",
+    get(Path.root, { inputs: { validators: Conditional.validators }, returns: Returns.response }, ({ validators }) => {
+      validators(both);
+      return Conditional.ranged(content);
+    }),
+  ],
+  [
+    "Conditional.answer",
+    get(Path.root, { returns: Returns.response }, () => Conditional.answer(Conditional.ranged(content), both)),
+  ],
+  [
+    "both together",
+    get(Path.root, { inputs: { validators: Conditional.validators }, returns: Returns.response }, ({ validators }) => {
+      validators({ lastModified: changedAt });
+      return Conditional.ranged(content, { etag: "v1" });
+    }),
+  ],
+])("content with ranges, whose version is of %s", (_how, route) => {
+  it.each<readonly [headers: Record<string, string>, status: number, body: string | undefined]>([
+    [{ "if-match": T }, 200, "ALPHABET"],
+    [{ "if-match": '"other"' }, 412, undefined],
+    [{ "if-none-match": T }, 304, ""],
+    [{ range: "bytes=0-1" }, 206, "AL"],
+    [{ range: "bytes=0-1", "if-match": T }, 206, "AL"],
+    [{ range: "bytes=0-1", "if-none-match": T }, 304, ""],
+    [{ range: "bytes=0-1", "if-modified-since": D }, 304, ""],
+    [{ range: "bytes=0-1", "if-range": T }, 206, "AL"],
+    [{ range: "bytes=0-1", "if-range": D }, 206, "AL"],
+    [{ range: "bytes=0-1", "if-range": '"other"' }, 200, "ALPHABET"],
+  ])("%j is %i", async (headers, status, body) => {
+    const response = await App.make([route]).fetch(new Request("http://localhost/", { headers }));
+    const text = await response.text();
+    expect([response.status, body ?? text]).toEqual([status, text]);
+  });
 });
 
 it("an answer whose body middleware replaced has no ranges, and its conditions", async () => {
