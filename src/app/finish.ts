@@ -32,6 +32,7 @@ import {
 } from "./access-log.ts";
 import { Acquired } from "./acquired.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
+import { overloaded } from "./overload.ts";
 import { startTasks } from "./release.ts";
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
 import { failureAnswer, formatted, internalAnswer } from "./refused.ts";
@@ -71,6 +72,7 @@ function checked(request: RequestState, answer: Answer): WireResponse {
   try {
     return responseOf(request, answer);
   } catch (thrown) {
+    cancelBody(answer.body);
     return failed(request, thrown);
   }
 }
@@ -100,7 +102,8 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   if (request.inside !== undefined) logReplaced(request, request.inside, answer);
   if (answer.refused?.detail !== undefined) logRefusal(request, answer.refused);
   const bytesSent = request.method === "HEAD" ? 0 : (size ?? 0);
-  if (!request.isTurnedAway) logAccess(request, answer, bytesSent);
+  // Middleware may have answered otherwise.
+  if (!request.isTurnedAway || answer.refused !== overloaded) logAccess(request, answer, bytesSent);
   if (request.span !== undefined) endSpan(request, request.span, answer, bytesSent);
   measureRequest(request, answer);
   request.settle();

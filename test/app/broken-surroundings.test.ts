@@ -44,6 +44,15 @@ describe("a clock", () => {
     }
     expect(logged().join("\n")).not.toContain("s3cret");
   });
+
+  it("lets a stream go that is not sent for it", async () => {
+    let cancelled = 0;
+    const stream = new ReadableStream<Uint8Array>({ cancel: () => void cancelled++ });
+    const route = get(Path.root, { returns: Returns.response }, () => Answer.stream(stream));
+    const { fetch } = App.make([route], { now: () => new Date(Number.NaN) });
+    expect((await fetch(new Request("http://h/"))).status).toBe(500);
+    expect(cancelled).toBe(1);
+  });
 });
 
 const span = {

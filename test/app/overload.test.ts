@@ -1,7 +1,21 @@
 /** Overload: 503 `busy` before anything of a request is read, past `maxInFlight`. */
 import { trace } from "@opentelemetry/api";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { App, Codec, Cors, Event, Header, Health, Meta, Metrics, Path, Refusal, Returns, bodyStream } from "usher-http";
+import {
+  Answer,
+  App,
+  Codec,
+  Cors,
+  Event,
+  Header,
+  Health,
+  Meta,
+  Metrics,
+  Path,
+  Refusal,
+  Returns,
+  bodyStream,
+} from "usher-http";
 import { Result, Socket, get, json, param, post, refuse } from "usher-http";
 import type { AppOptions, Middleware, Route } from "usher-http";
 import * as v from "valibot";
@@ -210,6 +224,26 @@ describe("a place", () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect((await ask(app, "/x", posted('"a"'))).status).toBe(200);
     expect(messages("info")).toEqual(["GET /y 200", "POST /x 200", "POST /x 200"]);
+  });
+
+  it("is not there for a body, and the answer that middleware gives in place of the 503 has its line", async () => {
+    const held = gate<string>();
+    const middleware: Middleware = async (_request, next) => {
+      const answer = await next();
+      return answer.refused === undefined ? answer : Answer.make("later");
+    };
+    const app = App.make([sent, get(Path.of("held"), text, () => held.passed)], {
+      maxInFlight: 1,
+      middleware: [middleware],
+    });
+    const { answer, end } = upload(app);
+    await settle();
+    const holding = ask(app, "/held");
+    end('"a"');
+    expect(await (await answer).text()).toBe("later");
+    held.open("x");
+    await holding;
+    expect(messages("info")).toEqual(["POST /x 200", "GET /held 200"]);
   });
 
   it.each(['"a"', ""])("is not taken by a body that ends after the deadline of its request: %j", async (body) => {
