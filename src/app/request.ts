@@ -28,7 +28,7 @@ import type { Exchange } from "./exchange.ts";
 import { givePlace } from "./overload.ts";
 import type { PlacedRequest } from "./overload.ts";
 import { Tasks } from "./tasks.ts";
-import { WholeBody } from "./whole-body.ts";
+import { WholeBody, notWhole } from "./whole-body.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies.ts";
 
 /**
@@ -317,6 +317,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
   ): Reader {
     if (this.#reader !== undefined) throw bodyReadTwice(this.route?.route.pattern);
+    if (this.guard !== undefined) throw notWhole(this.route);
     const reader = make(this.body, this);
     this.#reader = reader;
     if (this.isAnswered) reader.close(true);
@@ -376,6 +377,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
 
   guardHandler(guard: HandlerGuard): void {
     if (this.guard !== undefined) throw new Error(`${this.route?.route.pattern} has two idempotency keys`);
+    if (typeof this.#reader === "object") throw notWhole(this.route);
     this.guard = guard;
     this.acquired ??= new Acquired();
   }

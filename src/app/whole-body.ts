@@ -4,6 +4,8 @@ import type { BodyFailure, BodyReceiver } from "../inputs/body-source.ts";
 import { within } from "../logging/context.ts";
 import type { Carrying } from "../logging/context.ts";
 import type { Refusal } from "../refusals.ts";
+import type { CompiledRoute } from "./compile.ts";
+import { internalRefusal } from "./failures.ts";
 
 /** A request whose body is read whole. */
 interface BodyRequest extends Carrying {
@@ -34,4 +36,10 @@ export class WholeBody extends Deferred<Refusal | undefined> implements BodyRece
     // A listener calls this where the bytes arrived, outside of this request's context.
     within(this.#request, () => this.resolve(refusal));
   }
+}
+
+/** The 500 of an idempotency key whose body is read as it arrives. Only inputs that `Dep.bind` found can cause it. */
+export function notWhole(route: CompiledRoute | undefined): Refusal {
+  const why = "has an idempotency key, which is for the whole body, and reads its body as it arrives";
+  return internalRefusal(`${route?.route.pattern} ${why}`);
 }

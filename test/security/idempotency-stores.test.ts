@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { App, Dep, Idempotency, Openapi, Path, Returns, Test, body, bodyStream, get, post } from "usher-http";
 import type { IdempotencyOptions, IdempotencyStore, Route } from "usher-http";
 import { itKeepsAnswers } from "../support/idempotency-stores.ts";
-import { messages } from "../support/logs.ts";
+import { forgetLines, messages } from "../support/logs.ts";
 
 const everybody = { caller: Dep.return("everybody") };
 
@@ -136,6 +136,31 @@ describe("a wrong declaration", () => {
     ],
   ])("is refused at start: %s", (sentence, route) => {
     expect(() => App.make([route])).toThrow(sentence);
+  });
+
+  // A second body would have the fingerprint of the first.
+  it.each([
+    [
+      "behind the key",
+      (once: Dep.Dep<unknown, string, unknown>, stream: Dep.Dep<unknown, string, unknown>) => ({ once, stream }),
+    ],
+    [
+      "before the key",
+      (once: Dep.Dep<unknown, string, unknown>, stream: Dep.Dep<unknown, string, unknown>) => ({ stream, once }),
+    ],
+  ])("is a 500 where a body that is read as it arrives is chosen during the request: %s", async (_where, inputs) => {
+    const stream = Dep.bind(Dep.return("any"), () => upload);
+    const caller = Dep.bind(stream, () => Dep.return("everybody"));
+    for (const once of [
+      Idempotency.by(Idempotency.memory(), everybody),
+      Idempotency.by(Idempotency.memory(), { caller }),
+    ]) {
+      const route = post(Path.root, { inputs: inputs(once, stream), returns: Returns.text }, () => "done");
+      const headers = [["idempotency-key", '"a"']] as const;
+      const { status } = await Test.call(Test.app([route]), "POST", "/", { headers, body: "one" });
+      expect([status, messages("error")]).toEqual([500, [expect.stringContaining("has an idempotency key")]]);
+      forgetLines();
+    }
   });
 });
 
