@@ -3,6 +3,7 @@ import { bodyTooLarge, endedEarly, joined, noRoom } from "../../../src/inputs/bo
 import type { BodyFailure, BodyReceiver, BodySource } from "../../../src/inputs/body-source.ts";
 import { guarded } from "../../../src/logging/raised.ts";
 import type { Deadline, Deadlines, DeadlineListener } from "../../../src/server/deadlines.ts";
+import { endWithReset } from "./stream.ts";
 
 type PartRead = Uint8Array | BodyFailure | undefined;
 
@@ -84,6 +85,8 @@ export class Http2Body implements BodySource, DeadlineListener {
       this.#end(stream.aborted ? endedEarly : undefined);
       return deadline;
     }
+    // Node waits for the end of what is read no further, also after a reset without an error.
+    endWithReset(stream);
     if (!stream.closed) this.#sendContinue?.();
     stream.on(
       "data",

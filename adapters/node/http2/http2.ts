@@ -328,9 +328,10 @@ class Http2Connection implements ExchangeConnection {
 /** A request whose body is not read whole is over with its response (RFC 9113 §8.1). */
 function dropRest(stream: ServerHttp2Stream): void {
   const drop = guarded(stream, () => {
-    if (stream.readableEnded || stream.closed) return;
+    if (stream.readableEnded) return;
+    // Also of a stream that its client has reset: it closes once it is read to its end.
     stream.resume();
-    stream.close(NGHTTP2_NO_ERROR);
+    if (!stream.closed) stream.close(NGHTTP2_NO_ERROR);
   });
   // Node 22 and 26 write a head at the end of the turn, and a reset before it takes its place.
   stream.on("finish", () => setImmediate(drop));

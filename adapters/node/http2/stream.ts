@@ -86,8 +86,9 @@ function headObject({ status, head }: Pick<WireResponse, "status" | "head">): Ou
 }
 
 /**
- * Destroys a stream that is written part by part once its client resets it. For a reset without an error Node 20 to 24 waits until
- * the last write ends, which never happens: neither the stream nor its connection would close.
+ * Destroys a stream that is read or written part by part once its client resets it. After a reset without an error Node waits until
+ * all that arrived is read, and Node 20 to 24 until the last write ends, which may never happen: neither the stream nor its
+ * connection would close.
  */
 export function endWithReset(stream: ServerHttp2Stream): void {
   const end = guarded(stream, () => stream.destroy());

@@ -195,6 +195,40 @@ describe("http2: a body", () => {
     await eventually(() => expect(read).toEqual([...Array.from({ length: parts }, () => true), false]));
   });
 
+  it.each([
+    ["NO_ERROR", "in part", noError],
+    ["CANCEL", "in part", cancel],
+    ["NO_ERROR", "past its limit", noError],
+    ["CANCEL", "past its limit", cancel],
+  ])("whose stream is reset with %s, and that was read %s, leaves nothing open", async (_code, how, payload) => {
+    const [reached, go] = [gate(), gate()];
+    const part = post(Path.of("part"), { inputs: { upload }, ...inText }, async ({ upload }) => {
+      await upload.read();
+      return "read";
+    });
+    const whole = post(Path.of("whole"), { inputs: { body }, ...inText }, () => "read");
+    const waiting: Middleware = async ({ path }, next) => {
+      const answer = await next();
+      if (path === "/ok") return answer;
+      reached.open();
+      await go.passed;
+      return answer;
+    };
+    const options = { maxBody: 1000, middleware: [waiting], drainMs: 600_000, http2: true };
+    const server = await start([part, whole, ok], options);
+    const client = await FrameClient.to(server.port);
+    client.write("headers", headOnly, 1, requestBlock(how === "in part" ? "/part" : "/whole", "POST"));
+    for (let i = 0; i < 4; i++) client.write("data", 0, 1, Buffer.alloc(1000));
+    await reached.passed;
+    client.write("reset", 0, 1, payload);
+    client.write("headers", wholeRequest, 3, requestBlock("/ok"));
+    await eventually(() => expect(client.bytes).toBe(2));
+    go.open();
+    const stopped = server.stop();
+    await client.closed;
+    expect(await stopped).toBe(0);
+  });
+
   it("that is read whole leaves its stream to end by itself", async () => {
     const route = post(Path.of("reads"), { inputs: { upload }, ...inText }, async ({ upload }) => {
       while (((await upload.read()) as { value?: unknown }).value !== undefined);
