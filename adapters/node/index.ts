@@ -242,9 +242,14 @@ class NodeListener extends Listener {
     handler.stopping = true;
     const closed = Promise.all(this.#servers.map(closeServer));
     // What was read in this turn is answered before, as the request of a handler that stops its server.
-    setImmediate(guarded(undefined, () => this.#connections.closeIdle()));
+    setImmediate(
+      guarded(undefined, () => {
+        this.#connections.closeIdle();
+        // Later than a connection that begins to speak HTTP/2 in this turn.
+        this.#http2?.stop();
+      }),
+    );
     this.#secure?.endHandshakes();
-    this.#http2?.stop();
     handler.endEventStreams();
     const { sockets, taken } = this.#upgrades ?? {};
     sockets?.stop();

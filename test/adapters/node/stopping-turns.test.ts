@@ -1,7 +1,10 @@
 /** What a server that stops has read, and what it reads from then on (contract 4.6; row SV-21). */
-import { describe, expect, it, vi } from "vitest";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Path, Returns, get, post } from "usher-http";
 import type { Server } from "usher-http/node";
+import { beginning } from "../../support/http2-client.ts";
 import { gate, start } from "../../support/node-server.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
 
@@ -48,6 +51,23 @@ describe("a server that stops", () => {
       const answered = await clients[i]?.answer();
       expect([answered?.body, answered && header(answered, "connection")]).toEqual([body, "close"]);
     }
+    expect(await stopped).toBe(0);
+  });
+
+  it("ends a connection that begins to speak HTTP/2 in the turn of the stop", async () => {
+    const server = await start([hello], { drainMs, http2: true });
+    const client = connect(server.port, "127.0.0.1").resume();
+    onTestFinished(() => void client.destroy());
+    await once(client, "connect");
+    const closed = once(client, "close");
+    const stopped = new Promise<number>((resolve) => {
+      // What the client sends is read in the same turn.
+      setTimeout(() => {
+        client.write(beginning());
+        resolve(server.stop());
+      }, 0);
+    });
+    await closed;
     expect(await stopped).toBe(0);
   });
 
