@@ -71,6 +71,8 @@ class BunTransport implements ListenableTransport {
   /** Sends and closes that wait until the client has read more. */
   #waiting: { readonly limit: number; readonly go: (hasRoom: boolean) => void }[] = [];
   #deadline: Deadline | undefined = undefined;
+  /** How often the client has read more. */
+  #drains = 0;
   /** Why it ended, if not by a close frame. */
   #fault: string | undefined = undefined;
 
@@ -92,6 +94,11 @@ class BunTransport implements ListenableTransport {
 
   ping(): void {
     this.#socket.ping();
+  }
+
+  /** Bun does not tell what arrives of a message. */
+  progress(): number {
+    return this.#drains;
   }
 
   /** Bun ends the connection with the close frame, even before earlier messages are sent. */
@@ -122,6 +129,7 @@ class BunTransport implements ListenableTransport {
 
   /** The client has read some of the waiting bytes. */
   drained(): void {
+    this.#drains++;
     const buffered = this.#socket.getBufferedAmount();
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({ limit }) => buffered >= limit);

@@ -6,6 +6,7 @@ import type { Deadlines } from "../../src/server/deadlines.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import { lingerMs } from "./connection.ts";
 import { isBun } from "./listen.ts";
+import { takenBytes } from "./private.ts";
 import { SendWatch } from "./send-watch.ts";
 
 /** The longest message for which a copy costs less than the second write of `ws`. */
@@ -14,7 +15,12 @@ const maxShortLength = 4096;
 const whole = { text: 0x81, binary: 0x82 } as const;
 
 /** What a WebSocket is sent over: a connection, or a stream of HTTP/2. */
-export type ByteChannel = Duplex & { setTimeout(ms: number): ByteChannel };
+export type ByteChannel = Duplex & {
+  setTimeout(ms: number): ByteChannel;
+  readonly bytesRead: number;
+  /** The parts of what was written that the client has taken; absent for a connection. */
+  readonly partsTaken?: number;
+};
 
 /**
  * Writes a short message as one frame (RFC 6455 §5.2) in one write: `ws` writes the head separately, which costs an echo a
@@ -167,6 +173,12 @@ export class WsTransport implements ListenableTransport {
 
   ping(): void {
     this.#ws.ping();
+  }
+
+  progress(): number {
+    const socket = this.#socket;
+    if (this.#ws.bufferedAmount === 0) return socket.bytesRead;
+    return socket.bytesRead + (takenBytes(socket) ?? socket.partsTaken ?? 0);
   }
 
   close(code: number | undefined, reason: string): Promise<unknown> | undefined {

@@ -63,6 +63,9 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   readonly #keptAlive: KeptAlive | undefined;
   /** Whether a ping was sent and nothing was received since. */
   #isPinged = false;
+  /** The transport's progress when the client was last quiet, and whether there was any since the time before. */
+  #progress: number | undefined = undefined;
+  #wasMoving = false;
   #closing: { readonly code: number; readonly reason: string } | undefined = undefined;
   #end: SocketEnd | undefined = undefined;
   /** The code that the runtime sent for an invalid frame. */
@@ -211,9 +214,15 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   #onQuiet(): void {
-    if (this.#inbox.length > 0 || !this.#isPinged) {
-      // While messages wait for the handler nothing is read, so silence is not the client's fault. A ping still shows a
-      // client that has gone: it cannot be written.
+    const progress = this.#transport.progress?.();
+    const isMoving = this.#isPinged && progress !== this.#progress;
+    // The system takes what it sends in large steps.
+    const hasMoved = isMoving || this.#wasMoving;
+    this.#wasMoving = isMoving;
+    this.#progress = progress;
+    if (this.#inbox.length > 0 || !this.#isPinged || hasMoved) {
+      // While messages wait for the handler nothing is read, and while a long one is on its way no answer can come: silence is
+      // not the client's fault. A ping still shows a client that has gone: it cannot be written.
       this.#isPinged = this.#inbox.length === 0;
       this.#transport.ping?.();
       return;

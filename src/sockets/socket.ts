@@ -229,6 +229,11 @@ export interface SocketTransport {
   /** Absent if the runtime sends pings itself or cannot send them: then no pong is expected. */
   ping?(): void;
   /**
+   * A number that changes while a message arrives, or the client takes what was sent: a ping and its answer wait behind long
+   * messages. Absent if the runtime does not tell.
+   */
+  progress?(): number;
+  /**
    * Starts the closing handshake. If messages are still pending it returns a promise that resolves once they are sent or
    * discarded.
    */

@@ -35,6 +35,13 @@ class Pinged extends Link {
   }
 }
 
+class Moving extends Pinged {
+  moved = 0;
+  progress(): number {
+    return this.moved;
+  }
+}
+
 function opened(link: Link, setting: { readonly maxMessage?: number; readonly keepAliveMs?: number } = {}) {
   const { maxMessage = 1000, keepAliveMs = 15_000 } = setting;
   const warn = (): void => {};
@@ -106,6 +113,24 @@ describe("a socket: its end", () => {
     expect([other.pings, other.isTerminated]).toEqual([1, true]);
     // Told by what was seen of its client, and not by the end that was made of it.
     return expect(socket.ended).resolves.toEqual({ kind: "lost", detail: "nothing heard for 0.2s" });
+  });
+
+  it("is not that of a client to which a long message is on its way, or from which one comes", async () => {
+    vi.useFakeTimers();
+    const link = new Moving();
+    const socket = opened(link, { keepAliveMs: 100 });
+    for (let i = 0; i < 10; i++) {
+      link.moved++;
+      vi.advanceTimersByTime(100);
+    }
+    expect(link.isTerminated).toBe(false);
+    // Twice without: what moves may do so in large steps.
+    vi.advanceTimersByTime(100);
+    expect(link.isTerminated).toBe(false);
+    vi.advanceTimersByTime(100);
+    vi.useRealTimers();
+    expect(link.isTerminated).toBe(true);
+    expect(await socket.ended).toEqual({ kind: "lost", detail: "nothing heard for 0.2s" });
   });
 
   it("that had no room for a message says why, once that is known", async () => {

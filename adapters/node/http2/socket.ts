@@ -81,6 +81,8 @@ type WhenSent = (error?: Error | null) => void;
  * RST_STREAM with CANCEL (RFC 8441 §5).
  */
 class StreamSocket extends Duplex implements DeadlineListener {
+  bytesRead = 0;
+  partsTaken = 0;
   readonly #stream: ServerHttp2Stream;
   readonly #deadlines: Deadlines;
   #timeoutMs = 0;
@@ -101,6 +103,7 @@ class StreamSocket extends Duplex implements DeadlineListener {
     this.#stream = stream;
     this.#deadlines = deadlines;
     const received = guarded(stream, (part: Buffer) => {
+      this.bytesRead += part.byteLength;
       if (!this.push(part)) stream.pause();
     });
     const ended = guarded(stream, () => {
@@ -150,6 +153,7 @@ class StreamSocket extends Duplex implements DeadlineListener {
     let at = 0;
     const next = guarded(this.#stream, (error?: Error | null) => {
       this.#restart();
+      this.partsTaken++;
       if (error || at >= bytes.byteLength) return written(error);
       const part = bytes.subarray(at, at + partBytes);
       at += part.byteLength;

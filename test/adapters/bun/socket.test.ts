@@ -108,6 +108,15 @@ describe("a send", () => {
   });
 });
 
+it("a client that reads some of what it was sent is heard, and one that reads nothing is not", () => {
+  void link.send("x".repeat(100_000));
+  const before = link.progress?.();
+  vi.advanceTimersByTime(sendTimeoutMs / 2);
+  expect(link.progress?.()).toBe(before);
+  takes(90_000);
+  expect(link.progress?.()).not.toBe(before);
+});
+
 describe("a close", () => {
   it("is at once where nothing waits", () => {
     expect(link.close(1000, "over")).toBeUndefined();

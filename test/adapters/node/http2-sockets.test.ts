@@ -257,6 +257,31 @@ describe("http2: the limits of a WebSocket", () => {
     expect((await http2Ask(session, { ":path": "/ok" })).body).toBe("ok");
   });
 
+  it("hold for what moves of a long message, each way", async () => {
+    const received = gate<unknown>();
+    const route = get(Path.of("s"), { returns: Returns.websocket(bytes, { keepAliveMs: 400 }) }, () => async (socket) => {
+      await socket.send(new Uint8Array(1_000_000));
+      const message = await socket.receive();
+      received.open(message.ok ? message.value.length : message.error);
+    });
+    const { client } = await opened(route);
+    const { stream } = client;
+    await new Promise<void>((resolve) => {
+      let taken = 0;
+      stream.removeAllListeners("data").on("data", (part: Buffer) => {
+        taken += part.length;
+        if (taken > 1_000_000) resolve();
+        stream.pause();
+        setTimeout(() => stream.resume(), 20);
+      });
+    });
+    for (const byte of frame(0x82, "a long message")) {
+      client.send(Buffer.of(byte));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(await received.passed).toBe(14);
+  });
+
   it("hold no more than a window of what its handler does not read", async () => {
     const { client } = await opened(
       socket(() => new Promise(() => {}), { maxMessage: 10_000_000 }),

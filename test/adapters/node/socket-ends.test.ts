@@ -9,6 +9,7 @@ import { messages } from "../../support/logs.ts";
 import { gate, start } from "../../support/node-server.ts";
 import { RawClient, turns } from "../../support/raw-client.ts";
 import { eventually } from "../../support/eventually.ts";
+import { WsTransport } from "../../../adapters/node/socket.ts";
 import { handshake, open, framed, frame } from "./open-sockets.ts";
 
 const Line = v.object({ text: v.string() });
@@ -134,6 +135,47 @@ describe("a socket: a slow client", () => {
     expect(sent).toBeLessThan(1000);
     client.socket.destroy();
     await eventually(() => expect(messages("info").at(-1)).toContain("socket on /s ended"));
+  });
+
+  it("is seen to take what it was sent, and not to take it", async () => {
+    const sending = vi.spyOn(WsTransport.prototype, "send");
+    const sends = speaking(async (socket) => void (await socket.send("x".repeat(64_000_000))));
+    const { client } = await framed([sends], "/s");
+    client.socket.removeAllListeners("data").pause();
+    const transport = sending.mock.contexts[0] as WsTransport;
+    sending.mockRestore();
+    const settled = async (): Promise<number> => {
+      let before = -1;
+      while (before !== transport.progress()) {
+        before = transport.progress();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      return before;
+    };
+    const before = await settled();
+    let taken = 0;
+    client.socket.on("data", (part: Buffer) => {
+      taken += part.length;
+      if (taken > 32_000_000) client.socket.pause();
+    });
+    client.socket.resume();
+    await eventually(() => expect(taken).toBeGreaterThan(32_000_000));
+    expect(await settled()).toBeGreaterThan(before + 20_000_000);
+  });
+
+  it("is not lost while a message of its own arrives", async () => {
+    const received = gate<unknown>();
+    const hears = get(
+      Path.of("s"),
+      { returns: Returns.websocket(texts, { keepAliveMs: 400 }) },
+      () => async (socket) => received.open(await socket.receive()),
+    );
+    const { client } = await framed([hears], "/s");
+    for (const byte of frame(0x81, "a long message")) {
+      client.send(Buffer.of(byte));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(await received.passed).toEqual({ ok: true, value: "a long message" });
   });
 
   it("has what was sent before a close come whole, however slow its client is, and the close behind it", async () => {
