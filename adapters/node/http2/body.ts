@@ -3,7 +3,7 @@ import { bodyTooLarge, endedEarly, joined, noRoom } from "../../../src/inputs/bo
 import type { BodyFailure, BodyReceiver, BodySource } from "../../../src/inputs/body-source.ts";
 import { guarded } from "../../../src/logging/raised.ts";
 import type { Deadline, Deadlines, DeadlineListener } from "../../../src/server/deadlines.ts";
-import { endWithReset } from "./stream.ts";
+import { endWithReset } from "./end-with-reset.ts";
 
 type PartRead = Uint8Array | BodyFailure | undefined;
 

@@ -26,7 +26,8 @@ import { Allowance, limits } from "./allowance.ts";
 import { Http2Exchange, refusedHead } from "./exchange.ts";
 import type { ExchangeConnection } from "./exchange.ts";
 import { ConnectExchange, isExtendedConnect, openSocket } from "./socket.ts";
-import { Http2Stream, SendTimeout, endWithReset, respond, sendBody } from "./stream.ts";
+import { endWithReset } from "./end-with-reset.ts";
+import { Http2Stream, SendTimeout, respond, sendBody } from "./stream.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } =
   constants;
@@ -312,7 +313,7 @@ class Http2Connection implements ExchangeConnection {
       this.sending++;
     }
     // A body that was read to its end leaves nothing to drop.
-    if (sending.mayHaveBody && !stream.readableEnded) dropRest(stream);
+    if (sending.mayHaveBody && !stream.readableEnded) dropRest(exchange);
     if (isStream(body)) {
       endWithReset(stream);
       new Http2Stream(exchange, body, isEvents, handler, timeout).run();
@@ -326,9 +327,12 @@ class Http2Connection implements ExchangeConnection {
 }
 
 /** A request whose body is not read whole is over with its response (RFC 9113 §8.1). */
-function dropRest(stream: ServerHttp2Stream): void {
+function dropRest(exchange: Http2Exchange): void {
+  const { stream } = exchange;
   const drop = guarded(stream, () => {
     if (stream.readableEnded) return;
+    // Otherwise the reader of a part would take the next one, and pause the stream.
+    exchange.streamClosed();
     // Also of a stream that its client has reset: it closes once it is read to its end.
     stream.resume();
     if (!stream.closed) stream.close(NGHTTP2_NO_ERROR);

@@ -10,7 +10,8 @@ import { agreedExtensions } from "../upgrade.ts";
 import type { Upgrades } from "../upgrade.ts";
 import { Http2Exchange } from "./exchange.ts";
 import type { ExchangeConnection, RequestHead } from "./exchange.ts";
-import { endWithReset, partBytes, respond } from "./stream.ts";
+import { endWithReset } from "./end-with-reset.ts";
+import { partBytes, respond } from "./stream.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants;
 

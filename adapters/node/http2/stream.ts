@@ -10,6 +10,7 @@ import { nodeMajor, nodeMinor } from "../listen.ts";
 import { StreamWriter } from "../stream-writer.ts";
 import type { ServerState } from "../stream-writer.ts";
 import type { Http2Exchange } from "./exchange.ts";
+import { endWithReset } from "./end-with-reset.ts";
 
 /**
  * Resets a stream (INTERNAL_ERROR), so that its client sees that the response is not whole. Node's `close` with an error code ends
@@ -85,17 +86,6 @@ function headObject({ status, head }: Pick<WireResponse, "status" | "head">): Ou
   return headers;
 }
 
-/**
- * Destroys a stream that is read or written part by part once its client resets it. After a reset without an error Node waits until
- * all that arrived is read, and Node 20 to 24 until the last write ends, which may never happen: neither the stream nor its
- * connection would close.
- */
-export function endWithReset(stream: ServerHttp2Stream): void {
-  const end = guarded(stream, () => stream.destroy());
-  // Node emits it while it closes the stream.
-  stream.once("aborted", () => setImmediate(end));
-}
-
 /** The bytes of one write: HTTP/2's smallest frame limit. */
 export const partBytes = 16_384;
 
@@ -139,6 +129,7 @@ export function sendBody(stream: ServerHttp2Stream, body: string | Uint8Array, t
     stream.end(body);
     return;
   }
+  endWithReset(stream);
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   let at = 0;
   const next = guarded(stream, () => {

@@ -259,11 +259,15 @@ describe("http2: the limits of a WebSocket", () => {
 
   it("hold for what moves of a long message, each way", async () => {
     const received = gate<unknown>();
-    const route = get(Path.of("s"), { returns: Returns.websocket(bytes, { keepAliveMs: 400 }) }, () => async (socket) => {
-      await socket.send(new Uint8Array(1_000_000));
-      const message = await socket.receive();
-      received.open(message.ok ? message.value.length : message.error);
-    });
+    const route = get(
+      Path.of("s"),
+      { returns: Returns.websocket(bytes, { keepAliveMs: 400 }) },
+      () => async (socket) => {
+        await socket.send(new Uint8Array(1_000_000));
+        const message = await socket.receive();
+        received.open(message.ok ? message.value.length : message.error);
+      },
+    );
     const { client } = await opened(route);
     const { stream } = client;
     await new Promise<void>((resolve) => {

@@ -248,18 +248,24 @@ describe("http2: a body", () => {
       "read in part",
       post(Path.of("unread"), { inputs: { upload }, ...inText }, async ({ upload }) => {
         await upload.read();
+        // What comes behind has arrived.
+        await new Promise<void>((resolve) => {
+          setTimeout(resolve, 20);
+        });
         return "unread";
       }),
     ],
   ])("that is %s is asked for no further, and the connection stays", async (_what, unread) => {
-    const { port } = await start([unread], { http2: true });
-    const client = await FrameClient.to(port);
+    const server = await start([unread], { http2: true, drainMs: 600_000 });
+    const client = await FrameClient.to(server.port);
     for (const stream of [1, 3]) {
       client.write("headers", headOnly, stream, requestBlock("/unread", "POST"));
-      client.write("data", 0, stream, Buffer.alloc(1000));
+      for (let i = 0; i < 4; i++) client.write("data", 0, stream, Buffer.alloc(1000));
       await eventually(() => expect(client.resets.at(-1)).toEqual([stream, 0]));
     }
     expect(client.bytes).toBe(12);
+    // Nothing of them is left open.
+    expect(await server.stop()).toBe(0);
   });
 });
 
@@ -311,6 +317,16 @@ describe("http2: a stream", () => {
     client.write("reset", 0, 1, payload);
     await gone.passed;
     came(true);
+  });
+
+  it("that its client resets without an error while it is sent is over at once", async () => {
+    const large = get(Path.of("large"), inText, () => "x".repeat(100_000));
+    const server = await start([large, ok], { http2: true, drainMs: 600_000, sendTimeoutMs: 600_000 });
+    const client = await FrameClient.to(server.port);
+    client.write("headers", wholeRequest, 1, requestBlock("/large"));
+    await eventually(() => expect(client.bytes).toBe(65_535));
+    client.write("reset", 0, 1, noError);
+    expect(await server.stop()).toBe(0);
   });
 
   it("whose client takes nothing is reset, and not ended", async () => {
