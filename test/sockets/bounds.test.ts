@@ -154,7 +154,9 @@ describe("a socket: its end", () => {
     expect(link.closes).toEqual([[4001, "enough"]]);
     expect(await socket.receive()).toEqual(error({ kind: "closed", code: 4001, reason: "enough" }));
   });
+});
 
+describe("a socket: its close, and its silence", () => {
   it("that its client closed is not closed again", async () => {
     const link = new Link();
     const socket = opened(link);

@@ -228,7 +228,9 @@ describe("http2: a body", () => {
     await client.closed;
     expect(await stopped).toBe(0);
   });
+});
 
+describe("http2: a body, read whole and in part", () => {
   it("that is read whole leaves its stream to end by itself", async () => {
     const route = post(Path.of("reads"), { inputs: { upload }, ...inText }, async ({ upload }) => {
       while (((await upload.read()) as { value?: unknown }).value !== undefined);
@@ -337,7 +339,9 @@ describe("http2: a stream", () => {
     await eventually(() => expect(client.resets).toEqual([[1, 2]]));
     expect([client.bytes, client.endsStream]).toEqual([0, false]);
   });
+});
 
+describe("http2: a stream that waits, and one that is refused", () => {
   it("that waits for its producer, and not for its client, is not timed out", async () => {
     holdClock();
     const more = gate();

@@ -162,7 +162,9 @@ describe("a socket: a slow client", () => {
     await eventually(() => expect(taken).toBeGreaterThan(32_000_000));
     expect(await settled()).toBeGreaterThan(before + 20_000_000);
   });
+});
 
+describe("a socket: a long message", () => {
   it("is not lost while a message of its own arrives", async () => {
     const received = gate<unknown>();
     const hears = get(
