@@ -4,8 +4,7 @@
  * `curl --upload-file photo.jpg localhost:8080/files/photo.jpg`.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Path, Returns, bodyStream, param, put } from "usher-http";
@@ -32,6 +31,8 @@ const upload = put(
     const partial = join(UPLOADS, `.${randomUUID()}.partial`);
     const hash = createHash("sha256");
     let bytes = 0;
+    // Open before anything can fail: a stream that opens it by itself may make the file after it was removed.
+    const file = await open(partial, "wx");
     try {
       await pipeline(
         content,
@@ -42,7 +43,7 @@ const upload = put(
             yield part;
           }
         },
-        createWriteStream(partial, { flags: "wx" }),
+        file.createWriteStream(),
       );
       await rename(partial, join(UPLOADS, name));
       return { name, bytes, sha256: hash.digest("hex") };
