@@ -18,8 +18,8 @@ interface CloudflareRequest extends Request {
 
 const keepAliveMs = 60_000;
 /**
- * The separator of cookie lines that workerd joined. A value may have it too, which a sibling domain can set: so no cookie behind it has
- * a name that only the site itself can set.
+ * The separator of cookie lines that workerd joined. A sibling domain can set a cookie with this text in its value, so a cookie behind
+ * it never has a name that only the site itself can set.
  */
 const cookieSeparator = /, (?!__(?:Host|Secure)-)(?=[!#$%&'*+.^`|~\w-]+=)/i;
 

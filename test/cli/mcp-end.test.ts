@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { runtimes } from "../support/runtimes.ts";
-import { rows } from "../support/wide.ts";
+import { programRuntimes, runtimes } from "../support/runtimes.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "usher-mcp-end-"));
@@ -57,9 +56,7 @@ function started(runtime: keyof typeof runtimes, env: NodeJS.ProcessEnv = {}) {
   return { child, out, errors, exited, begun };
 }
 
-const names = rows<"node-oldest" | "node-newest" | "bun" | "deno">(["node-newest", "bun", "deno"], ["node-oldest"]);
-
-describe.each(names)("usher mcp on %s", (runtime) => {
+describe.each(programRuntimes)("usher mcp on %s", (runtime) => {
   it("answers a call after its input has ended, and waits for what follows the answer", async () => {
     const { child, out, errors, exited } = started(runtime);
     child.stdin.end(callOf("slow"));

@@ -12,8 +12,7 @@ import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { afterAll, describe, expect, it } from "vitest";
 import { run } from "../../cli/run.ts";
-import { runtimes } from "../support/runtimes.ts";
-import { rows } from "../support/wide.ts";
+import { programRuntimes, runtimes } from "../support/runtimes.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "usher-mcp-"));
@@ -220,17 +219,14 @@ it.each([
   expect(messages.length).toBe(3);
 });
 
-it.each(rows<"node-oldest" | "node-newest" | "bun" | "deno">(["node-newest", "bun", "deno"], ["node-oldest"]))(
-  "usher mcp on %s prints what a route prints on standard error",
-  async (runtime) => {
-    const before = runtime === "deno" ? ["run", "-A"] : [];
-    const child = spawn(runtimes[runtime](), [...before, join(root, "dist/cli.js"), "mcp", file]);
-    const [out, errors] = [text(child.stdout), text(child.stderr)];
-    child.stdin.end(`${JSON.stringify({ ...ping, method: "tools/call", params: { name: "prints" } })}\n`);
-    expect(JSON.parse(await out)).toEqual({ ...pong, result: { content: [{ type: "text", text: "done" }] } });
-    expect((await errors).match(/printed/g)?.length).toBe(6);
-  },
-);
+it.each(programRuntimes)("usher mcp on %s prints what a route prints on standard error", async (runtime) => {
+  const before = runtime === "deno" ? ["run", "-A"] : [];
+  const child = spawn(runtimes[runtime](), [...before, join(root, "dist/cli.js"), "mcp", file]);
+  const [out, errors] = [text(child.stdout), text(child.stderr)];
+  child.stdin.end(`${JSON.stringify({ ...ping, method: "tools/call", params: { name: "prints" } })}\n`);
+  expect(JSON.parse(await out)).toEqual({ ...pong, result: { content: [{ type: "text", text: "done" }] } });
+  expect((await errors).match(/printed/g)?.length).toBe(6);
+});
 
 it("usher mcp refuses a line that is not UTF-8", async () => {
   const child = spawn(process.execPath, [join(root, "dist/cli.js"), "mcp", file]);

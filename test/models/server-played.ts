@@ -94,7 +94,7 @@ export class Played {
 
   async begin(): Promise<void> {
     const gates = (key: number) => this.#gate(key).passed;
-    // No other process gets it while nobody listens: "start-again" wants it back.
+    // The kernel gives this port to no other process, so "start-again" finds it free.
     const port = await freePort();
     this.#server = await serve(routesOf(gates), { port, host: "127.0.0.1", drainMs, bodyTimeoutMs: 600_000_000 });
     void this.#server.stopped.then((cut) => (this.#cut = cut));

@@ -4,29 +4,20 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { bundle, start } from "../adapters/workers/running.ts";
-import { runtimes } from "../support/runtimes.ts";
-import { rows } from "../support/wide.ts";
+import { programRuntimes, runtimes } from "../support/runtimes.ts";
 
 const program = join(import.meta.dirname, "program.mjs");
 const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-read", "--allow-env"];
 
 // The paths of tsconfig.json lead Bun to the source, where the text of the reader is not.
 const bun = ["--tsconfig-override", join(import.meta.dirname, "../../examples/tsconfig.json")];
-
-type Run = readonly [name: string, binary: () => string, flags: readonly string[]];
+const flags: { readonly [runtime: string]: readonly string[] } = { bun, deno };
 
 describe("the docs routes", { timeout: 300_000 }, () => {
-  it.each(
-    rows<Run>(
-      [
-        ["the newest Node", runtimes["node-newest"], []],
-        ["Bun", runtimes.bun, bun],
-        ["Deno", runtimes.deno, deno],
-      ],
-      [["the oldest Node", runtimes["node-oldest"], []]],
-    ),
-  )("are served by %s, Scalar's script from its package", async (_name, binary, flags) => {
-    const { stdout } = await promisify(execFile)(binary(), [...flags, program], { cwd: import.meta.dirname });
+  it.each(programRuntimes)("are served by %s, Scalar's script from its package", async (runtime) => {
+    const { stdout } = await promisify(execFile)(runtimes[runtime](), [...(flags[runtime] ?? []), program], {
+      cwd: import.meta.dirname,
+    });
     expect(JSON.parse(stdout)).toEqual({
       "/openapi.json": [200, "gzip", false],
       "/docs": [200, null, false],

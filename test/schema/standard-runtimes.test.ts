@@ -4,31 +4,22 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { bundle, start } from "../adapters/workers/running.ts";
-import { runtimes } from "../support/runtimes.ts";
-import { rows } from "../support/wide.ts";
+import { programRuntimes, runtimes } from "../support/runtimes.ts";
 
 const program = join(import.meta.dirname, "program.mjs");
 const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-read", "--allow-env", "--allow-net"];
 // The paths of tsconfig.json lead Bun to the source.
 const bun = ["--tsconfig-override", join(import.meta.dirname, "../../examples/tsconfig.json")];
+const flags: { readonly [runtime: string]: readonly string[] } = { bun, deno };
 
 const whole = [200, '{"at":"2026-09-30T12:00:00.000Z","name":"Kim"}'];
 const both = { isAlike: true, wrong: ["body.at", "body.name"], none: 400, leaks: false };
 
-type Run = readonly [name: string, binary: () => string, flags: readonly string[]];
-
 describe("bodies and answers by other libraries", { timeout: 300_000 }, () => {
-  it.each(
-    rows<Run>(
-      [
-        ["the newest Node", runtimes["node-newest"], []],
-        ["Bun", runtimes.bun, bun],
-        ["Deno", runtimes.deno, deno],
-      ],
-      [["the oldest Node", runtimes["node-oldest"], []]],
-    ),
-  )("are validated on %s, two at once", async (_name, binary, flags) => {
-    const { stdout } = await promisify(execFile)(binary(), [...flags, program], { cwd: import.meta.dirname });
+  it.each(programRuntimes)("are validated on %s, two at once", async (runtime) => {
+    const { stdout } = await promisify(execFile)(runtimes[runtime](), [...(flags[runtime] ?? []), program], {
+      cwd: import.meta.dirname,
+    });
     expect(JSON.parse(stdout)).toEqual({
       zod: { one: whole, ...both },
       awaited: { one: [200, "Kim"], ...both },

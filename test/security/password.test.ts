@@ -14,6 +14,18 @@ const phc = (ln: number, r: number, p: number, salt: string, hash: Buffer): stri
 };
 const hex = (text: string) => Buffer.from(text.replaceAll(/\s/g, ""), "hex");
 
+/** Holds the first hash of a test until it is released. */
+function holdFirstHash() {
+  const node = process.getBuiltinModule("node:crypto");
+  const { scrypt } = node;
+  let go = (): void => {};
+  const hashing = vi.spyOn(node, "scrypt").mockImplementationOnce((...given: Parameters<typeof scrypt>) => {
+    go = () => scrypt(...given);
+  });
+  onTestFinished(() => hashing.mockRestore());
+  return { hashing, release: () => go() };
+}
+
 describe("a stored hash of another program", () => {
   it.each<[string, string, string]>([
     [
@@ -172,13 +184,7 @@ describe("many at once", () => {
   });
 
   it("leave at the deadline of their request, and their place is free", async () => {
-    const node = process.getBuiltinModule("node:crypto");
-    const { scrypt } = node;
-    let release = (): void => {};
-    const hashing = vi.spyOn(node, "scrypt").mockImplementationOnce((...given: Parameters<typeof scrypt>) => {
-      release = () => scrypt(...given);
-    });
-    onTestFinished(() => hashing.mockRestore());
+    const { hashing, release } = holdFirstHash();
     const passwords = Password.make({ cost, atOnce: 1, maxWaiting: 1, waitMs: 600_000 });
     const route = post(Path.root, { returns: Returns.text }, async () => passwords.hash("secret"));
     const first = passwords.hash("secret");
@@ -192,13 +198,7 @@ describe("many at once", () => {
   });
 
   it("take no place where the deadline of their request has passed before", async () => {
-    const node = process.getBuiltinModule("node:crypto");
-    const { scrypt } = node;
-    let release = (): void => {};
-    const hashing = vi.spyOn(node, "scrypt").mockImplementationOnce((...given: Parameters<typeof scrypt>) => {
-      release = () => scrypt(...given);
-    });
-    onTestFinished(() => hashing.mockRestore());
+    const { hashing, release } = holdFirstHash();
     const passwords = Password.make({ cost, atOnce: 1, maxWaiting: 1, waitMs: 2000 });
     const late = gate<Promise<string>>();
     const route = post(Path.root, { inputs: { deadline }, returns: Returns.text }, async ({ deadline }) => {

@@ -43,7 +43,7 @@ endsWithTest(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
 });
 
-/** Opens them all. They are closed when the process is sent anything, and it says so when the last is, whoever closed it. */
+/** Opens the connections in another process. Any message to it closes them. It sends a message when the last one is closed, by either side. */
 export async function connectAll(port: number, path: string): Promise<ChildProcess> {
   if (!isEnough) throw new Error(`no ${wanted}`);
   const child = spawn(process.execPath, ["-e", opens, String(port), path], {

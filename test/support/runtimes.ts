@@ -2,6 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { rows } from "./wide.ts";
 
 const machine = `${process.platform}-${process.arch}`;
 const executable = process.platform === "win32" ? ".exe" : "";
@@ -46,3 +47,9 @@ export const runtimes = {
     return binary([of && packageFolder(name, join(of, "package.json")), join("bin", `workerd${executable}`)]);
   },
 };
+
+/** The runtimes that a program is tried on; the oldest Node is left to the wide run, as the newest is among them. */
+export const programRuntimes = rows<"node-oldest" | "node-newest" | "bun" | "deno">(
+  ["node-newest", "bun", "deno"],
+  ["node-oldest"],
+);

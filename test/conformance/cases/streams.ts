@@ -95,7 +95,7 @@ export const disconnects: readonly WireCase[] = [
     name: "WR what is sent on and on, to who takes all of it, keeps no other from its turn",
     steps: [
       asks("GET /stream/flood/flood"),
-      // It has begun: of a client that leaves before that, workerd may tell nobody.
+      // The stream has begun: workerd may not report a client that leaves before that.
       sees("part "),
       discards,
       ...by("other", asks("GET /ok"), answers(ok), asks("GET /wait/flooded")),
