@@ -158,8 +158,8 @@ export const frameworkCodes: readonly Code[] = [
   outcomeUnknown,
 ];
 
-/** The sentence that a client gets by default, by code. */
-export const sentences: ReadonlyMap<string, string> = new Map([
+/** By code. */
+const sentences: ReadonlyMap<string, string> = new Map([
   ["not_found", "There is nothing here."],
   ["method_not_allowed", "That is not something you can do here."],
   ["unreadable", "That request could not be read."],
@@ -175,6 +175,11 @@ export const sentences: ReadonlyMap<string, string> = new Map([
   ["rate_limited", "That was asked too often. Please try again in a moment."],
   ["unsupported_media_type", "That request's body is not in a form this can read."],
 ]);
+
+/** The sentence of a refusal that is given none. */
+export function sentenceOf({ name, doc }: Code): string {
+  return sentences.get(name) ?? doc;
+}
 
 /** Codes that a handler or an input may use undeclared. */
 export type FrameworkCode = "invalid" | "unreadable" | "too_large" | "busy" | "internal" | "timed_out";
@@ -270,7 +275,7 @@ export function refuse<const Name extends string>(
   needs(isCode(code), "refuse: its code", code, "made by Refusal.code");
   if (message !== undefined) needsText("refuse: its message", message);
   if (options !== undefined) needsObject("refuse: options", options);
-  const sentence = message ?? sentences.get(code.name) ?? code.doc;
+  const sentence = message ?? sentenceOf(code);
   // Every `busy` has `Retry-After` (contract 7.2).
   return new Refusal(code, sentence, code.name === busy.name ? { ...options, headers: retryAfter } : (options ?? {}));
 }
@@ -281,7 +286,7 @@ export const timedOutRefusal: Refusal<"timed_out"> = /* @__PURE__ */ refuse(time
 /** The 400 that lists the problems of a request, and how many more there are. */
 export function invalidRefusal(problems: readonly Problem[], detail?: string, more = 0): Refusal<"invalid"> {
   const options = detail === undefined ? { problems, more } : { problems, more, detail };
-  return new Refusal(invalid, sentences.get("invalid") as string, options);
+  return new Refusal(invalid, sentenceOf(invalid), options);
 }
 
 /** The refusal with at most `max` problems listed. */

@@ -13,7 +13,7 @@ import { stripped } from "../../src/http/fields.ts";
 import { joined } from "../../src/inputs/body-source.ts";
 import { inBackground } from "../../src/logging/raised.ts";
 import { resultMember } from "../../src/openapi/tool-schemas.ts";
-import { sentences } from "../../src/refusals.ts";
+import { internal, sentenceOf } from "../../src/refusals.ts";
 import type { CompiledTool } from "./tool.ts";
 
 /** How much of an answer is read. */
@@ -45,7 +45,7 @@ export function toolResult(
 
 /** As where a route throws before it answers. */
 function brokenResult(thrown: unknown): string {
-  if (thrown instanceof BrokenStream) return failure("internal", sentences.get("internal") as string);
+  if (thrown instanceof BrokenStream) return failure("internal", sentenceOf(internal));
   throw thrown;
 }
 

@@ -10,7 +10,7 @@ import type { InputValues } from "../inputs/plan.ts";
 import { recordOf } from "../inputs/request.ts";
 import type { HandlerGuard } from "../inputs/request.ts";
 import { within, withinDeadline } from "../logging/context.ts";
-import { Refusal, crossOrigin, methodNotAllowed, notFound, notImplemented, sentences } from "../refusals.ts";
+import { Refusal, crossOrigin, methodNotAllowed, notFound, notImplemented, sentenceOf } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { isCrossOrigin } from "../security/cross-origin.ts";
 import { logFault, openSpan } from "./access-log.ts";
@@ -322,7 +322,7 @@ function withoutSlash(path: string): string | undefined {
 
 function refused(code: Code, headers: Refusal["headers"] = [], detail?: string): Answer {
   const options = detail === undefined ? { headers } : { headers, detail };
-  return refusalAnswer(new Refusal(code, sentences.get(code.name) as string, options));
+  return refusalAnswer(new Refusal(code, sentenceOf(code), options));
 }
 
 function empty(status: number, headers: Answer["headers"] = []): Answer {

@@ -1,7 +1,7 @@
 import { needs, needsFunction, needsObject, needsTexts } from "../given.ts";
 import { mediaType } from "../codecs/index.ts";
 import { isToken, stripped } from "../http/fields.ts";
-import { Problem, Refusal, inOneLine, invalidRefusal, sentences, unsupportedMediaType } from "../refusals.ts";
+import { Problem, Refusal, inOneLine, invalidRefusal, sentenceOf, unsupportedMediaType } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { compileReader } from "../schema/read.ts";
 import type { ReadJson } from "../schema/read.ts";
@@ -48,7 +48,7 @@ export function checkContentType(request: InputRequest, accepted: readonly strin
 /** A 415. The log has the types that the route reads, and not the one that was sent. */
 export function unsupported(types: readonly string[]): Refusal<"unsupported_media_type"> {
   const detail = `the route reads ${types.join(" or ")}`;
-  return new Refusal(unsupportedMediaType, sentences.get("unsupported_media_type") as string, { detail });
+  return new Refusal(unsupportedMediaType, sentenceOf(unsupportedMediaType), { detail });
 }
 
 /** Whether a `Content-Type` matches one of some patterns: `type/subtype`, `type/*` or `type/*+suffix`, without case and parameters. */

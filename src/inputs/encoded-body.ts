@@ -1,6 +1,6 @@
 /** The seam of a body's `Content-Encoding` (RFC 9110 §8.4): the core knows only whether a body has one. */
 import { itemsOf } from "../http/fields.ts";
-import { Refusal, sentences, unsupportedMediaType } from "../refusals.ts";
+import { Refusal, sentenceOf, unsupportedMediaType } from "../refusals.ts";
 import type { BodySource } from "./body-source.ts";
 
 /** How an app reads encoded bodies, made by `Decompress.make`. */
@@ -30,5 +30,5 @@ const detail = "the body has a Content-Encoding that is not read";
 /** The 415 for a body whose coding is not read, with those that are (RFC 9110 §15.5.16). */
 export function encodingRefusal(accepted = "identity"): Refusal<"unsupported_media_type"> {
   const headers = [["accept-encoding", accepted]] as const;
-  return new Refusal(unsupportedMediaType, sentences.get("unsupported_media_type") as string, { headers, detail });
+  return new Refusal(unsupportedMediaType, sentenceOf(unsupportedMediaType), { headers, detail });
 }

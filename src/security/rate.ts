@@ -2,7 +2,7 @@ import { isThenable } from "../async.ts";
 import { isObject, needs, needsObject, needsText } from "../given.ts";
 import { networkOf } from "../http/addresses.ts";
 import type { Dep } from "../inputs/dep.ts";
-import { Refusal, rateLimited, sentences } from "../refusals.ts";
+import { Refusal, rateLimited, sentenceOf } from "../refusals.ts";
 import { memory, waitOf } from "./rate-store.ts";
 import type { RateRule, RateStore } from "./rate-store.ts";
 
@@ -104,7 +104,7 @@ function outcome(taken: unknown): Refusal | undefined {
   const waitMs = waitOf("Rate.limit", taken);
   if (waitMs <= 0) return undefined;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return new Refusal(rateLimited, sentences.get("rate_limited") as string, {
+  return new Refusal(rateLimited, sentenceOf(rateLimited), {
     headers: [["retry-after", String(seconds)]],
   });
 }
