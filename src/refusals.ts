@@ -250,7 +250,7 @@ function isTextOrNone(detail: unknown): boolean {
 
 /** Options that only the framework sets, except `detail`. */
 interface RefusalOptions {
-  readonly detail?: string;
+  readonly detail?: string | undefined;
   readonly challenge?: string | undefined;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly problems?: readonly Problem[];
@@ -285,16 +285,15 @@ export const timedOutRefusal: Refusal<"timed_out"> = /* @__PURE__ */ refuse(time
 
 /** The 400 that lists the problems of a request, and how many more there are. */
 export function invalidRefusal(problems: readonly Problem[], detail?: string, more = 0): Refusal<"invalid"> {
-  const options = detail === undefined ? { problems, more } : { problems, more, detail };
-  return new Refusal(invalid, sentenceOf(invalid), options);
+  return new Refusal(invalid, sentenceOf(invalid), { problems, more, detail });
 }
 
 /** The refusal with at most `max` problems listed. */
 export function listing(max: number, refusal: Refusal): Refusal {
   const { code, message, detail, headers, problems, more } = refusal;
   if (problems.length <= max) return refusal;
-  const listed = { headers, problems: problems.slice(0, max), more: more + problems.length - max };
-  return new Refusal(code, message, detail === undefined ? listed : { ...listed, detail });
+  const unlisted = more + problems.length - max;
+  return new Refusal(code, message, { headers, problems: problems.slice(0, max), more: unlisted, detail });
 }
 
 /** An error with the refusal that answers it when it is not caught; its message is logged as the detail. */

@@ -6,8 +6,7 @@ import { Refusal, RefusingError, Unwritable, internal, isTellable, sentenceOf } 
 
 /** A 500. */
 export function internalRefusal(detail: string | undefined): Refusal<"internal"> {
-  const options = detail === undefined ? {} : { detail };
-  return new Refusal(internal, sentenceOf(internal), options);
+  return new Refusal(internal, sentenceOf(internal), { detail });
 }
 
 /** The refusal that answers a thrown value: a thrown refusal itself, and 500 `internal` for anything else. */

@@ -321,8 +321,7 @@ function withoutSlash(path: string): string | undefined {
 }
 
 function refused(code: Code, headers: Refusal["headers"] = [], detail?: string): Answer {
-  const options = detail === undefined ? { headers } : { headers, detail };
-  return refusalAnswer(new Refusal(code, sentenceOf(code), options));
+  return refusalAnswer(new Refusal(code, sentenceOf(code), { headers, detail }));
 }
 
 function empty(status: number, headers: Answer["headers"] = []): Answer {
