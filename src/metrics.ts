@@ -6,7 +6,7 @@ import { needsObject, needsPath } from "./given.ts";
 import type { Succeeded } from "./answers/returned.ts";
 import * as Returns from "./answers/returns.ts";
 import type { Dep } from "./inputs/dep.ts";
-import { internal, refuse } from "./refusals.ts";
+import { internalRefusal } from "./refusals.ts";
 import * as Meta from "./routing/meta.ts";
 import { of } from "./routing/path.ts";
 import type { Path } from "./routing/path.ts";
@@ -157,9 +157,7 @@ export function routes<At extends string = "/metrics", Refuses extends string = 
   const inputs = guard === undefined ? {} : { guard };
   const route = get(at, { summary, inputs, returns: Returns.response, meta }, async () => {
     const collect = await source.catch(() => undefined);
-    return collect === undefined
-      ? refuse(internal, undefined, { detail: missing })
-      : make(await collect(), { contentType });
+    return collect === undefined ? internalRefusal(missing) : make(await collect(), { contentType });
   });
   return [route as Route<"GET", At, Wire, Succeeded<number, unknown>, Refuses>];
 }

@@ -288,6 +288,11 @@ export function invalidRefusal(problems: readonly Problem[], detail?: string, mo
   return new Refusal(invalid, sentenceOf(invalid), { problems, more, detail });
 }
 
+/** A 500: `detail` is logged. */
+export function internalRefusal(detail: string | undefined): Refusal<"internal"> {
+  return new Refusal(internal, sentenceOf(internal), { detail });
+}
+
 /** The refusal with at most `max` problems listed. */
 export function listing(max: number, refusal: Refusal): Refusal {
   const { code, message, detail, headers, problems, more } = refusal;

@@ -1,6 +1,6 @@
 /** Sessions where requests share no memory: each is in an object of the runtime, which answers all its requests. */
 import type { ClientObjects } from "../../src/app/client-object.ts";
-import { internalRefusal } from "../../src/app/failures.ts";
+import { internalRefusal } from "../../src/refusals.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import type { AnyDep } from "../../src/inputs/dep.ts";
 import { isWorkers } from "../../src/runtime.ts";

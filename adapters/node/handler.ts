@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { needsApp } from "../../src/given.ts";
 import type { App } from "../../src/app/app.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
-import { internalRefusal } from "../../src/app/failures.ts";
+import { internalRefusal } from "../../src/refusals.ts";
 import { isPending } from "../../src/deferred.ts";
 import { bodyTooLarge, noRoom } from "../../src/inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";

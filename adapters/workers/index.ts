@@ -6,7 +6,7 @@ import { DeclarationError } from "../../src/app/checks.ts";
 import { clientState } from "../../src/app/client-object.ts";
 import type { ObjectContext, ObjectRouting } from "../../src/app/client-object.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
-import { internalRefusal } from "../../src/app/failures.ts";
+import { internalRefusal } from "../../src/refusals.ts";
 import { responseOf, unmade } from "../../src/app/web.ts";
 import { isPending } from "../../src/deferred.ts";
 import { HostCheck, refuse } from "../../src/server/bad-request.ts";

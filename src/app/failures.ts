@@ -2,12 +2,7 @@ import type { Level, LogFields } from "../logging/entry.ts";
 import { describeRaised, isA, logRaised } from "../logging/raised.ts";
 import type { Raised } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
-import { Refusal, RefusingError, Unwritable, internal, isTellable, sentenceOf } from "../refusals.ts";
-
-/** A 500. */
-export function internalRefusal(detail: string | undefined): Refusal<"internal"> {
-  return new Refusal(internal, sentenceOf(internal), { detail });
-}
+import { Refusal, RefusingError, Unwritable, internalRefusal, isTellable } from "../refusals.ts";
 
 /** The refusal that answers a thrown value: a thrown refusal itself, and 500 `internal` for anything else. */
 export function refusalOf(thrown: unknown): Refusal {

@@ -2,9 +2,9 @@ import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isA } from "../logging/raised.ts";
-import { Refusal, RefusingError, Unwritable, isTellable, listing } from "../refusals.ts";
+import { Refusal, RefusingError, Unwritable, internalRefusal, isTellable, listing } from "../refusals.ts";
 import { logRaise, logRefusal } from "./access-log.ts";
-import { internalRefusal, refusalOf } from "./failures.ts";
+import { refusalOf } from "./failures.ts";
 import type { RequestState } from "./request.ts";
 
 /**

@@ -3,9 +3,9 @@ import { answeredBefore, bodyRefusal, isFailure } from "../inputs/body-source.ts
 import type { BodyFailure, BodyReceiver } from "../inputs/body-source.ts";
 import { within } from "../logging/context.ts";
 import type { Carrying } from "../logging/context.ts";
+import { internalRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import type { CompiledRoute } from "./compile.ts";
-import { internalRefusal } from "./failures.ts";
 
 /** A request whose body is read whole. */
 interface BodyRequest extends Carrying {

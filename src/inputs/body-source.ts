@@ -1,7 +1,7 @@
 import { isObject, needs, shown } from "../given.ts";
 import { isBytes } from "../http/bytes.ts";
 import { inBackground } from "../logging/raised.ts";
-import { Problem, busy, internal, invalidRefusal, refuse, tooLarge, unreadable } from "../refusals.ts";
+import { Problem, busy, internalRefusal, invalidRefusal, refuse, tooLarge, unreadable } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
@@ -139,7 +139,7 @@ export function bodyRefusal(failure: AnyFailure): Refusal<"too_large" | "unreada
 
 /** The 500 of a body that is read in two ways. Only inputs that `Dep.bind` found can cause it: `App.make` checks the route's own. */
 export function bodyReadTwice(route: string | undefined): Refusal<"internal"> {
-  return refuse(internal, undefined, { detail: `${route} read its body in two ways, where a body is read one way` });
+  return internalRefusal(`${route} read its body in two ways, where a body is read one way`);
 }
 
 /** Whatever may be wrong with a body that is read as it arrives. */

@@ -1,6 +1,6 @@
 /** The readers that the page of `Openapi.docs` can show: the package's own, and Scalar's API reference. */
 import type { Awaitable } from "../inputs/dep.ts";
-import { internal, refuse } from "../refusals.ts";
+import { internalRefusal } from "../refusals.ts";
 import type { Asset } from "./asset.ts";
 
 /**
@@ -120,6 +120,6 @@ async function readScalar(): Promise<Uint8Array> {
   } catch (error) {
     const detail = `the script of Openapi.docs could not be read: ${remedy}`;
     const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-    throw refuse(internal, undefined, { detail: `${detail}${code}` });
+    throw internalRefusal(`${detail}${code}`);
   }
 }

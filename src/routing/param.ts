@@ -4,7 +4,7 @@ import { decodeSegment } from "../http/target.ts";
 import type { AnyDep, AnyParam, Dep, DepNode, Param, PathWire, Place, Rest } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { notText, readText } from "../inputs/text.ts";
-import { Refusal, internal, sentenceOf } from "../refusals.ts";
+import { internalRefusal } from "../refusals.ts";
 import type { Segment } from "./path.ts";
 
 /**
@@ -25,7 +25,7 @@ export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
     if (typeof index !== "number") {
       const problem = index === "another" ? "does not have: it has another of that name" : "does not have";
       const detail = `a dependency read the path parameter ${name}, which the path of ${place.route} ${problem}`;
-      throw new Refusal(internal, sentenceOf(internal), { detail });
+      throw internalRefusal(detail);
     }
     if (parameter.kind === "rest") return (request) => readRest(request.captured[index] as string, at);
     return (request) => {

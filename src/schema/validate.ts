@@ -1,6 +1,7 @@
 import { isThenable } from "../async.ts";
 import { inBackground } from "../logging/raised.ts";
-import { RefusingError, Refusal, internal, sentenceOf } from "../refusals.ts";
+import { RefusingError, internalRefusal } from "../refusals.ts";
+import type { Refusal } from "../refusals.ts";
 import type { AnyStandard } from "./standard.ts";
 
 /** A schema that does not keep to Standard Schema, a bug of the application: a 500 whose logged detail quotes no value. */
@@ -10,7 +11,7 @@ export class SchemaError extends RefusingError {
 
   constructor(detail: string) {
     super(detail);
-    this.refusal = new Refusal(internal, sentenceOf(internal), { detail });
+    this.refusal = internalRefusal(detail);
   }
 }
 
