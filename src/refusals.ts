@@ -234,7 +234,7 @@ export function isCode(value: unknown): boolean {
 }
 
 /** Whether a value is a refusal with a readable code and detail: JavaScript can construct one from any arguments. */
-export function isTellable(refusal: unknown): refusal is Refusal {
+export function isRefusal(refusal: unknown): refusal is Refusal {
   try {
     if (!(refusal instanceof Refusal)) return false;
     const { code, detail }: Refusal = refusal;

@@ -3,7 +3,7 @@ import { isPage } from "../html/page.ts";
 import type { Html } from "../html/html.ts";
 import { isObject, needs, needsObject, needsSchema, needsText } from "../given.ts";
 import { awaitErrors } from "../node-stream.ts";
-import { Unwritable, isTellable } from "../refusals.ts";
+import { Unwritable, isRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import type { InputOf, StandardSchema, AnyStandard } from "../schema/standard.ts";
 import type { AnyShape, ValueOf, Written } from "../schema/valibot.ts";
@@ -127,7 +127,7 @@ export function takeover(
 
 /** The answer of a refusal: the status of its code, and `{ error, message, problems?, more? }`. */
 export function refusal(refusal: Refusal): Answer {
-  needs(isTellable(refusal), "Answer.refusal: it", refusal, "made by refuse");
+  needs(isRefusal(refusal), "Answer.refusal: it", refusal, "made by refuse");
   const { code, message, problems, more, challenge: own = code.challenge } = refusal;
   const body = {
     error: code.name,

@@ -8,7 +8,7 @@ import { logRaised } from "../logging/raised.ts";
 import { escaped, jsonContext, timestamp } from "../logging/entry.ts";
 import type { Level, LogContext, LogEntry, LogFields, OpenSpan } from "../logging/entry.ts";
 import { isAnyOn, isAskedFor, isOn, log, write } from "../logging/writer.ts";
-import { isTellable } from "../refusals.ts";
+import { isRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
 import { measure } from "../telemetry/measure.ts";
@@ -197,7 +197,7 @@ export function logLate(request: RequestState, status: number): void {
 /** Gives an error to the application's `onError`, if it has one. A refusal is an answer and no error. Never throws. */
 function reportError(request: RequestState, thrown: unknown, during: FailedRequest["during"]): void {
   const { onError } = request.app;
-  if (onError === undefined || isTellable(thrown)) return;
+  if (onError === undefined || isRefusal(thrown)) return;
   try {
     const failed = failedRequest(request, during);
     const reporting = within(request, () => onError(thrown, failed));

@@ -4,7 +4,7 @@ import { carried, current, withoutDeadline } from "../logging/context.ts";
 import type { LogContext } from "../logging/entry.ts";
 import { attempt, inBackground } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
-import { busy, isTellable, refuse } from "../refusals.ts";
+import { busy, isRefusal, refuse } from "../refusals.ts";
 import { failureOf } from "./failures.ts";
 import { RunningWork } from "./running-work.ts";
 
@@ -142,7 +142,7 @@ class OwnWork implements Background {
   #failed({ what }: Work, thrown: unknown, context: LogContext | undefined): void {
     const { level, why, fields } = failureOf(thrown);
     log({ level, source: "framework.background", message: `${what} raised${why}`, fields, context });
-    if (this.#onError === undefined || isTellable(thrown)) return;
+    if (this.#onError === undefined || isRefusal(thrown)) return;
     const report = async (): Promise<void> => {
       await this.#onError?.(thrown, { what, requestId: context?.requestId });
     };

@@ -2,12 +2,12 @@ import type { Level, LogFields } from "../logging/entry.ts";
 import { describeRaised, isA, logRaised } from "../logging/raised.ts";
 import type { Raised } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
-import { Refusal, RefusingError, Unwritable, internalRefusal, isTellable } from "../refusals.ts";
+import { Refusal, RefusingError, Unwritable, internalRefusal, isRefusal } from "../refusals.ts";
 
 /** The refusal that answers a thrown value: a thrown refusal itself, and 500 `internal` for anything else. */
 export function refusalOf(thrown: unknown): Refusal {
-  if (isTellable(thrown)) return thrown;
-  if (isA(RefusingError, thrown) && isTellable(thrown.refusal)) return thrown.refusal;
+  if (isRefusal(thrown)) return thrown;
+  if (isA(RefusingError, thrown) && isRefusal(thrown.refusal)) return thrown.refusal;
   if (isA(Refusal, thrown)) return internalRefusal("a refusal whose code or detail is none");
   return internalRefusal(isA(Unwritable, thrown) ? thrown.message : undefined);
 }
@@ -42,7 +42,7 @@ export function failureOf(thrown: unknown): RaisedFailure {
 
 /** Kind and stack of a thrown value for the log; undefined for a refusal, which has its own detail. */
 export function raisedOf(thrown: unknown): Raised | undefined {
-  return isTellable(thrown) ? undefined : describeRaised(thrown);
+  return isRefusal(thrown) ? undefined : describeRaised(thrown);
 }
 
 const nothing: LogFields = {};

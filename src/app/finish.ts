@@ -18,7 +18,7 @@ import { askingForTextKinds } from "../events/text-kinds.ts";
 import { isBytes, ownBytes } from "../http/bytes.ts";
 import { httpDate, isFieldValue, isToken } from "../http/fields.ts";
 import { inBackground } from "../logging/raised.ts";
-import { Unwritable, isTellable } from "../refusals.ts";
+import { Unwritable, isRefusal } from "../refusals.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import {
   ConnectionLog,
@@ -206,7 +206,7 @@ function invalidReason(answer: Answer): string | undefined {
   const opensSocket = typeof body === "object" && isSocket(body);
   const isUpgrade = opensSocket || (typeof body === "object" && isTakeover(body));
   if (isUpgrade ? status !== 101 : !isFinal) return `${numberOr(status)}, which is not a final status`;
-  if (refused !== undefined && !isTellable(refused)) return "a refusal whose code or detail is no text";
+  if (refused !== undefined && !isRefusal(refused)) return "a refusal whose code or detail is no text";
   if (!isOurs(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
   for (const pair of headers) {
     const [name, value] = pair;

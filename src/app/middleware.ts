@@ -2,7 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { answerReturns, startPage } from "../answers/kinds.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { recordOf } from "../inputs/request.ts";
-import { isTellable } from "../refusals.ts";
+import { isRefusal } from "../refusals.ts";
 import { logRefusal } from "./access-log.ts";
 import type { Middleware, MiddlewareRequest } from "./compile.ts";
 import { cancelBody } from "./cancel-body.ts";
@@ -54,7 +54,7 @@ export async function answerThrough(
 function note({ refused: noted, bodies }: Inside, answer: Answer): Answer {
   const { refused, body } = answer;
   if (typeof body === "object" && !bodies.includes(body)) bodies.push(body);
-  if (isTellable(refused) && !noted.includes(refused)) noted.push(refused);
+  if (isRefusal(refused) && !noted.includes(refused)) noted.push(refused);
   return answer;
 }
 
@@ -69,5 +69,5 @@ function keepMade(request: RequestState, answer: Answer): Answer {
 // Middleware has answered without waiting for it.
 function dropLate(request: RequestState, { body, refused }: Answer): void {
   cancelBody(body);
-  if (isTellable(refused) && refused.detail !== undefined) logRefusal(request, refused);
+  if (isRefusal(refused) && refused.detail !== undefined) logRefusal(request, refused);
 }

@@ -2,7 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isA } from "../logging/raised.ts";
-import { Refusal, RefusingError, Unwritable, internalRefusal, isTellable, listing } from "../refusals.ts";
+import { Refusal, RefusingError, Unwritable, internalRefusal, isRefusal, listing } from "../refusals.ts";
 import { logRaise, logRefusal } from "./access-log.ts";
 import { refusalOf } from "./failures.ts";
 import type { RequestState } from "./request.ts";
@@ -16,13 +16,13 @@ export function formatted(request: RequestState, answer: Answer): Answer {
   const { refused } = answer;
   if ((refusalFormat ?? languages) === undefined || refused === undefined || refused === request.formatted)
     return answer;
-  if (!isTellable(refused)) return answer;
+  if (!isRefusal(refused)) return answer;
   request.formatted = refused;
   try {
     return written(request, answer, refused, refusalFormat);
   } catch (thrown) {
     if (refused.detail !== undefined) logRefusal(request, refused);
-    const refusal = internalOf(request, isTellable(thrown) ? new Unwritable(raisedRefusal) : thrown);
+    const refusal = internalOf(request, isRefusal(thrown) ? new Unwritable(raisedRefusal) : thrown);
     return writtenSafely(request, refusal, refusalFormat);
   }
 }
@@ -39,9 +39,9 @@ const raisedRefusal = "a refusal whose format raised another";
 /** The answer to an exception, which it logs. Never throws. */
 export function failureAnswer(request: RequestState, thrown: unknown): Answer {
   const refusal = refusalOf(thrown);
-  if (!isTellable(thrown)) request.hasFailed = true;
+  if (!isRefusal(thrown)) request.hasFailed = true;
   if (isA(RefusingError, thrown) && thrown.isOutcomeUnknown) request.isOutcomeUnknown = true;
-  if (request.acquired !== undefined && !isTellable(thrown)) request.acquired.hasFailed = true;
+  if (request.acquired !== undefined && !isRefusal(thrown)) request.acquired.hasFailed = true;
   logRaise(request, refusal, thrown);
   try {
     // The line of the exception has the detail already.

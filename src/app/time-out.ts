@@ -4,7 +4,7 @@ import { isPending, whenResolved } from "../deferred.ts";
 import type { Deferred } from "../deferred.ts";
 import { within } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
-import { RefusingError, isTellable, outcomeUnknown, refuse, timedOut, timedOutRefusal } from "../refusals.ts";
+import { RefusingError, isRefusal, outcomeUnknown, refuse, timedOut, timedOutRefusal } from "../refusals.ts";
 import { logLate } from "./access-log.ts";
 import { Acquired } from "./acquired.ts";
 import type { RequestDeadline } from "./deadline.ts";
@@ -86,7 +86,7 @@ export function dropThrown(
   thrown: unknown,
 ): Promise<never> {
   request.guard?.late(undefined);
-  const isExpected = deadline.isOwn(thrown) || isTellable(thrown) || isA(RefusingError, thrown);
+  const isExpected = deadline.isOwn(thrown) || isRefusal(thrown) || isA(RefusingError, thrown);
   if (!isExpected) failureAnswer(request, thrown);
   return new Promise(() => {});
 }
