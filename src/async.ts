@@ -103,7 +103,7 @@ export async function inTime(
 }
 
 /** Lets the process end while a timer runs, on a runtime whose timers keep it alive. */
-export function holdsNothing(timer: unknown): void {
+export function unrefTimer(timer: unknown): void {
   if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
     timer.unref();
 }

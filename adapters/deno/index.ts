@@ -7,7 +7,7 @@ import { OpenSockets, until } from "../../src/server/lifecycle.ts";
 import { Listener } from "../../src/server/listener.ts";
 import type { ListenAddress } from "../../src/server/listener.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
-import { logListener, sayReported } from "../../src/app/failures.ts";
+import { logListener, logReported } from "../../src/app/failures.ts";
 import { isPending, pass } from "../../src/deferred.ts";
 import type { MaybePromise } from "../../src/deferred.ts";
 import { limitsOf } from "../../src/server/options.ts";
@@ -17,7 +17,7 @@ import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-reque
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import { StreamCut } from "../../src/events/readable.ts";
 import { useSink } from "../../src/logging/writer.ts";
-import { holdsNothing } from "../../src/async.ts";
+import { unrefTimer } from "../../src/async.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { DenoExchange, ownOriginOf, targetOf } from "./exchange.ts";
 import { InFlight, Pending, Serving, respond } from "./respond.ts";
@@ -173,7 +173,7 @@ class DenoListener extends Listener {
     const exitMs = Math.max(drainMs, minExitMs);
     logListener("warn", `${held}: the process ends in ${exitMs / 1000}s`);
     // Without such a connection the process ends before.
-    holdsNothing(setTimeout(() => Deno.exit(), exitMs));
+    unrefTimer(setTimeout(() => Deno.exit(), exitMs));
   }
 
   /** Ends everything in flight and returns the number of requests that were cut. */
@@ -201,7 +201,7 @@ function pem(text: string | Uint8Array): string {
 const hooks: Pick<DenoServeOptions, "onListen" | "onError"> = {
   onListen: () => {},
   onError: (error) => {
-    if (!isA(StreamCut, error)) sayReported(error);
+    if (!isA(StreamCut, error)) logReported(error);
     return new Response(null, { status: 500 });
   },
 };

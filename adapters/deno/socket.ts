@@ -1,5 +1,5 @@
 import type { OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
-import { holdsNothing } from "../../src/async.ts";
+import { unrefTimer } from "../../src/async.ts";
 import { caught, guarded } from "../../src/logging/raised.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
@@ -56,7 +56,7 @@ export function upgrade(
     exchange.left();
   });
   const timer = setTimeout(left, server.sendTimeoutMs);
-  holdsNothing(timer);
+  unrefTimer(timer);
   const open = (): void => {
     clearTimeout(timer);
     if (!isAwaited) return socket.close();

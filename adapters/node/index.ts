@@ -6,7 +6,7 @@ import { inTime } from "../../src/async.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { refuseCertificateReaders } from "../../src/app/checks.ts";
-import { sayReported } from "../../src/app/failures.ts";
+import { logReported } from "../../src/app/failures.ts";
 import { CountedLog } from "../../src/app/counted-log.ts";
 import { Listener } from "../../src/server/listener.ts";
 import type { ListenAddress, StopSignals } from "../../src/server/listener.ts";
@@ -104,7 +104,7 @@ class NodeListener extends Listener {
     const { servers, ...bound } = await listen(this.limits, () => this.#server());
     this.#servers = servers;
     // The system may refuse a connection because memory or file descriptors run out, and accept the next one.
-    for (const server of servers) server.on("error", sayReported);
+    for (const server of servers) server.on("error", logReported);
     this.#endMeasuring = measureConnections(() => this.#openConnections);
     return bound;
   }

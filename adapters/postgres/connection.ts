@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { holdsNothing } from "../../src/async.ts";
+import { unrefTimer } from "../../src/async.ts";
 import { ConnectionFailure } from "../../src/database/connection.ts";
 import type {
   StatementResult,
@@ -344,7 +344,7 @@ async function openAt(
   const connection = new PostgresConnection(config);
   const boundMs = connectBoundOf(target);
   const timer = boundMs > 0 && setTimeout(() => connection.cut(`no connection within ${boundMs} ms`), boundMs);
-  if (isUnref) holdsNothing(timer);
+  if (isUnref) unrefTimer(timer);
   try {
     await connection.open();
     if (await fits(connection, kind)) return connection;

@@ -1,5 +1,5 @@
 import { clearTimeout, setTimeout } from "node:timers";
-import { holdsNothing } from "../../src/async.ts";
+import { unrefTimer } from "../../src/async.ts";
 import { ConnectionFailure } from "../../src/database/connection.ts";
 import type { DatabaseConnection } from "../../src/database/connection.ts";
 import { DatabaseError } from "../../src/database/failure.ts";
@@ -237,7 +237,7 @@ async function openRelay(
   const boundMs = connectBoundOf(target);
   const timer =
     boundMs > 0 && setTimeout(() => connection.cut(`nothing was listened to within ${boundMs} ms`), boundMs);
-  if (isAgain) holdsNothing(timer);
+  if (isAgain) unrefTimer(timer);
   try {
     const [row] = await connection.run("select pg_backend_pid()", []);
     await makeTable(connection);

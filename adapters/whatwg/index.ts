@@ -5,7 +5,7 @@ import { needsApp } from "../../src/given.ts";
 import type { App } from "../../src/app/app.ts";
 import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
 import { FetchExchange, responseOf, responseTo, unmade } from "../../src/app/web.ts";
-import { holdsNothing, inTime } from "../../src/async.ts";
+import { inTime, unrefTimer } from "../../src/async.ts";
 import { isPending } from "../../src/deferred.ts";
 import type { MaybePromise } from "../../src/deferred.ts";
 import type { StreamBody } from "../../src/events/stream.ts";
@@ -240,7 +240,7 @@ class WhatwgExchange extends FetchExchange implements Exchange {
   override keepAlive(work: Promise<unknown>, ms?: number): void {
     if (this.node.waitUntil === undefined) return;
     const nothing = (): void => {};
-    const kept = ms === undefined ? work : inTime(work, ms, holdsNothing);
+    const kept = ms === undefined ? work : inTime(work, ms, unrefTimer);
     this.node.waitUntil(kept.then(nothing, nothing));
   }
 }

@@ -1,5 +1,5 @@
 import { logListener } from "./failures.ts";
-import { holdsNothing } from "../async.ts";
+import { unrefTimer } from "../async.ts";
 import { guarded } from "../logging/raised.ts";
 
 const lineEveryMs = 60_000;
@@ -33,7 +33,7 @@ export class CountedLog {
       if (this.#counted > 0) this.#log();
     });
     const timer = setTimeout(logMore, lineEveryMs);
-    holdsNothing(timer);
+    unrefTimer(timer);
     this.#timer = timer;
   }
 }

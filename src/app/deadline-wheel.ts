@@ -1,4 +1,4 @@
-import { holdsNothing } from "../async.ts";
+import { unrefTimer } from "../async.ts";
 import { attempt } from "../logging/raised.ts";
 import { outside } from "../logging/context.ts";
 import { isWorkers } from "../runtime.ts";
@@ -64,7 +64,7 @@ class DeadlineWheel {
     this.#slots ??= Array.from({ length: slotCount }, () => new Slot());
     this.#tick = Math.floor(performance.now() / tickMs);
     this.#timer = outside(() => setInterval(() => this.#check(), tickMs));
-    holdsNothing(this.#timer);
+    unrefTimer(this.#timer);
   }
 
   /** Puts what was added, and still waits, into its slot. */

@@ -79,6 +79,6 @@ export function logRunning(names: readonly string[]): void {
 }
 
 /** Logs an error that a runtime reported by itself: a bug of the runtime's or of the framework's. */
-export function sayReported(error: unknown): void {
+export function logReported(error: unknown): void {
   logRaised("the runtime reported an error", error);
 }

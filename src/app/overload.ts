@@ -1,4 +1,4 @@
-import { holdsNothing } from "../async.ts";
+import { unrefTimer } from "../async.ts";
 import { shown } from "../given.ts";
 import { outside } from "../logging/context.ts";
 import { busy, refuse } from "../refusals.ts";
@@ -177,7 +177,7 @@ class LoopDelay {
     this.#late = 0;
     this.#dueAt = performance.now() + this.#everyMs;
     this.#timer = outside(() => setInterval(() => this.#check(), this.#everyMs));
-    holdsNothing(this.#timer);
+    unrefTimer(this.#timer);
   }
 
   #check(): void {

@@ -1,6 +1,6 @@
 import { isStream } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
-import { holdsNothing, inTime, isThenable, soon } from "../async.ts";
+import { inTime, isThenable, soon, unrefTimer } from "../async.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { GuardedEnd, HandlerGuard, Held, RequestEnd } from "../inputs/request.ts";
 import { current, outside, within, withoutDeadline } from "../logging/context.ts";
@@ -101,9 +101,9 @@ function endOf({ isOutcomeUnknown, hasFailed, acquired }: RequestState, { refuse
 /** Releases what is held, once the answer was written, what keeps it is done, and the producer of the stream uses it no more. */
 function releaseSoon(request: RequestState, acquired: Acquired, end: RequestEnd, keeping?: Promise<unknown>): void {
   runSoon(request, async () => {
-    if (keeping !== undefined) await inTime(keeping, releaseMs, holdsNothing);
+    if (keeping !== undefined) await inTime(keeping, releaseMs, unrefTimer);
     const { held, producing } = acquired;
-    if (producing !== undefined) await inTime(producing, producingMs, holdsNothing);
+    if (producing !== undefined) await inTime(producing, producingMs, unrefTimer);
     await release(request, held, end);
   });
 }
@@ -153,7 +153,7 @@ async function releasedInTime(request: RequestState, released: PromiseLike<unkno
     (thrown: unknown) => logFault(request, releasing, thrown),
   );
   // A program that ends does not wait for it: a server that stops does.
-  if (!(await inTime(done, releaseMs, holdsNothing))) logHanging(request, releaseMs);
+  if (!(await inTime(done, releaseMs, unrefTimer))) logHanging(request, releaseMs);
 }
 
 /** Runs the tasks of `after` once the answer was written. Those that are for a success alone are dropped with a refusal. */

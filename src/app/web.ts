@@ -9,7 +9,7 @@ import { endedEarly, gather, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { abortingWith } from "./exchange.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
-import { sayReported } from "./failures.ts";
+import { logReported } from "./failures.ts";
 
 /** The context of a Worker's request, or what another caller passes in its place. */
 interface KeepingContext {
@@ -151,7 +151,7 @@ export async function fetchFrom(
 
 /** A bare 500, where the platform threw for a `Response`, or the argument of `app.fetch` is not a `Request`. */
 export function unmade(thrown: unknown): Response {
-  sayReported(thrown);
+  logReported(thrown);
   return new Response(null, { status: 500 });
 }
 

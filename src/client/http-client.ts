@@ -1,4 +1,4 @@
-import { holdsNothing } from "../async.ts";
+import { unrefTimer } from "../async.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
 import { needsObject, shown } from "../given.ts";
@@ -183,7 +183,7 @@ function endOf(ms: number, own: AbortSignal | null | undefined): Following {
   const ending = following([own ?? undefined, currentDeadline()?.signal]);
   const over = (): void => ending.abort(new DOMException("the call took too long", "TimeoutError"));
   const timer = setTimeout(over, ms);
-  holdsNothing(timer);
+  unrefTimer(timer);
   return {
     ...ending,
     release() {

@@ -1,7 +1,7 @@
 import { isStream } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
-import { holdsNothing } from "../async.ts";
+import { unrefTimer } from "../async.ts";
 import { isObject } from "../given.ts";
 import { encodeHex } from "../http/bytes.ts";
 import type { GuardedEnd, HandlerGuard, InputRequest } from "../inputs/request.ts";
@@ -170,7 +170,7 @@ export class IdempotentRequest implements HandlerGuard {
     const extending = async (): Promise<void> => this.#store.extend(this.#digest, this.#token, leaseMs);
     const extend = (): void => inBackground(extending());
     this.#extending = withoutDeadline(() => setInterval(extend, Math.ceil(leaseMs / 3)));
-    holdsNothing(this.#extending);
+    unrefTimer(this.#extending);
   }
 }
 

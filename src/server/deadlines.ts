@@ -1,4 +1,4 @@
-import { holdsNothing } from "../async.ts";
+import { unrefTimer } from "../async.ts";
 import { httpDate } from "../http/fields.ts";
 import { attempt } from "../logging/raised.ts";
 
@@ -60,7 +60,7 @@ export class Deadlines {
     this.now = performance.now();
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => this.#check(), this.#everyMs);
-    holdsNothing(this.#timer);
+    unrefTimer(this.#timer);
   }
 
   stop(): void {
