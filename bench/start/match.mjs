@@ -23,8 +23,8 @@ for (const [kind, pathOf] of Object.entries(kinds)) {
   // Each path is a new string, like a listener's: V8 caches the hash of a used one.
   const prepare = () => texts.map((text) => text.latin1Slice());
   figures[kind] = await nsPerCall({ prepare, call: (path) => router.find("GET", path), batch, ms: Number(ms) });
-  if (router.elsewhere === undefined || found) continue;
-  const whole = (path) => router.find("GET", path) ?? router.elsewhere(path);
+  if (router.allowedMethods === undefined || found) continue;
+  const whole = (path) => router.find("GET", path) ?? router.allowedMethods(path);
   figures[`${kind}, to its 404`] = await nsPerCall({ prepare, call: whole, batch, ms: Number(ms) });
 }
 process.send?.(figures);

@@ -5,7 +5,7 @@ import { importSource } from "../harness/source.mjs";
 /**
  * @typedef {object} Router
  * @property {(method: string, path: string) => unknown} find Undefined for a miss.
- * @property {((path: string) => unknown) | undefined} [elsewhere] What a miss still tries: the routes of other methods.
+ * @property {((path: string) => unknown) | undefined} [allowedMethods] What a miss still tries: the routes of other methods.
  */
 
 /** @type {Readonly<Record<string, { name: string, make: (count: number) => Promise<Router> }>>} */

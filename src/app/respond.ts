@@ -263,8 +263,8 @@ function preflightAnswer(request: RequestState): Answer | undefined {
   if (cors === undefined || request.method !== "OPTIONS") return undefined;
   if (request.lines("origin").length === 0 || request.lines("access-control-request-method").length === 0)
     return undefined;
-  const there = cors.table.elsewhere(request.path);
-  const answer = there === "nothing" ? undefined : cors.policy.preflight(request, there.allow);
+  const allowed = cors.table.allowedMethods(request.path);
+  const answer = allowed === undefined ? undefined : cors.policy.preflight(request, allowed);
   if (answer !== undefined) request.match = undefined;
   return answer;
 }
@@ -301,18 +301,14 @@ function answerNoRoute(request: RequestState): MaybePromise<Answer> {
     return empty(308, [["location", inAscii(request.search === "" ? shorter : `${shorter}?${request.search}`)]]);
   }
 
-  const allow = allowed(app, path) ?? (shorter === undefined ? undefined : allowed(app, shorter));
-  if (allow !== undefined) {
-    const headers = [["allow", allow] as const];
+  const allowed =
+    app.table.allowedMethods(path) ?? (shorter === undefined ? undefined : app.table.allowedMethods(shorter));
+  if (allowed !== undefined) {
+    const headers = [["allow", allowed.join(", ")] as const];
     return method === "OPTIONS" ? empty(204, headers) : refused(methodNotAllowed, headers);
   }
   if (app.notFound === undefined) return refused(notFound);
   return answerOf(app.notFound(recordOf(request)), (returned) => startPage(answerReturns(returned)));
-}
-
-function allowed(app: CompiledApp, path: string): string | undefined {
-  const elsewhere = app.table.elsewhere(path);
-  return elsewhere === "nothing" ? undefined : elsewhere.allow.join(", ");
 }
 
 // To a browser "//host" and "/\host" are another site: no redirect begins like that.

@@ -48,9 +48,6 @@ export interface Match<R> {
   readonly captured: readonly string[];
 }
 
-/** The methods that a path has routes for. */
-type OtherMethods = "nothing" | { readonly allow: readonly string[] };
-
 /** A registered route, which is also the match of a path without parameters. */
 interface Listed<R> extends Match<R> {
   readonly segments: readonly Segment[];
@@ -58,21 +55,24 @@ interface Listed<R> extends Match<R> {
 }
 
 /** The routes with one path, by method. */
-type Endings<R> = Map<string, Listed<R>>;
+type RoutesByMethod<R> = Map<string, Listed<R>>;
 
 /** A node of the tree: one position of all paths with the same beginning. */
-interface RouteEnd<R> {
-  literals: Literals<RouteEnd<R>> | undefined;
+interface RouteNode<R> {
+  literals: Literals<RouteNode<R>> | undefined;
   declining: Declining<R>[] | undefined;
-  plain: RouteEnd<R> | undefined;
-  end: Endings<R> | undefined;
-  rest: Endings<R> | undefined;
+  /** The node below any other parameter. */
+  plain: RouteNode<R> | undefined;
+  /** The routes whose path ends here. */
+  end: RoutesByMethod<R> | undefined;
+  /** The routes whose path ends here with a rest. */
+  rest: RoutesByMethod<R> | undefined;
 }
 
 /** A parameter with `unparsed: "next-route"`, and the node below it. */
 interface Declining<R> {
   readonly codec: AnyCodec;
-  readonly place: RouteEnd<R>;
+  readonly node: RouteNode<R>;
 }
 
 interface Found<R> extends Match<R> {
@@ -88,19 +88,19 @@ const nothingCaptured: readonly string[] = [];
  * other route has, under any method.
  */
 export class Router<R> {
-  readonly #root: RouteEnd<R> = emptyPlace();
+  readonly #root: RouteNode<R> = emptyNode();
   /** Paths without parameters, which win over all others: found without walking the tree. */
-  readonly #literal = new Literals<Endings<R>>();
+  readonly #literal = new Literals<RoutesByMethod<R>>();
   readonly #methods: string[] = [];
   #order = 0;
 
   add(method: string, path: Path<unknown>, route: R): void {
     if (!this.#methods.includes(method)) this.#methods.push(method);
     const { segments } = path;
-    const endings = endingsOf(this.#root, segments);
-    if (!endings.has(method)) endings.set(method, { route, captured: nothingCaptured, segments, order: this.#order++ });
+    const routes = routesAt(this.#root, segments);
+    if (!routes.has(method)) routes.set(method, { route, captured: nothingCaptured, segments, order: this.#order++ });
     if (segments.every((segment) => typeof segment === "string" && !segment.includes("%"))) {
-      this.#literal.set(path.pattern, endings);
+      this.#literal.set(path.pattern, routes);
     }
   }
 
@@ -118,16 +118,16 @@ export class Router<R> {
     return walk.find(this.#root, 1, 0) ?? walk.rest;
   }
 
-  /** The other methods of a path that has no route for this one; `HEAD` is last if `GET` is there. */
-  elsewhere(path: string): OtherMethods {
-    if (!path.startsWith("/")) return "nothing";
+  /** The methods that a path has routes for, `HEAD` last if `GET` is there; undefined for a path without routes. */
+  allowedMethods(path: string): readonly string[] | undefined {
+    if (!path.startsWith("/")) return undefined;
     // No route has this method, so the walk visits every node.
     const walk = new Walk<R>("", path);
     walk.find(this.#root, 1, 0);
     const answering = walk.ends ?? walk.rests;
-    if (answering === undefined) return "nothing";
-    const allow = this.#methods.filter((method) => answering.some((endings) => endings.has(method)));
-    return { allow: allow.includes("GET") ? [...allow, "HEAD"] : allow };
+    if (answering === undefined) return undefined;
+    const allow = this.#methods.filter((method) => answering.some((routes) => routes.has(method)));
+    return allow.includes("GET") ? [...allow, "HEAD"] : allow;
   }
 }
 
@@ -138,9 +138,9 @@ class Walk<R> {
   readonly #encoded: boolean;
   #rest: Listed<R> | undefined = undefined;
   /** Nodes where the path ends for other methods, which exclude every rest. */
-  ends: Endings<R>[] | undefined = undefined;
+  ends: RoutesByMethod<R>[] | undefined = undefined;
   /** The rests that match the path. */
-  rests: Endings<R>[] | undefined = undefined;
+  rests: RoutesByMethod<R>[] | undefined = undefined;
 
   constructor(method: string, path: string) {
     this.#method = method;
@@ -160,37 +160,37 @@ class Walk<R> {
    * @param at Where its next segment begins; past the path's end, there are no more.
    * @param taken How many segments parameters have matched so far.
    */
-  find(place: RouteEnd<R>, at: number, taken: number): Found<R> | undefined {
+  find(node: RouteNode<R>, at: number, taken: number): Found<R> | undefined {
     const path = this.#path;
-    if (at > path.length) return this.#ending(place, taken) ?? this.#noteRest(place, at);
+    if (at > path.length) return this.#atEnd(node, taken) ?? this.#noteRest(node, at);
     const end = endOf(path, at);
     // An empty segment matches neither a literal nor a parameter.
-    const found = end === at ? undefined : this.#below(place, at, end, taken);
-    return found ?? this.#noteRest(place, at);
+    const found = end === at ? undefined : this.#below(node, at, end, taken);
+    return found ?? this.#noteRest(node, at);
   }
 
-  #below(place: RouteEnd<R>, at: number, end: number, taken: number): Found<R> | undefined {
-    const literal = place.literals === undefined ? undefined : this.#literal(place.literals, at, end);
+  #below(node: RouteNode<R>, at: number, end: number, taken: number): Found<R> | undefined {
+    const literal = node.literals === undefined ? undefined : this.#literal(node.literals, at, end);
     if (literal !== undefined) {
       const found = this.find(literal, end + 1, taken);
       if (found !== undefined) return found;
     }
-    if (place.declining !== undefined) {
-      const found = this.#bestDeclining(place.declining, at, end, taken);
+    if (node.declining !== undefined) {
+      const found = this.#bestDeclining(node.declining, at, end, taken);
       if (found !== undefined) return found;
     }
-    return place.plain === undefined ? undefined : this.#take(place.plain, at, end, taken);
+    return node.plain === undefined ? undefined : this.#take(node.plain, at, end, taken);
   }
 
-  #literal(literals: Literals<RouteEnd<R>>, at: number, end: number): RouteEnd<R> | undefined {
+  #literal(literals: Literals<RouteNode<R>>, at: number, end: number): RouteNode<R> | undefined {
     if (!this.#encoded) return literals.find(this.#path, at, end);
     const text = decodeSegment(this.#path.slice(at, end));
     return text === undefined ? undefined : literals.get(text);
   }
 
   // Segments are sliced on the way back from a match, so a failing branch slices nothing.
-  #take(place: RouteEnd<R>, at: number, end: number, taken: number): Found<R> | undefined {
-    const found = this.find(place, end + 1, taken + 1);
+  #take(node: RouteNode<R>, at: number, end: number, taken: number): Found<R> | undefined {
+    const found = this.find(node, end + 1, taken + 1);
     if (found !== undefined) found.captured[taken] = this.#path.slice(at, end);
     return found;
   }
@@ -200,15 +200,15 @@ class Walk<R> {
     const text = decodeSegment(this.#path.slice(at, end));
     if (text === undefined) return undefined;
     let best: Found<R> | undefined;
-    for (const { codec, place } of declining) {
+    for (const { codec, node } of declining) {
       if (!codec.parse(text).ok) continue;
-      const found = this.#take(place, at, end, taken);
+      const found = this.#take(node, at, end, taken);
       if (found !== undefined && (best === undefined || beats(found.listed, best.listed))) best = found;
     }
     return best;
   }
 
-  #ending({ end }: RouteEnd<R>, taken: number): Found<R> | undefined {
+  #atEnd({ end }: RouteNode<R>, taken: number): Found<R> | undefined {
     if (end === undefined) return undefined;
     const listed = end.get(this.#method);
     // Allocated at its final length: V8 makes room for seventeen elements when an empty array gets its first.
@@ -218,7 +218,7 @@ class Walk<R> {
   }
 
   // A rest never contains an empty segment.
-  #noteRest({ rest }: RouteEnd<R>, at: number): undefined {
+  #noteRest({ rest }: RouteNode<R>, at: number): undefined {
     if (rest === undefined || (at <= this.#path.length && `/${this.#path.slice(at)}/`.includes("//"))) return;
     (this.rests ??= []).push(rest);
     const listed = rest.get(this.#method);
@@ -261,37 +261,37 @@ function rankOf(segment: Segment): string {
   return segment.declines ? "2" : "1";
 }
 
-function emptyPlace<R>(): RouteEnd<R> {
+function emptyNode<R>(): RouteNode<R> {
   return { literals: undefined, declining: undefined, plain: undefined, end: undefined, rest: undefined };
 }
 
-function endingsOf<R>(root: RouteEnd<R>, segments: readonly Segment[]): Endings<R> {
-  let place = root;
+function routesAt<R>(root: RouteNode<R>, segments: readonly Segment[]): RoutesByMethod<R> {
+  let node = root;
   for (const segment of segments) {
-    if (typeof segment === "object" && segment.kind === "rest") return (place.rest ??= new Map());
-    place = below(place, segment);
+    if (typeof segment === "object" && segment.kind === "rest") return (node.rest ??= new Map());
+    node = below(node, segment);
   }
-  return (place.end ??= new Map());
+  return (node.end ??= new Map());
 }
 
-function below<R>(place: RouteEnd<R>, segment: Exclude<Segment, { kind: "rest" }>): RouteEnd<R> {
-  if (typeof segment === "string") return belowLiteral((place.literals ??= new Literals()), segment);
-  if (segment.declines) return belowDeclining((place.declining ??= []), segment.codec);
-  return (place.plain ??= emptyPlace());
+function below<R>(node: RouteNode<R>, segment: Exclude<Segment, { kind: "rest" }>): RouteNode<R> {
+  if (typeof segment === "string") return belowLiteral((node.literals ??= new Literals()), segment);
+  if (segment.declines) return belowDeclining((node.declining ??= []), segment.codec);
+  return (node.plain ??= emptyNode());
 }
 
-function belowLiteral<R>(literals: Literals<RouteEnd<R>>, text: string): RouteEnd<R> {
+function belowLiteral<R>(literals: Literals<RouteNode<R>>, text: string): RouteNode<R> {
   const known = literals.get(text);
   if (known !== undefined) return known;
-  const added = emptyPlace<R>();
+  const added = emptyNode<R>();
   literals.set(text, added);
   return added;
 }
 
-function belowDeclining<R>(declining: Declining<R>[], codec: AnyCodec): RouteEnd<R> {
+function belowDeclining<R>(declining: Declining<R>[], codec: AnyCodec): RouteNode<R> {
   const known = declining.find((other) => other.codec === codec);
-  if (known !== undefined) return known.place;
-  const added = { codec, place: emptyPlace<R>() };
+  if (known !== undefined) return known.node;
+  const added = { codec, node: emptyNode<R>() };
   declining.push(added);
-  return added.place;
+  return added.node;
 }
