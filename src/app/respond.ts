@@ -82,7 +82,7 @@ function answerInTime(request: RequestState): MaybePromise<WireResponse> {
   return middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
 }
 
-/** The deadline of a request that has one. A budget of 0 is a caller that waits no more: nothing runs for it. */
+/** Starts the deadline of a request that has one. A caller that has 0 ms left is answered at once: nothing runs for it. */
 function startDeadline(request: RequestState): RequestDeadline<RequestState> | undefined {
   const ms = deadlineOf(request);
   if (ms === undefined) return undefined;
@@ -92,30 +92,30 @@ function startDeadline(request: RequestState): RequestDeadline<RequestState> | u
   return deadline;
 }
 
-/** How long a request may take: of its route, or less where its caller has less time; undefined for as long as it takes. */
+/** The time limit of a request: its route's, or its caller's if that is shorter. Undefined where there is none. */
 function deadlineOf({ match, app, exchange }: RequestState): number | undefined {
   const ms = match === undefined ? app.deadlineMs : match.route.deadlineMs;
   if (ms === undefined || app.deadlineHeader === undefined) return ms;
-  return Math.min(ms, budgetOf(exchange.lines(app.deadlineHeader)));
+  return Math.min(ms, callerLimitOf(exchange.lines(app.deadlineHeader)));
 }
 
-/** The time of the caller. What is no whole number of milliseconds, or more than ours, changes nothing. */
-function budgetOf(lines: readonly string[]): number {
+/** How long the caller waits. A value that is not a whole number of milliseconds sets no limit. */
+function callerLimitOf(lines: readonly string[]): number {
   const [text = ""] = lines;
   return lines.length === 1 && /^\d{1,10}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
 }
 
 async function answerInside(request: RequestState, middleware: readonly Middleware[]): Promise<WireResponse> {
   const { deadline } = request;
-  const answer = await answerThrough(request, middleware, (made) => {
-    if (request.timedOut !== undefined) return made(request, refusalAnswer(request.timedOut));
-    const answer = answerSafely(request, made);
+  const answer = await answerThrough(request, middleware, (handOver) => {
+    if (request.timedOut !== undefined) return handOver(request, refusalAnswer(request.timedOut));
+    const answer = answerSafely(request, handOver);
     return deadline !== undefined && isPending(answer) ? deadline.waitInside(answer) : answer;
   });
   return send(request, answer);
 }
 
-/** Finishes an answer, unless the request's deadline has passed before. */
+/** Finishes an answer, unless the deadline has answered the request already. */
 function send(request: RequestState, answer: Answer): MaybePromise<WireResponse> {
   const { deadline } = request;
   if (deadline === undefined) return finish(request, answer);
@@ -142,7 +142,7 @@ function answerSafely<A>(
   }
   if (!isPending(answer)) return hand(request, answer, handOver);
   if (request.deadline !== undefined) {
-    // A late handler is waited for, too, and a deferred value tells one receiver.
+    // The deadline waits for a late handler too, and a deferred value has one receiver.
     if (answer instanceof Deferred) answer = answer.now();
     request.deadline.handling = answer;
   }
@@ -153,7 +153,7 @@ function answerSafely<A>(
   );
 }
 
-/** Hands over what the handler answered, once its inputs have kept what they acquired: a transaction commits before. */
+/** Hands over the handler's answer, once its inputs have kept what they acquired: a transaction commits first. */
 function hand<A>(
   request: RequestState,
   answer: Answer,
@@ -182,7 +182,7 @@ function handFailure<A>(
 
 function answerFor(request: RequestState): MaybePromise<Answer> {
   const { match } = request;
-  if (changesSomething(request) && comesFromAnotherOrigin(request)) return refused(crossOrigin, [], otherOrigin);
+  if (isUnsafe(request) && isFromUntrustedOrigin(request)) return refused(crossOrigin, [], crossOriginDetail);
   if (match === undefined) return answerNoRoute(request);
   const { route, captured } = match;
   request.route = route;
@@ -214,7 +214,7 @@ function handle(
   return answerOf(route.route.handler(inputs as never), route.answerOf);
 }
 
-/** Calls the handler, unless its guard answers. */
+/** Calls the handler, unless its guard answers, as with the kept answer of an idempotency key. */
 async function handleGuarded(
   request: RequestState,
   guard: HandlerGuard,
@@ -226,12 +226,12 @@ async function handleGuarded(
     if (request.timedOut !== undefined) return refusalAnswer(request.timedOut);
     return answerOf(route.route.handler(inputs as never), route.answerOf);
   }
-  // What was answered before is in the format of then.
+  // A kept answer was formatted when it was made.
   if (guard.isReplay) request.formatted = instead.refused;
   return instead;
 }
 
-/** The answer of what an application's function returned, now or by a promise. */
+/** Makes an answer of what an application's function returned, itself or by a promise. */
 function answerOf(returned: unknown, toAnswer: (returned: unknown) => MaybePromise<Answer>): MaybePromise<Answer> {
   return isThenable(returned) ? Promise.resolve(returned).then(toAnswer) : toAnswer(returned);
 }
@@ -257,7 +257,7 @@ function findRoute(request: RequestState): void {
   if (request.match?.route.readsBody !== true) exchange.dropBody?.();
 }
 
-/** The answer to a browser's question before it sends, in the place of the application's own OPTIONS route. */
+/** The answer to a CORS preflight, which goes before an `OPTIONS` route of the application. */
 function preflightAnswer(request: RequestState): Answer | undefined {
   const { cors } = request.app;
   if (cors === undefined || request.method !== "OPTIONS") return undefined;
@@ -269,28 +269,29 @@ function preflightAnswer(request: RequestState): Answer | undefined {
   return answer;
 }
 
-/** For the log: what the application may want. */
-const otherOrigin =
+/** For the log: how to allow such a request. */
+const crossOriginDetail =
   "it came from a page of another origin: list that origin in trustedOrigins, or in cors if the page also reads the answer";
 
-/** Methods that change nothing, as far as a browser sends them (RFC 9110 §9.2.1). */
+/** The safe methods (RFC 9110 §9.2.1) that a page can send. */
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Whether the request is unsafe: by its method, or as a WebSocket, which any page may open without a preflight. */
-function changesSomething({ method, match, exchange }: RequestState): boolean {
+/** Whether the request may change something: by its method, or as a WebSocket, which any page may open without a preflight. */
+function isUnsafe({ method, match, exchange }: RequestState): boolean {
   if (method !== "GET") return !safeMethods.has(method);
   if (match === undefined || match.route.sockets === "never") return false;
   if (match.route.sockets === "always") return true;
   return exchange.canUpgrade === true && exchange.lines("upgrade").length > 0;
 }
 
-function comesFromAnotherOrigin(request: RequestState): boolean {
+/** Whether a page of an origin sent it that neither `trustedOrigins` nor the CORS policy of the route lists. */
+function isFromUntrustedOrigin(request: RequestState): boolean {
   const { trustedOrigins, cors } = request.app;
   if (trustedOrigins === undefined || !isCrossOrigin(request, trustedOrigins)) return false;
   return !(cors !== undefined && cors.covers(request.match?.route.route) && cors.policy.admits(request));
 }
 
-/** Rules 2, 3, 4, 6 and 7 of contract 4.2: 501, `OPTIONS *`, 308, 405 with its `Allow`, and the 404. */
+/** Contract 4.2, rules 2, 3, 4, 6 and 7: 501, `OPTIONS *`, 308, 405 with its `Allow`, 404. */
 function answerNoRoute(request: RequestState): MaybePromise<Answer> {
   const { app, method, target, path } = request;
   if (!knownMethods.has(method) && !app.table.methods.includes(method)) return refused(notImplemented);

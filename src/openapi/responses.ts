@@ -144,7 +144,7 @@ export function codesOf(route: Route, reads: Reads, decodes = false, hasDeadline
   if (isSocket) added.push(upgradeRequired);
   if (reads.body !== undefined) added.push(unreadable, tooLarge);
   if (reads.body !== undefined && decodes) added.push(unsupportedMediaType);
-  if (isSocket || changesSomething(route.method)) added.push(crossOrigin);
+  if (isSocket || isUnsafe(route.method)) added.push(crossOrigin);
   const ofVersions = reads.validates ?? route.returns.node.validates;
   if (ofVersions !== undefined && route.method === "GET") added.push(ofVersions);
   added.push(busy, internal);
@@ -159,7 +159,7 @@ function hasDeadline({ meta, returns: { node } }: Route, hasDeadlines: boolean):
   return own === undefined ? hasDeadlines && node.kind !== "events" && node.kind !== "websocket" : own !== "none";
 }
 
-function changesSomething(method: string): boolean {
+function isUnsafe(method: string): boolean {
   return method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
 }
 
