@@ -39,17 +39,18 @@ import { failureAnswer, formatted, internalAnswer } from "./refused.ts";
 import type { RequestState } from "./request.ts";
 
 /*
- * What happens to every answer on its way out, in this order: sealed cookies, the check that it can be written, CORS headers,
- * what was not declared, length, head, body; then its log lines, span and metrics, and the response that a listener writes.
+ * What happens to every answer on its way out, in this order: sealed cookies; its revision (a 304, a range, a compressed body);
+ * the format of refusals; the check that it can be written; CORS headers; what was not declared; length, head, body; then its
+ * log lines, span and metrics, and the response that a listener writes.
  */
 
 /** Makes an answer the response that a listener writes. Never throws or rejects: what cannot be written is a 500. */
 export function finish(request: RequestState, answer: Answer): MaybePromise<WireResponse> {
   request.isSent = true;
   try {
-    if (answer.cookies.length === 0 || answer.cookies.every(isPlain)) return checked(request, answer);
+    if (answer.cookies.length === 0 || answer.cookies.every(isPlain)) return finishSafely(request, answer);
   } catch (thrown) {
-    return checked(request, failureAnswer(request, thrown));
+    return finishSafely(request, failureAnswer(request, thrown));
   }
   return finishSealed(request, answer);
 }
@@ -65,20 +66,20 @@ export function endHandler(request: RequestState, answer: Answer): Answer {
 }
 
 async function finishSealed(request: RequestState, answer: Answer): Promise<WireResponse> {
-  return checked(request, await sealed(request, answer));
+  return finishSafely(request, await withSealedCookies(request, answer));
 }
 
-function checked(request: RequestState, answer: Answer): WireResponse {
+function finishSafely(request: RequestState, answer: Answer): WireResponse {
   try {
     return responseOf(request, answer);
   } catch (thrown) {
     cancelBody(answer.body);
-    return failed(request, thrown);
+    return failureResponse(request, thrown);
   }
 }
 
 /** The response to what was thrown. A refusal may be thrown by the application's clock, which the refusal's `Date` needs. */
-function failed(request: RequestState, thrown: unknown): WireResponse {
+function failureResponse(request: RequestState, thrown: unknown): WireResponse {
   try {
     return responseOf(request, failureAnswer(request, thrown));
   } catch (again) {
@@ -90,7 +91,7 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   const revised = made.revise === undefined ? made : revisedBy(made.revise, request, made);
   const answer = withCors(
     request,
-    guarded(request, revised.refused === undefined ? revised : formatted(request, revised)),
+    writable(request, revised.refused === undefined ? revised : formatted(request, revised)),
   );
   // A route declares the answers that it makes, and not what becomes of them.
   const undeclared = undeclaredBy(request, revised === made ? answer : made);
@@ -150,18 +151,18 @@ function revisedBy(revise: Revise, request: RequestState, made: Answer): Answer 
 
 /** What the connection becomes after a 101. */
 function connectionOf(request: RequestState, body: AnswerBody): Pick<WireResponse, "socket" | "takeover"> | undefined {
-  if (isSocket(body)) return { socket: opened(request, body) };
+  if (isSocket(body)) return { socket: openedSocket(request, body) };
   if (!isTakeover(body) || request.method === "HEAD") return undefined;
   return { takeover: { ...body, request: new ConnectionLog(request, "takeover") } };
 }
 
-/** A cookie whose value needs no sealing. JavaScript may give no cookie at all: `guarded` finds that. */
+/** A cookie whose value needs no sealing. JavaScript may give no cookie at all: `writable` finds that. */
 function isPlain(cookie: SetCookie | null | undefined): boolean {
   return cookie?.seal === undefined;
 }
 
 /** The answer with its sealed cookies as they are sent, stamped now. */
-async function sealed(request: RequestState, answer: Answer): Promise<Answer> {
+async function withSealedCookies(request: RequestState, answer: Answer): Promise<Answer> {
   try {
     const cookies = await Promise.all(
       answer.cookies.map(async (cookie) => {
@@ -187,7 +188,8 @@ function withCors(request: RequestState, answer: Answer): Answer {
   return cors?.covers(request.match?.route.route) === true ? cors.policy.withHeaders(request, answer) : answer;
 }
 
-function guarded(request: RequestState, answer: Answer): Answer {
+/** The answer if it can be written; otherwise a 500, whose reason is logged. */
+function writable(request: RequestState, answer: Answer): Answer {
   const detail = invalidReason(answer) ?? wrongConnection(request, answer.body);
   if (detail === undefined) return answer;
   cancelBody(answer.body);
@@ -205,9 +207,9 @@ function invalidReason(answer: Answer): string | undefined {
   const isFinal = Number.isInteger(status) && status >= 200 && status <= 599;
   const opensSocket = typeof body === "object" && isSocket(body);
   const isUpgrade = opensSocket || (typeof body === "object" && isTakeover(body));
-  if (isUpgrade ? status !== 101 : !isFinal) return `${numberOr(status)}, which is not a final status`;
+  if (isUpgrade ? status !== 101 : !isFinal) return `${numberOrType(status)}, which is not a final status`;
   if (refused !== undefined && !isRefusal(refused)) return "a refusal whose code or detail is no text";
-  if (!isOurs(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
+  if (!isKnownType(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
   for (const pair of headers) {
     const [name, value] = pair;
     if (!Array.isArray(pair) || typeof name !== "string") return "a header that is no pair of a name and a value";
@@ -235,7 +237,7 @@ function wrongBody(body: Exclude<AnswerBody, undefined>): string | undefined {
 
 function wrongStream({ parts, length }: StreamBody): string | undefined {
   if (length !== undefined && !(Number.isSafeInteger(length) && length >= 0)) {
-    return `a stream of ${numberOr(length)} bytes, which is no length`;
+    return `a stream of ${numberOrType(length)} bytes, which is no length`;
   }
   const isParts =
     parts instanceof ReadableStream ||
@@ -245,11 +247,11 @@ function wrongStream({ parts, length }: StreamBody): string | undefined {
 }
 
 /** A number as text, and the type of any other value. */
-function numberOr(value: unknown): string {
+function numberOrType(value: unknown): string {
   return typeof value === "number" ? String(value) : `a value of type ${typeof value}`;
 }
 
-function isOurs(contentType: string | undefined): contentType is undefined {
+function isKnownType(contentType: string | undefined): boolean {
   return contentType === undefined || contentType === jsonType || contentType === textType || contentType === htmlType;
 }
 
@@ -277,10 +279,10 @@ function bodyOf(request: RequestState, { status, body }: Answer): WireResponse["
   if (request.method === "HEAD" || isBodiless(status)) return cancelBody(body);
   if (typeof body !== "object") return body;
   if (ArrayBuffer.isView(body)) return ownBytes(body);
-  return body.kind === "stream" ? begun(request, body) : undefined;
+  return body.kind === "stream" ? startedStream(request, body) : undefined;
 }
 
-function opened(
+function openedSocket(
   request: RequestState,
   { speak, subprotocolOf, maxMessage, keepAliveMs, maxUnheard, compression }: SocketBody,
 ): OpenedSocket {
@@ -295,7 +297,7 @@ function opened(
   };
 }
 
-function begun(request: RequestState, body: StreamBody): StreamBody {
+function startedStream(request: RequestState, body: StreamBody): StreamBody {
   const log = new StreamLog(request);
   if (body.begin === undefined) return { ...body, iterator: take(body.parts), request: log };
   body.begin(log);
