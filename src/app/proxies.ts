@@ -4,8 +4,8 @@ import { addressBytes, isWithin, readRange, withoutPort, withoutZone } from "../
 import type { AddressRange } from "../http/addresses.ts";
 import { stripped } from "../http/fields.ts";
 
-/** What the forwarding headers of a trusted proxy say about the request. */
-export interface ProxyWord {
+/** The values of a trusted proxy's forwarding headers. */
+export interface ForwardedValues {
   /** The address that connected to the outermost trusted proxy; undefined where the headers name no address. */
   readonly client: string | undefined;
   readonly host: string | undefined;
@@ -58,11 +58,11 @@ export class TrustedProxies {
   }
 
   /** Reads the forwarding headers of a request whose peer is trusted. */
-  word(lines: HeaderLines): ProxyWord {
+  forwardedValues(lines: HeaderLines): ForwardedValues {
     return this.#header === "forwarded" ? this.#forwarded(lines) : this.#xForwarded(lines);
   }
 
-  #xForwarded(lines: HeaderLines): ProxyWord {
+  #xForwarded(lines: HeaderLines): ForwardedValues {
     const last = (name: string): string | undefined => listOf(lines(name)).at(-1);
     return {
       client: this.#rightmostUntrusted(listOf(lines("x-forwarded-for"))),
@@ -71,7 +71,7 @@ export class TrustedProxies {
     };
   }
 
-  #forwarded(lines: HeaderLines): ProxyWord {
+  #forwarded(lines: HeaderLines): ForwardedValues {
     const given = lines("forwarded");
     const read = given.length === 0 ? undefined : forwarded.parse(given.join(", "));
     const elements: readonly ForwardedElement[] = read?.ok === true ? read.value : [];

@@ -29,7 +29,7 @@ import { givePlace } from "./overload.ts";
 import type { PlacedRequest } from "./overload.ts";
 import { Tasks } from "./tasks.ts";
 import { WholeBody, notWhole } from "./whole-body.ts";
-import type { ProxyWord, TrustedProxies } from "./proxies.ts";
+import type { ForwardedValues, TrustedProxies } from "./proxies.ts";
 
 /**
  * The context of a request's work, which may outlive the answer. It does not hold the request: Deno keeps the contexts of all
@@ -87,7 +87,7 @@ const noBytes = new Uint8Array();
 /** The prefix length of one client's IPv6 network. */
 const ipv6Prefix = 64;
 const nothing: readonly never[] = [];
-const noWord: ProxyWord = { client: undefined, host: undefined, proto: undefined };
+const nothingForwarded: ForwardedValues = { client: undefined, host: undefined, proto: undefined };
 const frameworkNames: ReadonlySet<string> = /* @__PURE__ */ new Set(
   /* @__PURE__ */ frameworkCodes.map(({ name }) => name),
 );
@@ -151,7 +151,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   heldAt = 0;
   /** Cached: a runtime has no address for a connection that has ended. Null where there is no network. */
   #network: string | null | undefined = undefined;
-  #word: ProxyWord | undefined = undefined;
+  #forwarded: ForwardedValues | undefined = undefined;
   #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
   #context: RequestContext | undefined = undefined;
@@ -188,17 +188,17 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return this.exchange.ownsTurn === true;
   }
   get scheme(): "http" | "https" {
-    const proto = this.#proxied()?.proto;
+    const proto = this.#forwardedValues()?.proto;
     return (proto ?? this.exchange.scheme) === "https" ? "https" : "http";
   }
   get host(): string | undefined {
-    return (this.#proxied()?.host ?? authorityOf(this.target) ?? this.exchange.lines("host")[0])?.toLowerCase();
+    return (this.#forwardedValues()?.host ?? authorityOf(this.target) ?? this.exchange.lines("host")[0])?.toLowerCase();
   }
   get peer(): string {
     return this.exchange.peer;
   }
   get client(): string {
-    return this.#proxied()?.client ?? this.exchange.peer;
+    return this.#forwardedValues()?.client ?? this.exchange.peer;
   }
   get network(): string | undefined {
     if (this.#network === undefined) {
@@ -428,11 +428,13 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     log({ level: "warn", source: "framework.http", message, fields: {}, context: this.context });
   }
 
-  /** The forwarding headers of a trusted proxy; undefined without trusted proxies. */
-  #proxied(): ProxyWord | undefined {
+  /** What a trusted proxy forwarded; undefined for an app without trusted proxies. */
+  #forwardedValues(): ForwardedValues | undefined {
     const { proxies } = this.app;
     if (proxies === undefined) return undefined;
-    return (this.#word ??= proxies.trusts(this.peer) ? proxies.word((name) => this.lines(name)) : noWord);
+    return (this.#forwarded ??= proxies.trusts(this.peer)
+      ? proxies.forwardedValues((name) => this.lines(name))
+      : nothingForwarded);
   }
 }
 
