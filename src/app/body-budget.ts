@@ -3,9 +3,9 @@ import { figures } from "../telemetry/measure.ts";
 /** A request that holds bytes of its body. */
 export interface BodyHolding {
   /** Bytes it holds, counted in the budget. */
-  held: number;
-  /** Its place among those that hold bytes, which the budget sets. */
-  heldAt: number;
+  heldBytes: number;
+  /** Its index in the list of the budget, which sets it. */
+  holderIndex: number;
   /** The network of its client, which has one share; undefined where no address is known. It never changes. */
   readonly network: string | undefined;
 }
@@ -18,7 +18,7 @@ export interface BodyHolding {
 export class BodyBudget {
   readonly #limit: number;
   readonly #share: number;
-  #held = 0;
+  #heldBytes = 0;
   /** In no order. A `Set` that each body enters and leaves costs it 0.5 µs on Deno. */
   readonly #holders: BodyHolding[] = [];
   /** Bytes held, by network; undefined while they are not counted. */
@@ -33,7 +33,7 @@ export class BodyBudget {
   }
 
   hasRoom(holding: BodyHolding, bytes: number): boolean {
-    const held = this.#held + bytes;
+    const held = this.#heldBytes + bytes;
     if (held > this.#limit) return false;
     if (held <= this.#share) return true;
     const { network } = holding;
@@ -43,25 +43,25 @@ export class BodyBudget {
   /** Takes room for bytes that arrived; false if there is no room. */
   take(holding: BodyHolding, bytes: number): boolean {
     if (!this.hasRoom(holding, bytes)) return false;
-    if (holding.held === 0 && bytes > 0) holding.heldAt = this.#holders.push(holding) - 1;
+    if (holding.heldBytes === 0 && bytes > 0) holding.holderIndex = this.#holders.push(holding) - 1;
     this.#add(holding, bytes);
     return true;
   }
 
   give(holding: BodyHolding, bytes: number): void {
     this.#add(holding, -bytes);
-    if (holding.held === 0 && bytes > 0) {
+    if (holding.heldBytes === 0 && bytes > 0) {
       // The last one takes its place.
       const last = this.#holders.pop() as BodyHolding;
-      if (last !== holding) this.#holders[holding.heldAt] = last;
-      last.heldAt = holding.heldAt;
+      if (last !== holding) this.#holders[holding.holderIndex] = last;
+      last.holderIndex = holding.holderIndex;
     }
-    if (this.#counts !== undefined && this.#held <= this.#share && --this.#keptFor < 0) this.#counts = undefined;
+    if (this.#counts !== undefined && this.#heldBytes <= this.#share && --this.#keptFor < 0) this.#counts = undefined;
   }
 
   #add(holding: BodyHolding, bytes: number): void {
-    holding.held += bytes;
-    this.#held += bytes;
+    holding.heldBytes += bytes;
+    this.#heldBytes += bytes;
     figures.bodyBytes += bytes;
     if (this.#counts !== undefined) count(this.#counts, holding.network, bytes);
   }
@@ -69,7 +69,7 @@ export class BodyBudget {
   #counted(): ReadonlyMap<string, number> {
     if (this.#counts !== undefined) return this.#counts;
     const counts = new Map<string, number>();
-    for (const { network, held } of this.#holders) count(counts, network, held);
+    for (const { network, heldBytes } of this.#holders) count(counts, network, heldBytes);
     this.#counts = counts;
     // Counting took one step for each holder, so as many are released before counting may start again.
     this.#keptFor = this.#holders.length;

@@ -115,6 +115,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   route: CompiledRoute | undefined = undefined;
   /** What the routes answered inside of the app's middleware, where there is any. */
   inside: Inside | undefined = undefined;
+  /** Whether its answer is on the way out: what it answers from now on is dropped. */
   isSent = false;
   /** Whether something raised, whatever was sent in its place. */
   hasFailed = false;
@@ -130,6 +131,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   isOutcomeUnknown = false;
   /** The refusal whose answer is in the app's own format. */
   formatted: Refusal | undefined = undefined;
+  /** The whole body, once it is read. */
   bytes: Uint8Array = noBytes;
   /** Whether the metric of active requests counts it. */
   isCounted = true;
@@ -147,8 +149,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   /** Whether its body did not fit into the budget: the rest is not read, and the connection ends. */
   isOverBudget = false;
   #query: FieldValues | undefined = undefined;
-  held = 0;
-  heldAt = 0;
+  heldBytes = 0;
+  holderIndex = 0;
   /** Cached: a runtime has no address for a connection that has ended. Null where there is no network. */
   #network: string | null | undefined = undefined;
   #forwarded: ForwardedValues | undefined = undefined;
@@ -162,6 +164,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #reader: { close(isCut: boolean): void } | "whole" | undefined = undefined;
   /** The body without its coding, where it has one. */
   #decoded: DecodedSource | undefined = undefined;
+  /** Whether its answer is made: nothing is added to it any more. */
   isAnswered = false;
 
   constructor(app: CompiledApp, exchange: Exchange) {
@@ -353,17 +356,17 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   setCookie(cookie: SetCookie): void {
-    if (this.#late()) return;
+    if (this.#warnIfLate()) return;
     (this.#cookies ??= []).push(cookie);
   }
 
   addHeader(name: string, value: string): void {
-    if (this.#late()) return;
+    if (this.#warnIfLate()) return;
     (this.#headers ??= []).push([name, value]);
   }
 
   changeAnswer(change: (answer: never) => object): void {
-    if (this.#late()) return;
+    if (this.#warnIfLate()) return;
     this.#change = change as (answer: Answer) => Answer;
   }
 
@@ -403,7 +406,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     this.isAnswered = true;
     if (typeof this.#reader === "object") this.#reader.close(isCut);
     this.#decoded?.close();
-    if (this.held > 0) this.app.budget.give(this, this.held);
+    if (this.heldBytes > 0) this.app.budget.give(this, this.heldBytes);
   }
 
   /** Called once it is logged and measured: work that outlives it, as an alarm, holds its context and nothing more. */
@@ -414,11 +417,11 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     this.#context?.settle();
   }
 
-  late(): void {
+  readTooLate(): void {
     this.#warn("read its body after its answer had gone, which read nothing");
   }
 
-  #late(): boolean {
+  #warnIfLate(): boolean {
     if (this.isAnswered) this.#warn("set a cookie or a header after its answer had gone, which changed nothing");
     return this.isAnswered;
   }

@@ -167,7 +167,7 @@ export interface BodyHolder {
   take(bytes: number): boolean;
   give(bytes: number): void;
   /** The body was read after the response was sent. */
-  late(): void;
+  readTooLate(): void;
 }
 
 /** Everything until the end; a failure is thrown as its refusal. */
@@ -239,7 +239,7 @@ export class BodyReader implements Body {
   }
 
   async #next(): Promise<Result<Uint8Array | undefined, BodyFailure>> {
-    if (this.#state === "answered") this.#holder.late();
+    if (this.#state === "answered") this.#holder.readTooLate();
     if (this.#failure !== undefined) return error(this.#failure);
     if (this.#state !== "open" || this.#source === undefined) return end;
     if (this.#left !== undefined) return ok(this.#cut(this.#left));

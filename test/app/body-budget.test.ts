@@ -9,8 +9,8 @@ interface Counted extends BodyHolding {
 
 function holding(network: string | undefined): Counted {
   return {
-    held: 0,
-    heldAt: 0,
+    heldBytes: 0,
+    holderIndex: 0,
     asked: 0,
     get network() {
       this.asked++;
@@ -36,7 +36,7 @@ describe("a body budget", () => {
     const networks = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", undefined];
     const held: { readonly by: Counted; readonly of: string | undefined }[] = [];
     const sum = (of?: string) =>
-      held.reduce((sum, one) => sum + (of === undefined || one.of === of ? one.by.held : 0), 0);
+      held.reduce((sum, one) => sum + (of === undefined || one.of === of ? one.by.heldBytes : 0), 0);
     let refused = 0;
     for (let step = 0; step < 20_000; step++) {
       // Long enough one way to fill it, and then to empty it.
@@ -54,8 +54,8 @@ describe("a body budget", () => {
       } else if (held.length > 0) {
         const at = next(held.length);
         const by = held[at]?.by as Counted;
-        budget.give(by, next(2) === 0 ? by.held : next(by.held + 1));
-        if (by.held === 0) held.splice(at, 1);
+        budget.give(by, next(2) === 0 ? by.heldBytes : next(by.heldBytes + 1));
+        if (by.heldBytes === 0) held.splice(at, 1);
       }
     }
     expect(refused).toBeGreaterThan(100);
