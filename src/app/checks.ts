@@ -69,7 +69,7 @@ export function checkTogether(
   ];
 }
 
-/** An input calls routes of its own app: a copy of one, as a group makes it, is another route. */
+/** An input may call only routes of the app. The copy of a route that a group makes is another route. */
 function checkCalls(routes: readonly Declared[]): readonly string[] {
   const problems = new Set<string>();
   let all: ReadonlySet<unknown> | undefined;
@@ -107,10 +107,10 @@ function addNodes({ node }: AnyDep, nodes: DepNode[]): void {
   nodes.push(node);
 }
 
-const ordinary: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
+const usualMethods: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
 
 function checkMethod({ route, name }: Declared, problems: string[]): void {
-  if (ordinary.has(route.method)) return;
+  if (usualMethods.has(route.method)) return;
   if (route.method === "HEAD") problems.push(`${name}: a HEAD is answered by the GET route, so declare that instead`);
   else if (!isToken(route.method)) problems.push(`${name}: ${JSON.stringify(route.method)} is no method`);
 }
@@ -131,7 +131,7 @@ function checkPath({ route, name }: Declared, problems: string[]): void {
       const { codec, about = {} } = segment;
       checkText(name, { in: "path", name: segment.name, required: true, repeated: false, codec, about }, problems);
     }
-    if (takerOf(segments, segment.name) < i) problems.push(`${name} names the parameter ${segment.name} twice`);
+    if (parameterIndex(segments, segment.name) < i) problems.push(`${name} names the parameter ${segment.name} twice`);
     if (segment.kind === "rest" && i < segments.length - 1) {
       problems.push(
         `${name} has the rest of its path, ${segment.name}, before its end, where nothing after it could be matched`,
@@ -141,7 +141,7 @@ function checkPath({ route, name }: Declared, problems: string[]): void {
 }
 
 /** The index of the first parameter with a name; -1 if there is no such parameter. */
-function takerOf(segments: readonly Segment[], name: string): number {
+function parameterIndex(segments: readonly Segment[], name: string): number {
   return segments.findIndex((segment) => typeof segment === "object" && segment.name === name);
 }
 
@@ -216,20 +216,20 @@ function checkParameter(
   { name, parameter }: TextNeed,
   problems: string[],
 ): void {
-  const at = takerOf(segments, name);
+  const at = parameterIndex(segments, name);
   const own = segments[at];
   if (typeof own !== "object") {
     problems.push(
       `${route} reads the path parameter ${name}, which its path does not have: give Path.of the same parameter`,
     );
   } else if (parameter !== undefined && !segments.includes(parameter)) {
-    const both = `${name} (${kindOf(parameter)}), and its path has another of that name (${kindOf(own)})`;
+    const both = `${name} (${typeText(parameter)}), and its path has another of that name (${typeText(own)})`;
     problems.push(`${route} reads the path parameter ${both}: make it once, and use that one in both`);
   }
 }
 
-/** What a parameter reads, for a message. */
-function kindOf(parameter: Exclude<Segment, string>): string {
+/** The type of a parameter, for a message. */
+function typeText(parameter: Exclude<Segment, string>): string {
   if (parameter.kind === "rest") return "rest";
   const { kind, format, type } = parameter.codec.text ?? { type: "string" };
   return `${kind ?? format ?? type}${parameter.declines ? ", next-route" : ""}`;
