@@ -19,10 +19,12 @@ import { failureOf, levelOf, raisedOf } from "./failures.ts";
 import type { RaisedFailure } from "./failures.ts";
 import type { Inside, RequestState } from "./request.ts";
 
+const source = "framework.http";
+
 /** A request's access line (contract 2.12). Each request has one, so its JSON is concatenated by hand. */
 class AccessEntry implements LogEntry {
   readonly level: Level;
-  readonly source = "framework.http";
+  readonly source = source;
   readonly #request: RequestState;
   readonly #status: number;
   readonly #code: string | undefined;
@@ -114,8 +116,6 @@ function member(name: string, value: string | undefined): string {
   return value === undefined ? "" : `,"${name}":"${escaped(value)}"`;
 }
 
-const source = "framework.http";
-
 /** Whether its lines of what went well are not written: a test shows its own failures. */
 function isQuiet({ exchange }: RequestState): boolean {
   return exchange.isTest === true && !isAskedFor(source);
@@ -143,8 +143,8 @@ export function logReplaced(request: RequestState, { refused }: Inside, answer: 
 }
 
 /**
- * Writes an exception, and gives it to `onError`: its kind and its stack. Its text is written only where it cannot hold a value: for a refusal, and for
- * an answer that cannot be written.
+ * Writes an exception's kind and stack, and gives it to `onError`. Its message may quote a client, so only the detail of its
+ * refusal is written.
  */
 export function logRaise(request: RequestState, refusal: Refusal, thrown: unknown): void {
   const raised = raisedOf(thrown);
@@ -288,21 +288,22 @@ export function measureRequest(request: RequestState, { status }: Answer): void 
   });
 }
 
-// A wrong body is a bug of the application, and its response on the wire is incomplete.
-const wrong: { readonly [End in StreamEnd]?: string } = {
+/** How a stream ends by a bug of the application, which leaves its response incomplete. */
+const faults: { readonly [End in StreamEnd]?: string } = {
   short: "sent less than the length it was given, so its connection is closed",
   long: "sent more than the length it was given, so its connection is closed",
   failed: "failed, so its connection is closed",
 };
 
-const endOf: { readonly [End in StreamEnd]?: RequestEnd["how"] } = {
+/** How the request ends with its stream; `failed` for any other end. */
+const requestEnds: { readonly [End in StreamEnd]?: RequestEnd["how"] } = {
   finished: "answered",
   "client gone": "client gone",
   "client stopped reading": "client gone",
   "connection closed": "stopped",
 };
 
-const asItIs: RaisedFailure = { level: "error", why: "", fields: {} };
+const nothingRaised: RaisedFailure = { level: "error", why: "", fields: {} };
 
 /** Runs the producer of a streamed body in its request's context, and logs how the stream ended. */
 export class StreamLog implements StreamRequest {
@@ -335,15 +336,15 @@ export class StreamLog implements StreamRequest {
     const { path, context, acquired, deadline } = this.#request;
     deadline?.over();
     dropBodies(this.#request);
-    acquired?.ended(endOf[how] ?? "failed");
-    const problem = wrong[how];
-    if (problem !== undefined) {
+    acquired?.ended(requestEnds[how] ?? "failed");
+    const fault = faults[how];
+    if (fault !== undefined) {
       if (how === "failed") reportError(this.#request, thrown, "stream");
-      const { level, why, fields } = how === "failed" ? failureOf(thrown) : asItIs;
+      const { level, why, fields } = how === "failed" ? failureOf(thrown) : nothingRaised;
       log({
         level,
         source,
-        message: `stream on ${path} ${problem}${why}`,
+        message: `stream on ${path} ${fault}${why}`,
         fields: { "url.path": path, ...fields },
         context,
       });
@@ -357,15 +358,15 @@ export class StreamLog implements StreamRequest {
 }
 
 /** The log field with the end of a connection, by its kind. */
-const kinds = { socket: "framework.websocket.ended", takeover: "framework.takeover.ended" } as const;
+const endFields = { socket: "framework.websocket.ended", takeover: "framework.takeover.ended" } as const;
 
 /** Runs the handler of a socket or a takeover in its request's context, and logs how the connection ended. */
 export class ConnectionLog implements SocketRequest {
   readonly #request: RequestState;
-  readonly #kind: keyof typeof kinds;
+  readonly #kind: keyof typeof endFields;
   readonly #startedAt = performance.now();
 
-  constructor(request: RequestState, kind: keyof typeof kinds) {
+  constructor(request: RequestState, kind: keyof typeof endFields) {
     this.#request = request;
     this.#kind = kind;
   }
@@ -375,13 +376,13 @@ export class ConnectionLog implements SocketRequest {
   }
 
   warn(message: string): void {
-    this.#say("warn", `${this.#request.route?.route.pattern} ${message}`, {});
+    this.#log("warn", `${this.#request.route?.route.pattern} ${message}`, {});
   }
 
   raised(thrown: unknown): void {
     if (this.#request.acquired !== undefined) this.#request.acquired.hasFailed = true;
     const { level, why, fields } = failureOf(thrown);
-    this.#say(level, `${this.#kind} on ${this.#request.path}: its handler raised${why}`, fields);
+    this.#log(level, `${this.#kind} on ${this.#request.path}: its handler raised${why}`, fields);
     reportError(this.#request, thrown, this.#kind);
   }
 
@@ -394,15 +395,15 @@ export class ConnectionLog implements SocketRequest {
     this.#request.acquired?.ended("answered");
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
-    this.#say("info", `${this.#kind} on ${this.#request.path} ended: ${how}`, {
+    this.#log("info", `${this.#kind} on ${this.#request.path} ended: ${how}`, {
       duration,
-      [kinds[this.#kind]]: how,
+      [endFields[this.#kind]]: how,
       ...(closeCode === undefined ? {} : { "framework.websocket.close_code": closeCode }),
     });
   }
 
-  #say(level: Level, message: string, fields: LogFields): void {
+  #log(level: Level, message: string, fields: LogFields): void {
     const { path, context } = this.#request;
-    log({ level, source: "framework.http", message, fields: { "url.path": path, ...fields }, context });
+    log({ level, source, message, fields: { "url.path": path, ...fields }, context });
   }
 }
