@@ -71,16 +71,15 @@ export function challenging(inputs: Inputs, challenge: string): Inputs {
   const all = Object.entries(inputs).map(([name, input]): readonly [string, AnyDep] => {
     const compile = () => async (_request: unknown, _values: unknown, reading: Reading) => {
       try {
-        return await reading.late(input, () => input);
+        return await reading.readChosen(input, () => input);
       } catch (thrown) {
         if (!(thrown instanceof Refusal) || thrown.code.status !== 401) throw thrown;
         const { code, message, headers, problems, more, challenge: own, detail } = thrown;
         const all = [...headers, ["www-authenticate", challenge] as const];
-        const given = { headers: all, problems, more, challenge: own };
-        return new Refusal(code, message, detail === undefined ? given : { ...given, detail });
+        return new Refusal(code, message, { headers: all, problems, more, challenge: own, detail });
       }
     };
-    // `late` reads the input itself, which so is only looked at here.
+    // `readChosen` reads the input itself, so here only its codes and its check are taken.
     return [name, { node: { from: [], binds: true, codes: codesOf(input), check: checkOf(input), compile } }];
   });
   return Object.fromEntries(all);
@@ -98,7 +97,7 @@ function checkOf({ node }: AnyDep): NonNullable<AnyDep["node"]["check"]> {
 export async function mayCall(guards: readonly AnyDep[], reading: Reading): Promise<boolean> {
   for (const guard of guards) {
     try {
-      await reading.late(guard.node, () => guard);
+      await reading.readChosen(guard.node, () => guard);
     } catch (thrown) {
       if (isObject(thrown) && thrown instanceof Refusal) {
         const { status } = thrown.code;

@@ -212,8 +212,8 @@ export interface Place {
 /** The inputs of one request while they are being read. */
 export interface Reading {
   readonly values: unknown[];
-  /** Reads the input that `next` returns, at most once like any other; `next` is called once for each `asker`. */
-  late(asker: object, next: () => AnyDep): Promise<unknown>;
+  /** Reads the input that `choose` returns, at most once like any other; `choose` is called once for each `chooser`. */
+  readChosen(chooser: object, choose: () => AnyDep): Promise<unknown>;
 }
 
 /** Returns a value, a `Refusal`, a `Problem`, or a promise of one. `values` has what was read before. */
@@ -390,8 +390,8 @@ export function bind<A, B, R extends string, Q extends string, W, X>(
 ): Dep<B, R | Q, W> {
   needsFunction("Dep.bind: its block", next);
   const compile = (_place: Place, [slot = 0]: readonly number[]): ReadInput => {
-    const asker = {};
-    return (_request, values, reading) => reading.late(asker, () => next(values[slot] as A));
+    const chooser = {};
+    return (_request, values, reading) => reading.readChosen(chooser, () => next(values[slot] as A));
   };
   return { node: { from: [dep], opaque: true, binds: true, compile } };
 }

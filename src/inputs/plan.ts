@@ -97,8 +97,8 @@ export function makePlan(inputs: Inputs, place: Place, checked: readonly AnyDep[
     if (node.before !== undefined) first.push(checkStep(node.before(place), start));
     if (node.compile === undefined) return slot;
     // A client that sends its body slowly must not hold what others wait for, such as a connection of a pool.
-    const isLate = node.body !== undefined || (node.acquires === true && mayReadBody);
-    const stage = isLate || from.some((slot) => needsBody.has(slot)) ? second : first;
+    const waitsForBody = node.body !== undefined || (node.acquires === true && mayReadBody);
+    const stage = waitsForBody || from.some((slot) => needsBody.has(slot)) ? second : first;
     if (stage === second) needsBody.add(slot);
     stage.push({ slot, from, read: node.compile(place, from) });
     return slot;
@@ -220,16 +220,16 @@ function run(steps: readonly PlanStep[], from: number, reading: InputReading): I
   return undefined;
 }
 
-/** Inputs that binds chose during the request. */
-class Late {
+/** The inputs that `Dep.bind` chose during the request. */
+class ChosenInputs {
   /** The route's place with fields of its own: the route's fields are the same for every request. */
   readonly place: Place;
-  /** Values of inputs that are not in the plan. */
+  /** The values of those that are not in the plan. */
   readonly values = new Map<DepNode, unknown>();
   /** Refusals of inputs. Most end the request, but a list of tools leaves out those that are refused. */
   readonly refused = new Map<DepNode, Refusal>();
   readonly steps = new Map<DepNode, PlanStep>();
-  readonly bound = new Map<object, AnyDep>();
+  readonly byChooser = new Map<object, AnyDep>();
 
   constructor(place: Place) {
     this.place = { ...place, query: new FieldNames(), form: new FieldNames() };
@@ -250,7 +250,7 @@ export class InputReading implements Reading {
   /** The detail for the log. */
   #detail: string | undefined = undefined;
   #waiting: PlanStep[] | undefined = undefined;
-  #late: Late | undefined = undefined;
+  #chosen: ChosenInputs | undefined = undefined;
 
   constructor(plan: Plan, request: InputRequest) {
     this.plan = plan;
@@ -299,45 +299,45 @@ export class InputReading implements Reading {
   /** The steps of the second stage, left to right: the plan's, and those that wait for the body. */
   startSecond(): readonly PlanStep[] {
     this.isBodyRead = this.body !== "nothing";
-    const late = this.#waiting;
+    const waited = this.#waiting;
     this.#waiting = undefined;
-    if (late === undefined) return this.plan.second;
-    for (const { slot } of late) this.values[slot] = unread;
-    // A slot has a smaller number than what is listed behind it, and than what is made of it.
-    return [...late, ...this.plan.second].toSorted((one, other) => one.slot - other.slot);
+    if (waited === undefined) return this.plan.second;
+    for (const { slot } of waited) this.values[slot] = unread;
+    // In the order of their slots, which is the order of the plan: each input after those that it uses.
+    return [...waited, ...this.plan.second].toSorted((one, other) => one.slot - other.slot);
   }
 
-  async late(asker: object, next: () => AnyDep): Promise<unknown> {
-    const late = (this.#late ??= new Late(this.plan.place));
-    const dep = late.bound.get(asker) ?? next();
-    late.bound.set(asker, dep);
-    return this.#pull(dep, late);
+  async readChosen(chooser: object, choose: () => AnyDep): Promise<unknown> {
+    const chosen = (this.#chosen ??= new ChosenInputs(this.plan.place));
+    const dep = chosen.byChooser.get(chooser) ?? choose();
+    chosen.byChooser.set(chooser, dep);
+    return this.#readOnce(dep, chosen);
   }
 
   /** Reads an input on demand, once: in the plan's slot if the plan has it, otherwise by identity here. */
-  async #pull({ node }: AnyDep, late: Late): Promise<unknown> {
+  async #readOnce({ node }: AnyDep, chosen: ChosenInputs): Promise<unknown> {
     const slot = this.plan.slotOf.get(node);
     if (slot !== undefined && this.values[slot] !== unread) return this.values[slot];
-    if (late.values.has(node)) return late.values.get(node);
-    const refused = late.refused.get(node);
+    if (chosen.values.has(node)) return chosen.values.get(node);
+    const refused = chosen.refused.get(node);
     if (refused !== undefined) throw refused;
-    const value = await this.#readLate(node, late).catch((thrown: unknown) => {
-      if (thrown instanceof Refusal && node.uncached !== true) late.refused.set(node, thrown);
+    const value = await this.#read(node, chosen).catch((thrown: unknown) => {
+      if (thrown instanceof Refusal && node.uncached !== true) chosen.refused.set(node, thrown);
       throw thrown;
     });
     if (value !== waiting) {
       if (slot !== undefined) this.values[slot] = value;
-      else if (node.uncached !== true) late.values.set(node, value);
+      else if (node.uncached !== true) chosen.values.set(node, value);
     }
     return value;
   }
 
-  async #readLate(node: DepNode, late: Late): Promise<unknown> {
-    const { place } = late;
+  async #read(node: DepNode, chosen: ChosenInputs): Promise<unknown> {
+    const { place } = chosen;
     if (node.constant !== undefined) return node.constant(place);
     if (node.codes !== undefined) this.request.declare(node.codes);
-    const { from, read } = this.#lateStep(node, late);
-    for (const [i, slot] of from.entries()) this.values[slot] = await this.#pull(node.from[i] as AnyDep, late);
+    const { from, read } = this.#chosenStep(node, chosen);
+    for (const [i, slot] of from.entries()) this.values[slot] = await this.#readOnce(node.from[i] as AnyDep, chosen);
     if (from.some((slot) => this.values[slot] === failed)) return failed;
     if (node.acquires === true && this.body !== "nothing" && !this.isBodyRead) return waiting;
     if (node.body !== undefined && !this.isBodyRead) {
@@ -350,12 +350,12 @@ export class InputReading implements Reading {
     return this.#settled(await read(this.request, this.values, this));
   }
 
-  #lateStep(node: DepNode, late: Late): PlanStep {
-    let step = late.steps.get(node);
+  #chosenStep(node: DepNode, chosen: ChosenInputs): PlanStep {
+    let step = chosen.steps.get(node);
     if (step === undefined) {
       const from = node.from.map(() => this.values.push(unread) - 1);
-      step = { slot: -1, from, read: node.compile?.(late.place, from) ?? (() => undefined) };
-      late.steps.set(node, step);
+      step = { slot: -1, from, read: node.compile?.(chosen.place, from) ?? (() => undefined) };
+      chosen.steps.set(node, step);
     }
     return step;
   }
