@@ -149,7 +149,7 @@ export function refuseRequest({ status, why }: RefusedHead, response: ServerResp
   const connection = connectionOf(socket);
   connection.closing = true;
   // The connection is kept for this response too, after earlier ones and for a half-closed client.
-  connection.sends(response);
+  connection.trackSent(response);
   lingerAtEnd(socket, deadlines);
   logRefusedHead(status, why);
   // Headers that a hosting server sets for every response are not for this one.

@@ -95,7 +95,7 @@ export class NodeConnection {
   fault: BodyFailure | undefined = undefined;
   /** Its client read nothing of a response for too long, so the connection ends. */
   stoppedReading = false;
-  #hasEnded = false;
+  #isHalfClosed = false;
   #reader: ConnectionBodyReader | undefined = undefined;
   /** Further readers: of a body that was read late, with other requests after it. */
   #others: Set<ConnectionBodyReader> | undefined = undefined;
@@ -105,9 +105,9 @@ export class NodeConnection {
    * The number of responses that are being made. Only numbers, here and below: objects kept until the next request would
    * survive into the old generation.
    */
-  #made = 0;
+  #pendingAnswers = 0;
   /** The number of responses that the client has not read whole: all but event streams. */
-  #sent = 0;
+  #unreadResponses = 0;
   /** The number of streams that are being written. */
   streams = 0;
   /** The number of requests that arrived on it. */
@@ -135,12 +135,12 @@ export class NodeConnection {
 
   /** Whether no response is pending on it. */
   get isIdle(): boolean {
-    return this.#made === 0 && this.#sent === 0 && this.streams === 0;
+    return this.#pendingAnswers === 0 && this.#unreadResponses === 0 && this.streams === 0;
   }
 
   /** The number of responses that its client has not read whole. */
   get unsent(): number {
-    return this.#sent;
+    return this.#unreadResponses;
   }
 
   /** Ends the connection with `act` once no response is pending; only the first call counts. */
@@ -149,41 +149,41 @@ export class NodeConnection {
     else this.#whenIdle ??= act;
   }
 
-  /** A response is being made, until `made`. */
-  makes(): void {
-    this.#made++;
+  /** A response is being made, until `endAnswer`. */
+  beginAnswer(): void {
+    this.#pendingAnswers++;
   }
 
-  made(): void {
-    this.#made--;
+  endAnswer(): void {
+    this.#pendingAnswers--;
     this.#settle();
   }
 
   /** A response is written, and the client has not read it yet. */
-  sends(response: ServerResponse): void {
-    this.#sent++;
+  trackSent(response: ServerResponse): void {
+    this.#unreadResponses++;
     response.once(
       "close",
       guarded(this.socket, () => {
-        this.#sent--;
+        this.#unreadResponses--;
         this.#settle();
       }),
     );
   }
 
-  /** A stream is written, until `streamed`. */
-  begins(): void {
+  /** A stream is written, until `endStream`. */
+  beginStream(): void {
     this.streams++;
   }
 
-  streamed(): void {
+  endStream(): void {
     this.streams--;
     this.#settle();
   }
 
   /** Its client has taken what was written of a stream. */
-  taken(): void {
-    if (this.#sent === 0) this.sendWatch?.stop();
+  streamTaken(): void {
+    if (this.#unreadResponses === 0) this.sendWatch?.stop();
   }
 
   #settle(): void {
@@ -201,22 +201,22 @@ export class NodeConnection {
     return undefined;
   }
 
-  reads(reader: ConnectionBodyReader): void {
+  addReader(reader: ConnectionBodyReader): void {
     const { request } = reader;
-    if (request.destroyed || (this.#hasEnded && !request.complete)) reader.fail(endedEarly);
+    if (request.destroyed || (this.#isHalfClosed && !request.complete)) reader.fail(endedEarly);
     else if (this.fault !== undefined && !request.complete) reader.fail(this.fault);
     else if (this.#reader === undefined) this.#reader = reader;
     else (this.#others ??= new Set()).add(reader);
   }
 
-  hasRead(reader: ConnectionBodyReader): void {
+  removeReader(reader: ConnectionBodyReader): void {
     if (this.#reader === reader) this.#reader = undefined;
     else this.#others?.delete(reader);
   }
 
   /** The client has half-closed. */
-  ended(): void {
-    this.#hasEnded = true;
+  halfClosed(): void {
+    this.#isHalfClosed = true;
     this.unfinished?.fail(endedEarly);
   }
 
@@ -280,7 +280,7 @@ export class Connections {
     socket.on("end", () => {
       attempt(socket, () => {
         // Node has also reported it as a fault; Deno has not.
-        connection.ended();
+        connection.halfClosed();
         waitOnHalfClosed(connection, sendTimeoutMs);
       });
     });

@@ -82,7 +82,7 @@ export class RequestHandler implements ServerState {
     if (!isPending(sent)) return write(exchange, sent, this);
     // The body waits if a route reads it late.
     if (exchange.dropsBody) exchange.drain();
-    connection.makes();
+    connection.beginAnswer();
     this.inFlight++;
     whenAnswered(sent, request.socket, (sent) => {
       this.inFlight--;
@@ -90,7 +90,7 @@ export class RequestHandler implements ServerState {
         // Node does not destroy a response that waits behind another one when their connection closes.
         if (response.destroyed || request.socket.destroyed) sent?.unsent?.();
         else if (sent !== undefined) write(exchange, sent, this);
-        connection.made();
+        connection.endAnswer();
       } catch (thrown) {
         caught(thrown, request.socket);
       }

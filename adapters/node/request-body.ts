@@ -31,7 +31,7 @@ class BodyChunks implements ConnectionBodyReader {
     this.#onPart = guarded(request.socket, (part: Buffer) => this.#take(part));
     this.#onEnd = guarded(request.socket, () => this.#end());
     request.on("data", this.#onPart).on("end", this.#onEnd);
-    connectionOf(request.socket).reads(this);
+    connectionOf(request.socket).addReader(this);
   }
 
   /** The next part. Time without a pending read is not charged to the client. */
@@ -72,7 +72,7 @@ class BodyChunks implements ConnectionBodyReader {
     this.#isOver = true;
     this.request.pause();
     this.#deadline.clear();
-    connectionOf(this.request.socket).hasRead(this);
+    connectionOf(this.request.socket).removeReader(this);
     this.#deliver(this.failure);
   }
 
@@ -113,7 +113,7 @@ class BodyBuffer implements ConnectionBodyReader, PartReceiver, DeadlineListener
       const end = guarded(socket, () => this.end());
       request.on("data", take).on("end", end);
     }
-    connectionOf(request.socket).reads(this);
+    connectionOf(request.socket).addReader(this);
   }
 
   take(part: Buffer): void {
@@ -152,7 +152,7 @@ class BodyBuffer implements ConnectionBodyReader, PartReceiver, DeadlineListener
     if (this.#isOver) return;
     this.#isOver = true;
     this.#deadline.clear();
-    connectionOf(this.request.socket).hasRead(this);
+    connectionOf(this.request.socket).removeReader(this);
     this.#receiver.done(read);
   }
 }
@@ -184,7 +184,7 @@ export class DrainedBody implements ConnectionBodyReader {
 
   start(): void {
     this.request.on("data", this.#onPart).on("end", this.#onEnd).resume();
-    connectionOf(this.request.socket).reads(this);
+    connectionOf(this.request.socket).addReader(this);
   }
 
   fail(): void {
@@ -203,7 +203,7 @@ export class DrainedBody implements ConnectionBodyReader {
 
   #finish(): void {
     this.#deadline.clear();
-    connectionOf(this.request.socket).hasRead(this);
+    connectionOf(this.request.socket).removeReader(this);
     this.request.off("data", this.#onPart).off("end", this.#onEnd).pause();
     this.#done();
   }
@@ -233,7 +233,7 @@ class Draining implements ConnectionBodyReader, DeadlineListener {
 
   start(): void {
     this.request.on("data", this.#onPart).on("end", this.#onEnd);
-    connectionOf(this.request.socket).reads(this);
+    connectionOf(this.request.socket).addReader(this);
     if (this.#pause === undefined) this.request.resume();
   }
 
@@ -241,7 +241,7 @@ class Draining implements ConnectionBodyReader, DeadlineListener {
   stop(): void {
     this.#pause?.clear();
     this.#pause = undefined;
-    connectionOf(this.request.socket).hasRead(this);
+    connectionOf(this.request.socket).removeReader(this);
     this.request.off("data", this.#onPart).off("end", this.#onEnd).pause();
   }
 

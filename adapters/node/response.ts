@@ -81,7 +81,7 @@ function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: WireRespo
 
 function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
   const { request, response } = exchange;
-  connectionOf(request.socket).sends(response);
+  connectionOf(request.socket).trackSent(response);
   const done = (): void => {
     if (response.destroyed || request.socket.destroyed) return sent.unsent?.();
     if (request.complete) send(exchange, sent, server, closesAfter(exchange, sent, server));
@@ -143,7 +143,7 @@ function send(exchange: NodeExchange, sent: WireResponse, server: ServerState, c
   if (body === undefined) response.end();
   else response.end(body);
   if (response.writableLength === 0) return;
-  connectionOf(request.socket).sends(response);
+  connectionOf(request.socket).trackSent(response);
   sendWithin(response, server);
 }
 

@@ -81,12 +81,12 @@ function hangUp(response: ServerResponse, server: ServerState): void {
 /** Writes a body as it is made, at most one part ahead of the client. */
 export function stream(response: ServerResponse, body: StreamBody, isEventStream: boolean, server: ServerState): void {
   const connection = connectionOf(response.req.socket);
-  connection.begins();
-  if (!isEventStream) connection.sends(response);
+  connection.beginStream();
+  if (!isEventStream) connection.trackSent(response);
   // It is emitted once, and `once` would keep two more objects while the stream is open.
   response.on(
     "close",
-    guarded(response.req.socket, () => connection.streamed()),
+    guarded(response.req.socket, () => connection.endStream()),
   );
   response.flushHeaders();
   new NodeStream(response, body, isEventStream, server).run();
@@ -138,7 +138,7 @@ class NodeStream extends StreamWriter<Socket> {
     const response = this.#response;
     const socket = this.channel;
     const settle = (): void => {
-      connectionOf(socket).taken();
+      connectionOf(socket).streamTaken();
       response.off("drain", settle);
       socket.off("close", settle).off("drain", check);
       act();

@@ -207,7 +207,7 @@ export class Upgrades {
     const exchange = new NodeExchange(request, response, framing, handler.deadlines, false, opensSockets, match);
     exchange.canTakeOver = isTaken && request.httpVersionMinor === 1;
     const sent = handler.app.answer(exchange);
-    connection.makes();
+    connection.beginAnswer();
     handler.inFlight++;
     let release = (): Buffer => head;
     const take = (sent: WireResponse | undefined): void => {
@@ -216,7 +216,7 @@ export class Upgrades {
         const held = release();
         if (socket.destroyed) sent?.unsent?.();
         else if (sent !== undefined) this.#go(exchange, sent, held);
-        connection.made();
+        connection.endAnswer();
       } catch (thrown) {
         caught(thrown, socket);
       }

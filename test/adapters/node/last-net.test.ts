@@ -128,7 +128,7 @@ describe("what raises on an event: of an answer", () => {
 
   it("while an answer is written ends that connection alone", async () => {
     const { port } = await start(routes);
-    vi.spyOn(NodeConnection.prototype, "made").mockImplementationOnce(raises);
+    vi.spyOn(NodeConnection.prototype, "endAnswer").mockImplementationOnce(raises);
     const client = await RawClient.to(port);
     await client.ask("GET /later").closed();
     await isTold(port);
@@ -138,7 +138,7 @@ describe("what raises on an event: of an answer", () => {
 describe("what raises on an event: of a connection", () => {
   it("of a connection whose client ends its side", async () => {
     const { port } = await start(routes);
-    vi.spyOn(NodeConnection.prototype, "ended").mockImplementationOnce(raises);
+    vi.spyOn(NodeConnection.prototype, "halfClosed").mockImplementationOnce(raises);
     await (await RawClient.to(port)).halfClose().closed();
     await isTold(port);
   });
@@ -152,7 +152,7 @@ describe("what raises on an event: of a connection", () => {
 
   it("of a body as it comes", async () => {
     const { port } = await start(routes);
-    vi.spyOn(NodeConnection.prototype, "hasRead").mockImplementationOnce(raises);
+    vi.spyOn(NodeConnection.prototype, "removeReader").mockImplementationOnce(raises);
     const client = await RawClient.to(port);
     await client.ask("POST /size", [], "four").closed();
     await isTold(port);
