@@ -143,7 +143,7 @@ class NodeListener extends Listener {
     };
     const server = this.#secure?.server(options) ?? http.createServer(options);
     const event = this.#secure === undefined ? "connection" : "secureConnection";
-    const http1 = this.#http2 === undefined && !isDeno ? () => {} : takeListener(server, event);
+    const readHttp1 = this.#http2 === undefined && !isDeno ? () => {} : takeListener(server, event);
     // Node silently drops headers past a count; the bytes of a head are limited already.
     server.maxHeadersCount = 0;
     server.maxConnections = maxConnections;
@@ -152,12 +152,12 @@ class NodeListener extends Listener {
     Object.assign(server, { httpAllowHalfOpen: !isBun });
     // Node's own notion of idle would cut a response that the client still reads.
     server.closeIdleConnections = () => {};
-    this.#addListeners(server, http1);
+    this.#addListeners(server, readHttp1);
     return server;
   }
 
   /** Adds the listeners. None of them throws, which would end the process. */
-  #addListeners(server: HttpServer, http1: (socket: Socket) => void): void {
+  #addListeners(server: HttpServer, readHttp1: (socket: Socket) => void): void {
     const handler = this.#handler;
     const upgrades = this.#upgrades;
     const { sendTimeoutMs } = this.limits;
@@ -166,8 +166,8 @@ class NodeListener extends Listener {
       "drop",
       guarded(undefined, () => this.#limitLog.count()),
     );
-    server.on("connection", (socket) => attempt(socket, () => this.#connect(socket, http1)));
-    server.on("secureConnection", (socket: TLSSocket) => attempt(socket, () => this.#connectSecure(socket, http1)));
+    server.on("connection", (socket) => attempt(socket, () => this.#connect(socket, readHttp1)));
+    server.on("secureConnection", (socket: TLSSocket) => attempt(socket, () => this.#connectSecure(socket, readHttp1)));
     server.on("request", (request, response) => handler.answer(request, response, false));
     server.on("checkContinue", (request, response) => {
       attempt(request.socket, () => handler.answer(request, response, awaitsContinue(request, response)));
@@ -195,30 +195,30 @@ class NodeListener extends Listener {
     server.on("timeout", (socket) => attempt(socket, () => timedOut(socket, sendTimeoutMs)));
   }
 
-  #connect(socket: Socket, http1: (socket: Socket) => void): void {
+  #connect(socket: Socket, readHttp1: (socket: Socket) => void): void {
     this.#arrivals?.accepted();
     // A connection that was handed over and back is watched already.
-    if (isWatched(socket)) return http1(socket);
+    if (isWatched(socket)) return readHttp1(socket);
     if (this.#openConnections >= this.limits.maxConnections) {
       this.#limitLog.count();
       socket.destroy();
-    } else if (this.#secure !== undefined) this.#secure.begins(socket);
+    } else if (this.#secure !== undefined) this.#secure.handshakeBegan(socket);
     else {
       const connection = this.#connections.watch(socket);
-      if (isDeno) readFromFirstByte(socket, http1);
-      else if (this.#http2 === undefined) http1(socket);
-      else this.#http2.whenKnown(socket, connection, () => http1(socket));
+      if (isDeno) readFromFirstByte(socket, readHttp1);
+      else if (this.#http2 === undefined) readHttp1(socket);
+      else this.#http2.whenKnown(socket, connection, () => readHttp1(socket));
     }
   }
 
   // The events of the connection are those of its TLS socket.
-  #connectSecure(socket: TLSSocket, http1: (socket: Socket) => void): void {
-    if (isWatched(socket)) return http1(socket);
-    this.#secure?.begun(socket);
+  #connectSecure(socket: TLSSocket, readHttp1: (socket: Socket) => void): void {
+    if (isWatched(socket)) return readHttp1(socket);
+    this.#secure?.handshakeEnded(socket);
     const connection = this.#connections.watch(socket);
     if (socket.alpnProtocol === "h2") this.#http2?.take(socket, connection);
-    else if (isDeno) readFromFirstByte(socket, http1);
-    else http1(socket);
+    else if (isDeno) readFromFirstByte(socket, readHttp1);
+    else readHttp1(socket);
   }
 
   // Node hands over the bare connection: without a response the client would only see it close.
@@ -251,18 +251,18 @@ class NodeListener extends Listener {
     );
     this.#secure?.endHandshakes();
     handler.endEventStreams();
-    const { sockets, taken } = this.#upgrades ?? {};
+    const { sockets, takeovers } = this.#upgrades ?? {};
     sockets?.stop();
-    taken?.stop();
+    takeovers?.stop();
     // A request that is still answered may open another such connection.
-    const protocolsEnded = handler.answered().then(() => Promise.all([sockets?.ended(), taken?.ended()]));
+    const protocolsEnded = handler.answered().then(() => Promise.all([sockets?.ended(), takeovers?.ended()]));
     const ended = Promise.all([protocolsEnded, closed]);
     const drained = await inTime(ended, drainMs);
-    const openProtocols = (sockets?.size ?? 0) + (taken?.size ?? 0);
+    const openProtocols = (sockets?.size ?? 0) + (takeovers?.size ?? 0);
     const unsent = this.#connections.unsent + (this.#http2?.unsent ?? 0);
     const cut = drained ? 0 : handler.inFlight + unsent + openProtocols;
     handler.endStreams();
-    taken?.cut();
+    takeovers?.cut();
     this.#connections.closeAll();
     this.#secure?.stop();
     await closed;

@@ -73,7 +73,7 @@ export class Secure {
   }
 
   /** A connection was accepted, and its handshake begins. */
-  begins(socket: Socket): void {
+  handshakeBegan(socket: Socket): void {
     this.size++;
     this.#handshaking.add(socket);
     socket.on("close", () => {
@@ -83,7 +83,7 @@ export class Secure {
   }
 
   /** The handshake of a connection is over. */
-  begun(socket: TLSSocket): void {
+  handshakeEnded(socket: TLSSocket): void {
     // As the connections of `node:http` are.
     socket.allowHalfOpen = true;
     // Node checks a client's certificate once, and with TLS 1.2 a client could show another one later. Deno has no such method.

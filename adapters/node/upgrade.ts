@@ -122,11 +122,11 @@ export class Upgrades {
   /** By the longest message that they accept, and whether it may be compressed. */
   readonly #servers = new Map<string, ws.WebSocketServer>();
   /** The routes of requests whose connection Node hands over. */
-  readonly #found = new WeakMap<IncomingMessage, NonNullable<NodeExchange["match"]>>();
+  readonly #matches = new WeakMap<IncomingMessage, NonNullable<NodeExchange["match"]>>();
   /** Headers for the 101 of a handshake, besides the handshake's own. */
-  readonly #given = new WeakMap<IncomingMessage, readonly string[]>();
+  readonly #headers = new WeakMap<IncomingMessage, readonly string[]>();
   readonly sockets: OpenSockets = new OpenSockets();
-  readonly taken: Takeovers = new Takeovers();
+  readonly takeovers: Takeovers = new Takeovers();
 
   constructor(handler: RequestHandler, ws: Ws | undefined) {
     this.#handler = handler;
@@ -157,7 +157,7 @@ export class Upgrades {
   takes(request: IncomingMessage): boolean {
     const match = this.#find(request);
     if (match !== undefined) {
-      this.#found.set(request, match);
+      this.#matches.set(request, match);
       return true;
     }
     if (!canIgnoreUpgrade) return false;
@@ -168,7 +168,7 @@ export class Upgrades {
 
   /** The route of a request that may open a socket or take the connection over. */
   #find(request: IncomingMessage): NodeExchange["match"] {
-    const found = this.#found.get(request);
+    const found = this.#matches.get(request);
     if (found !== undefined) return found;
     const { method, url } = request;
     // RFC 9110 §7.8: a body would have to be read before the protocol changes.
@@ -241,7 +241,7 @@ export class Upgrades {
     const { socket } = exchange.request;
     exchange.response.detachSocket(socket);
     socket.write(headText(sent), "latin1");
-    const ended = this.taken.track(new Takeover(socket, head, this.#handler), handed);
+    const ended = this.takeovers.track(new Takeover(socket, head, this.#handler), handed);
     ended.catch((thrown: unknown) => caught(thrown, socket));
   }
 
@@ -269,7 +269,7 @@ export class Upgrades {
   open(channel: ByteChannel, opened: OpenedSocket, accepted: AcceptedHandshake, head: Buffer): boolean {
     const { extensions, headers } = accepted;
     const handshake = handshakeFor(channel, opened, accepted);
-    this.#given.set(handshake, headers);
+    this.#headers.set(handshake, headers);
     let isOpen = false;
     this.#serverFor(opened.maxMessage, extensions !== undefined).handleUpgrade(handshake, channel, head, (ws) => {
       isOpen = true;
@@ -296,8 +296,8 @@ export class Upgrades {
     server.on("headers", (lines, request) => {
       // As in every other head: names in lower case.
       for (const [i, line] of lines.entries()) lines[i] = i === 0 ? line : lowerName(line);
-      const given = this.#given.get(request) ?? [];
-      for (let i = 0; i < given.length; i += 2) lines.push(`${given[i]}: ${given[i + 1]}`);
+      const headers = this.#headers.get(request) ?? [];
+      for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
     });
     this.#servers.set(key, server);
     return server;
