@@ -3,11 +3,12 @@ import type { Socket } from "node:net";
 import { logRefusedHead } from "../../src/app/failures.ts";
 import { httpDate } from "../../src/http/fields.ts";
 import { isHost } from "../../src/http/target.ts";
+import { endedEarly } from "../../src/inputs/body-source.ts";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
-import { connectionOf, discardLimit, endedEarly, linger, lingerAtEnd, lingerMs } from "./connection.ts";
+import { connectionOf, discardLimit, linger, lingerAtEnd, lingerMs } from "./connection.ts";
 import type { NodeConnection } from "./connection.ts";
 import { http } from "./http.ts";
 

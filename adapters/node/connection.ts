@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { endedEarly } from "../../src/inputs/body-source.ts";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
@@ -57,9 +58,6 @@ export function whenGone(response: ServerResponse, act: () => void): void {
 }
 
 const key: unique symbol = Symbol("connection");
-
-export const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
-export const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
 
 /** A socket that a `node:http` server accepted. */
 interface WatchedSocket extends Socket {

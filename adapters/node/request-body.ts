@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import { bodyTooLarge, endedEarly, joined, noRoom } from "../../src/inputs/body-source.ts";
+import { bodyTooLarge, endedEarly, joined, noRoom, tooSlow } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import type { Deadline, Deadlines, DeadlineListener } from "../../src/server/deadlines.ts";
-import { connectionOf, discardLimit, tooSlow } from "./connection.ts";
+import { connectionOf, discardLimit } from "./connection.ts";
 import type { ConnectionBodyReader, PartReceiver } from "./connection.ts";
 import { leaveToStream, readFromParser } from "./private.ts";
 

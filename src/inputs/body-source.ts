@@ -61,6 +61,7 @@ export const answeredBefore: BodyFailure = {
   kind: "unreadable",
   detail: "the request was answered before its body was read",
 };
+export const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
 const notBytes: BodyFailure = { kind: "unreadable", detail: "the body has a part that is no bytes" };
 export const bodyTooLarge: BodyFailure = { kind: "too_large", detail: "the body is longer than the limit" };
 export const noRoom: BodyFailure = {

@@ -1,11 +1,10 @@
-import { endedEarly, gather, isFailure, noRoom, partOf } from "../inputs/body-source.ts";
+import { endedEarly, gather, isFailure, noRoom, partOf, tooSlow } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { guarded } from "../logging/raised.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
 
 type BodyRead = Uint8Array | BodyFailure | undefined;
 
-const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
 const coded: BodyFailure = { kind: "unreadable", detail: "a transfer coding that is not chunked" };
 
 const hidden: BodyFailure = { kind: "unreadable", detail: "the runtime shows no body of this request" };

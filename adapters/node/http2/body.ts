@@ -1,5 +1,5 @@
 import type { ServerHttp2Stream } from "node:http2";
-import { bodyTooLarge, endedEarly, joined, noRoom } from "../../../src/inputs/body-source.ts";
+import { bodyTooLarge, endedEarly, joined, noRoom, tooSlow } from "../../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../../src/inputs/body-source.ts";
 import { guarded } from "../../../src/logging/raised.ts";
 import type { Deadline, Deadlines, DeadlineListener } from "../../../src/server/deadlines.ts";
@@ -14,8 +14,6 @@ interface WholeRead {
   readonly parts: Uint8Array[];
   length: number;
 }
-
-const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
 
 /**
  * A body from a stream of HTTP/2. Before the first read nothing is read: a client may send as much as the stream's window, 64
