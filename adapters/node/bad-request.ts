@@ -10,7 +10,8 @@ import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { connectionOf, discardLimit, linger, lingerAtEnd, lingerMs } from "./connection.ts";
 import type { NodeConnection } from "./connection.ts";
-import { http } from "./http.ts";
+import { http, phrases } from "./http.ts";
+import { headText } from "./private.ts";
 
 /** How a body is framed: by its length, 0 without a body, or in chunks. */
 export type Framing = number | "chunked";
@@ -108,15 +109,6 @@ interface ParserFault extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
 }
 
-const phrases: { readonly [status: number]: string } = {
-  400: "Bad Request",
-  408: "Request Timeout",
-  414: "URI Too Long",
-  431: "Request Header Fields Too Large",
-  501: "Not Implemented",
-  505: "HTTP Version Not Supported",
-};
-
 const bodyFaults: { readonly [code: string]: BodyFailure } = {
   HPE_INVALID_EOF_STATE: endedEarly,
   HPE_HEADER_OVERFLOW: { kind: "unreadable", detail: "a trailer past its limit" },
@@ -156,24 +148,21 @@ export function refuseRequest({ status, why }: RefusedHead, response: ServerResp
   // Headers that a hosting server sets for every response are not for this one.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.sendDate = false;
-  response.writeHead(status, phrases[status], headOf(status)).end();
+  response.writeHead(status, phrases[status], fieldsOf(status)).end();
 }
 
 function refuse(status: number, why: string, socket: Socket, deadlines: Deadlines): void {
   if (connectionOf(socket).closing) return;
   logRefusedHead(status, why);
-  let head = `HTTP/1.1 ${status} ${phrases[status]}\r\n`;
-  const fields = headOf(status);
-  for (let i = 0; i < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
-  socket.write(`${head}\r\n`);
+  socket.write(headText(status, phrases[status] as string, fieldsOf(status)));
   linger(socket, deadlines);
 }
 
-function headOf(status: number): string[] {
-  const head = ["content-length", "0", "connection", "close"];
+function fieldsOf(status: number): string[] {
+  const fields = ["content-length", "0", "connection", "close"];
   // RFC 9110 §6.6.1: a 5xx may omit `Date`, because a failing server may have no reliable clock.
-  if (status < 500) head.push("date", httpDate(Date.now()));
-  return head;
+  if (status < 500) fields.push("date", httpDate(Date.now()));
+  return fields;
 }
 
 function statusOf(fault: ParserFault): number {

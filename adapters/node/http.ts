@@ -6,3 +6,10 @@ import process from "node:process";
  * time on Node 22 and newer: a third of a small server's start.
  */
 export const http: typeof nodeHttp = process.getBuiltinModule("node:http");
+
+/** The phrases of statuses: RFC 9110's, where Node has older ones. */
+export const phrases: { readonly [status: number]: string } = {
+  ...http.STATUS_CODES,
+  413: "Content Too Large",
+  422: "Unprocessable Content",
+};

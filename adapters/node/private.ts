@@ -60,6 +60,13 @@ export function setHeadText(response: ServerResponse, head: string): void {
   (response as unknown as { [header]: string | null })[header] = head;
 }
 
+/** A whole head of a response as it is sent. */
+export function headText(status: number, phrase: string, fields: readonly string[]): string {
+  let text = `HTTP/1.1 ${status} ${phrase}\r\n`;
+  for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`;
+  return `${text}\r\n`;
+}
+
 /** Node's members of a response to a request with `Expect: 100-continue`. */
 interface ExpectingResponse {
   readonly _expect_continue?: boolean;

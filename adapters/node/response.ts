@@ -9,9 +9,9 @@ import { caught } from "../../src/logging/raised.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
 import { connectionOf, discardLimit, lingerAtEnd, lingerMs } from "./connection.ts";
 import type { NodeExchange } from "./exchange.ts";
-import { http } from "./http.ts";
+import { phrases } from "./http.ts";
 import { isBun } from "./listen.ts";
-import { isKnownNode, setHeadText } from "./private.ts";
+import { headText, isKnownNode, setHeadText } from "./private.ts";
 import { DrainedBody } from "./request-body.ts";
 import type { IncomingBody } from "./request-body.ts";
 import { sendWithin, stream } from "./stream.ts";
@@ -33,17 +33,8 @@ function setWholeHead(response: ServerResponse, { status, head }: WireResponse, 
   // Other code that reads responses uses these.
   response.statusCode = status;
   response.statusMessage = phrase;
-  let text = `HTTP/1.1 ${status} ${phrase}\r\n`;
-  for (let i = 0; i < head.length; i += 2) text += `${head[i]}: ${head[i + 1]}\r\n`;
-  setHeadText(response, `${text}\r\n`);
+  setHeadText(response, headText(status, phrase, head));
 }
-
-// RFC 9110's phrases, where Node has older ones.
-const phrases: { readonly [status: number]: string } = {
-  ...http.STATUS_CODES,
-  413: "Content Too Large",
-  422: "Unprocessable Content",
-};
 
 /** Writes a response: usually with one `writeHead` and one `end`. */
 export function write(exchange: NodeExchange, sent: WireResponse, server: ServerState): void {
@@ -135,10 +126,10 @@ function sendLast(exchange: NodeExchange, body: IncomingBody, sent: WireResponse
 function send(exchange: NodeExchange, sent: WireResponse, server: ServerState, closes: boolean): void {
   const { request, response } = exchange;
   const { body } = sent;
+  const phrase = phrases[sent.status] ?? "";
   const staysOpen = !closes && request.httpVersionMinor === 1;
-  if (staysOpen && !server.isMounted && isWholeHead(sent) && !isStream(body))
-    setWholeHead(response, sent, phrase(sent));
-  else writeHead(exchange, sent, server, closes);
+  if (staysOpen && !server.isMounted && isWholeHead(sent) && !isStream(body)) setWholeHead(response, sent, phrase);
+  else writeHead(exchange, sent, phrase, server, closes);
   if (isStream(body)) return stream(response, body, isEventStream(sent), server);
   if (body === undefined) response.end();
   else response.end(body);
@@ -147,7 +138,13 @@ function send(exchange: NodeExchange, sent: WireResponse, server: ServerState, c
   sendWithin(response, server);
 }
 
-function writeHead(exchange: NodeExchange, sent: WireResponse, server: ServerState, closes: boolean): void {
+function writeHead(
+  exchange: NodeExchange,
+  sent: WireResponse,
+  phrase: string,
+  server: ServerState,
+  closes: boolean,
+): void {
   const { request, response } = exchange;
   response.sendDate = false;
   if (closes) connectionOf(request.socket).closing = true;
@@ -155,8 +152,8 @@ function writeHead(exchange: NodeExchange, sent: WireResponse, server: ServerSta
   else if (request.httpVersionMinor === 1) response.removeHeader("connection");
   const head = framed(exchange, sent, closes);
   if (server.isMounted) mergeHead(response, head);
-  if (server.isMounted) response.writeHead(sent.status, phrase(sent));
-  else response.writeHead(sent.status, phrase(sent), head);
+  if (server.isMounted) response.writeHead(sent.status, phrase);
+  else response.writeHead(sent.status, phrase, head);
 }
 
 // Merges with the headers that a hosting server's middleware has set: the app's replaces one of the same name.
@@ -167,10 +164,6 @@ function mergeHead(response: ServerResponse, head: readonly string[]): void {
 
 function isAdded(name: string | undefined): boolean {
   return name === "set-cookie" || name === "vary";
-}
-
-function phrase({ status }: WireResponse): string {
-  return phrases[status] ?? "";
 }
 
 // The headers that only the connection knows: how a stream is framed, and whether the connection closes.

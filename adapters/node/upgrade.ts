@@ -14,6 +14,7 @@ import type { RequestHandler } from "./handler.ts";
 import { agreedDeflate, deflateOptions } from "./deflate.ts";
 import { http } from "./http.ts";
 import { isBun } from "./listen.ts";
+import { headText } from "./private.ts";
 import { whenAnswered, write } from "./response.ts";
 import { WsTransport } from "./socket.ts";
 import type { ByteChannel } from "./socket.ts";
@@ -240,7 +241,8 @@ export class Upgrades {
   #handOver(exchange: NodeExchange, sent: WireResponse, handed: OpenedTakeover, head: Buffer): void {
     const { socket } = exchange.request;
     exchange.response.detachSocket(socket);
-    socket.write(headText(sent), "latin1");
+    // Directly: Node's response lets nothing follow a 101.
+    socket.write(headText(sent.status, "Switching Protocols", sent.head), "latin1");
     const ended = this.takeovers.track(new Takeover(socket, head, this.#handler), handed);
     ended.catch((thrown: unknown) => caught(thrown, socket));
   }
@@ -249,7 +251,7 @@ export class Upgrades {
   #sendHead({ request, response }: NodeExchange, sent: WireResponse): void {
     const { socket } = request;
     response.detachSocket(socket);
-    socket.write(headText(sent), "latin1");
+    socket.write(headText(sent.status, "Switching Protocols", sent.head), "latin1");
     linger(socket, this.#handler.deadlines);
   }
 
@@ -361,13 +363,6 @@ function ignoreUpgrade(
   socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, "latin1"), head]));
   socket.server.emit(isEncrypted(socket) ? "secureConnection" : "connection", socket);
   socket.resume();
-}
-
-// Written directly to the socket: Node's response lets nothing follow a 101.
-function headText({ status, head }: WireResponse): string {
-  let text = `HTTP/1.1 ${status} Switching Protocols\r\n`;
-  for (let i = 0; i < head.length; i += 2) text += `${head[i]}: ${head[i + 1]}\r\n`;
-  return `${text}\r\n`;
 }
 
 function lowerName(line: string): string {
