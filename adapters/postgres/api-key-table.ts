@@ -37,7 +37,7 @@ comment on column ${name}.used_at is 'When it was last used, to a minute.';
 /** A store for `ApiKeys.make`, over a table that {@link schema} created. Each call borrows a connection. */
 export function store(pool: Pool, options: ApiKeyTableOptions): ApiKeyStore {
   needsPool("ApiKeyTable", pool);
-  const { add, find, get, list, expire, used, sweep } = made(options);
+  const { add, find, get, list, expire, used, sweep } = statementsOver(options);
   return {
     async add({ digest, id, owner, name, scopes, createdAt, expiresAt }) {
       await pool.exec(add, digest, id, owner, name, scopes.join(" "), createdAt, expiresAt);
@@ -61,10 +61,10 @@ export function store(pool: Pool, options: ApiKeyTableOptions): ApiKeyStore {
 
 /** The store's statements, for `Statement.verify`. */
 export function statements(options: ApiKeyTableOptions): readonly Statement.Statement<never, unknown>[] {
-  return Object.values(made(options));
+  return Object.values(statementsOver(options));
 }
 
-function made(options: ApiKeyTableOptions) {
+function statementsOver(options: ApiKeyTableOptions) {
   const table = tableOf("ApiKeyTable", options);
   const { text, instant, optional } = Type;
   const row = {

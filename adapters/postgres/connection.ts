@@ -18,7 +18,7 @@ import type { Prepared, ServerError } from "./protocol.ts";
 
 type DriverResult = StatementResult & { readonly state: Backend };
 
-const terminate = Buffer.from([0x58, 0, 0, 0, 4]);
+const terminateMessage = Buffer.from([0x58, 0, 0, 0, 4]);
 const goodbyeMs = 1000;
 /** The protocol counts parameters in 16 bits (Bind, PostgreSQL §54.7); the driver allows two fewer. */
 const maxParameters = 65_533;
@@ -102,7 +102,7 @@ class PostgresConnection implements DatabaseConnection {
         clearTimeout(timer);
         resolve();
       });
-      socket.end(terminate);
+      socket.end(terminateMessage);
     });
   }
 
@@ -204,7 +204,7 @@ class PostgresConnection implements DatabaseConnection {
     return new ConnectionFailure({ kind: "unsendable", why });
   }
 
-  copies(query: Query): ConnectionFailure {
+  refuseCopy(query: Query): ConnectionFailure {
     this.#forget(query);
     // Closing discards what was copied in; nothing reads what is copied out.
     this.cut("the connection was cut, as a statement copied");

@@ -91,11 +91,11 @@ export async function dial(address: ServerAddress, tls: Tls, dialled: (socket: S
   return tls.mode === "disable" ? socket : secured(socket, address.host, tls, dialled);
 }
 
-const request = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 /** Sends SSLRequest and starts TLS (PostgreSQL §54.2.10). */
 async function secured(socket: Socket, host: string, tls: Tls, dialled: (socket: Socket) => void): Promise<Socket> {
-  socket.write(request);
+  socket.write(sslRequest);
   const answer = await firstBytes(socket);
   // A man in the middle may append plain bytes, to be read as if they were encrypted (CVE-2021-23222).
   if (answer.length !== 1) throw new Error("the server answered more than was asked before encryption began");
@@ -171,11 +171,11 @@ export async function askToCancel(config: ConnectionConfig, { pid, secret }: Bac
   message.writeInt32BE(80877102, 4);
   message.writeInt32BE(pid | 0, 8);
   message.writeInt32BE(secret | 0, 12);
-  await tell(config, message);
+  await sendUntilClosed(config, message);
 }
 
 /** Sends a message and waits for the server to close the connection, which shows that it has read it. */
-async function tell({ address, target }: ConnectionConfig, message: Buffer): Promise<void> {
+async function sendUntilClosed({ address, target }: ConnectionConfig, message: Buffer): Promise<void> {
   const sockets: Socket[] = [];
   const timer = setTimeout(() => sockets.at(-1)?.destroy(), cancelMs);
   try {

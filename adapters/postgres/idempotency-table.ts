@@ -54,7 +54,7 @@ comment on column ${name}.locked_until is 'When a request without an answer coun
  */
 export function store(pool: Database, options: IdempotencyTableOptions): IdempotencyTableStore {
   needsPool("IdempotencyTable", pool);
-  const { claim, find, keep, extend, free, sweep } = made(options);
+  const { claim, find, keep, extend, free, sweep } = statementsOver(options);
   const known = async (digest: string): Promise<IdempotencyEntry | undefined> => {
     const row = await pool.exec(find, digest);
     return row && entryOf(row);
@@ -104,7 +104,7 @@ export function store(pool: Database, options: IdempotencyTableOptions): Idempot
  * ```
  */
 export function inTransaction(options: IdempotencyTableOptions): (db: Database) => IdempotencyStore {
-  const statements = made(options);
+  const statements = statementsOver(options);
   return (db) => {
     const transaction = openTransaction(db);
     if (transaction === undefined) {
@@ -116,11 +116,11 @@ export function inTransaction(options: IdempotencyTableOptions): (db: Database) 
 
 /** The store's statements, for `Statement.verify`. */
 export function statements(options: IdempotencyTableOptions): readonly Statement.Statement<never, unknown>[] {
-  const { savepoint: _savepoint, undo: _undo, ...verified } = made(options);
+  const { savepoint: _savepoint, undo: _undo, ...verified } = statementsOver(options);
   return Object.values(verified);
 }
 
-type Statements = ReturnType<typeof made>;
+type Statements = ReturnType<typeof statementsOver>;
 
 class TransactionStore implements IdempotencyStore {
   readonly isTransaction = true;
@@ -172,7 +172,7 @@ function entryOf({ fingerprint, answer, lease_ms }: EntryRow): IdempotencyEntry 
   return { fingerprint, answer, leaseMs: Number(lease_ms) };
 }
 
-function made(options: IdempotencyTableOptions) {
+function statementsOver(options: IdempotencyTableOptions) {
   const name = tableOf("IdempotencyTable", options);
   const { text, int64, bool, optional } = Type;
   const inMs = (parameter: string) => `clock_timestamp() + ${parameter}::bigint * interval '1 millisecond'`;

@@ -35,7 +35,7 @@ interface QueryRunner {
   answered(query: Query): void;
   failed(query: Query, error: unknown): ConnectionFailure;
   /** The statement was a COPY, which has no result. */
-  copies(query: Query): ConnectionFailure;
+  refuseCopy(query: Query): ConnectionFailure;
 }
 
 /**
@@ -106,7 +106,7 @@ export class Query {
   #refuseCopy(stream: Stream): void {
     // It emits "error" when the connection closes; without a listener that ends the process.
     stream.on("error", () => {});
-    this.#fail(this.#runner.copies(this));
+    this.#fail(this.#runner.refuseCopy(this));
   }
 
   /** If its second run fails too, the driver rejects with what it reads here, where that is not undefined: the first error. */
@@ -184,12 +184,12 @@ export function driverOf(
   return executeOf(postgres(options as unknown as postgres.Options<{}>));
 }
 
-const same = (value: unknown): unknown => value;
+const unchanged = (value: unknown): unknown => value;
 // The types that the driver would convert. Its conversion drops microseconds and reads the text 'true' as false.
-const read = [
+const convertedTypes = [
   16, 17, 20, 21, 23, 25, 26, 114, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1266, 1700, 2950, 3802,
 ];
 const asText = Object.fromEntries([
-  ["raw", { to: 0, from: read, serialize: same, parse: undefined }],
-  ...[16, 17, 25, 114, 1184, 3802].map((type) => [`raw${type}`, { to: type, from: [], serialize: same }] as const),
+  ["raw", { to: 0, from: convertedTypes, serialize: unchanged, parse: undefined }],
+  ...[16, 17, 25, 114, 1184, 3802].map((type) => [`raw${type}`, { to: type, from: [], serialize: unchanged }] as const),
 ]);

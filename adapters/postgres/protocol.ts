@@ -45,7 +45,7 @@ function serverError(bytes: Buffer, start: number, end: number): ServerError {
 
 /** Maps an error of the driver. The error itself is dropped: it holds the parameters. */
 export function connectionErrorOf(error: unknown, isSent: boolean, why: string): ConnectionError {
-  return isServerError(error) ? connectionErrorText(error) : { kind: "gone", isSent, why: saidBy(error) ?? why };
+  return isServerError(error) ? errorOfServer(error) : { kind: "gone", isSent, why: messageOf(error) ?? why };
 }
 
 /** Whether the server closes the connection after an error. */
@@ -59,7 +59,7 @@ function severityOf({ severity, severity_local = "ERROR" }: ServerError): string
   return severity ?? severity_local;
 }
 
-function connectionErrorText(error: ServerError): ConnectionError {
+function errorOfServer(error: ServerError): ConnectionError {
   const severity = severityOf(error);
   const { code, message, constraint_name: constraint, column_name: column, table_name: table } = error;
   if (endsSession(error)) return { kind: "gone", isSent: true, why: `${severity} ${code}: ${message}`, code };
@@ -73,7 +73,7 @@ function isServerError(error: unknown): error is ServerError {
 }
 
 // The socket's reason for a closed connection says more than the driver's.
-function saidBy(error: unknown): string | undefined {
+function messageOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return "code" in error && error.code === "CONNECTION_CLOSED" ? undefined : error.message;
 }
@@ -126,7 +126,7 @@ export class PreparedRun {
 
   /** The result is complete. */
   settle(): void {
-    if (this.refused !== undefined) return this.reject(new ConnectionFailure(connectionErrorText(this.refused)));
+    if (this.refused !== undefined) return this.reject(new ConnectionFailure(errorOfServer(this.refused)));
     const [command, count] = wordAndCount(this.#tag);
     const answer = this.#rows as unknown as { -readonly [K in keyof StatementResult]: StatementResult[K] };
     answer.columns = this.#columns;

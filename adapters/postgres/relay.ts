@@ -13,47 +13,47 @@ import { connectBoundOf, openConnection } from "./connection.ts";
 
 // Messages too long for a notification wait in this table until they are fetched. It is unlogged, so a crash empties it;
 // a lost message is then missed like one that was never sent.
-const exists = "select to_regclass('usher_relay') is not null";
-const make =
+const tableExists = "select to_regclass('usher_relay') is not null";
+const createTable =
   "create unlogged table if not exists usher_relay (id bigint generated always as identity primary key, " +
   "message text not null, kept_at timestamptz not null default now())";
 
 // Of two that create it at once one would fail. If PostgreSQL crashes soon after that, it may not start again: its recovery makes
 // a file of the unlogged table that is there already ("could not create file", seen with 18.4).
-const lock = "select pg_advisory_lock(hashtextextended('usher_relay', 0))";
-const unlock = "select pg_advisory_unlock(hashtextextended('usher_relay', 0))";
+const lockTable = "select pg_advisory_lock(hashtextextended('usher_relay', 0))";
+const unlockTable = "select pg_advisory_unlock(hashtextextended('usher_relay', 0))";
 
 // 10 minutes are far more than a listener needs to fetch; the limit keeps the statement short.
-const old = "select id from usher_relay where kept_at < now() - interval '10 minutes' order by id limit 100";
-const drop = `delete from usher_relay where id in (${old} for update skip locked)`;
+const oldIds = "select id from usher_relay where kept_at < now() - interval '10 minutes' order by id limit 100";
+const deleteOld = `delete from usher_relay where id in (${oldIds} for update skip locked)`;
 
 /** Stores the message `$2`, notifies the channel `$1` of its id, and deletes old messages, in one statement. */
-const keep: string =
-  `with kept as (insert into usher_relay (message) values ($2) returning id), gone as (${drop}) ` +
+const storeAndNotify: string =
+  `with kept as (insert into usher_relay (message) values ($2) returning id), gone as (${deleteOld}) ` +
   "select pg_notify($1, '=' || id || ' ' || pg_backend_pid()) from kept";
 
-const fetch = "select message from usher_relay where id = $1::bigint";
+const fetchMessage = "select message from usher_relay where id = $1::bigint";
 
 /** Creates the table unless it exists: a migration may have created it for a role that may not. */
-async function makeTable(connection: DatabaseConnection): Promise<void> {
-  if (await isThere(connection)) {
-    await connection.run(drop, []);
+async function ensureTable(connection: DatabaseConnection): Promise<void> {
+  if (await hasTable(connection)) {
+    await connection.run(deleteOld, []);
     return;
   }
-  await connection.run(lock, []);
+  await connection.run(lockTable, []);
   try {
-    await connection.run(make, []);
+    await connection.run(createTable, []);
   } catch (thrown) {
     // A migration created it at the same moment; "if not exists" fails then too.
     const wasRefused = thrown instanceof ConnectionFailure && thrown.reason.kind === "refused";
-    if (!wasRefused || !(await isThere(connection))) throw thrown;
+    if (!wasRefused || !(await hasTable(connection))) throw thrown;
   }
   // One that failed closes its connection, which gives the lock back.
-  await connection.run(unlock, []);
+  await connection.run(unlockTable, []);
 }
 
-async function isThere(connection: DatabaseConnection): Promise<boolean> {
-  const [row] = await connection.run(exists, []);
+async function hasTable(connection: DatabaseConnection): Promise<boolean> {
+  const [row] = await connection.run(tableExists, []);
   return row?.[0] === "t";
 }
 
@@ -71,7 +71,7 @@ const maxAtOnce = 50;
 // Notifications that wait behind a fetch. If more come, the connection is closed, and all of them are missed.
 const maxWaiting = 10_000;
 
-const notify = "select pg_notify($1, message) from unnest($2::text[]) message";
+const notifyAll = "select pg_notify($1, message) from unnest($2::text[]) message";
 
 /** One connection that listens and notifies. Messages sent while a statement runs are batched. */
 class PostgresRelayConnection implements RelayConnection {
@@ -150,8 +150,8 @@ class PostgresRelayConnection implements RelayConnection {
     const batch = this.#outgoing.splice(0, isFirstLong ? 1 : next === -1 ? maxAtOnce : next);
     const messages = batch.map(({ message }) => message);
     try {
-      if (isFirstLong) await this.#connection.run(keep, [this.#channel, messages[0] ?? ""]);
-      else await this.#connection.run(notify, [this.#channel, listText(messages)]);
+      if (isFirstLong) await this.#connection.run(storeAndNotify, [this.#channel, messages[0] ?? ""]);
+      else await this.#connection.run(notifyAll, [this.#channel, listText(messages)]);
       for (const { sent } of batch) sent();
     } catch (thrown) {
       if (batch.length > 1) await this.#sendEach(batch);
@@ -163,7 +163,7 @@ class PostgresRelayConnection implements RelayConnection {
   // connection that is lost refuses each at once.
   async #sendEach(batch: readonly Outgoing[]): Promise<void> {
     for (const { message, sent, failed } of batch) {
-      await this.#connection.run(notify, [this.#channel, listText([message])]).then(sent, failed);
+      await this.#connection.run(notifyAll, [this.#channel, listText([message])]).then(sent, failed);
     }
   }
 
@@ -178,7 +178,7 @@ class PostgresRelayConnection implements RelayConnection {
   async #fetchOne([id = "", pid]: readonly string[]): Promise<void> {
     if (pid === this.#pid || !/^\d{1,18}$/.test(id)) return;
     try {
-      const [row] = await this.#connection.run(fetch, [id]);
+      const [row] = await this.#connection.run(fetchMessage, [id]);
       const message = row?.[0];
       // If it is gone it is missed: the sender's next sequence number shows it.
       if (typeof message === "string" && !this.#isEnded) this.#listener.received(unescaped(message));
@@ -240,7 +240,7 @@ async function openRelay(
   if (isAgain) unrefTimer(timer);
   try {
     const [row] = await connection.run("select pg_backend_pid()", []);
-    await makeTable(connection);
+    await ensureTable(connection);
     opened = new PostgresRelayConnection(connection, channel, row?.[0] ?? "", listener);
     await connection.run(`listen "${channel.replaceAll('"', '""')}"`, []);
   } catch (thrown) {

@@ -36,7 +36,7 @@ comment on column ${name}.expires_at is 'When the session expires.';
  */
 export function store(pool: Pool, options: SessionTableOptions): SessionStore {
   needsPool("SessionTable", pool);
-  const { find, start, update, see, replace, remove, sweep } = made(options);
+  const { find, start, update, see, replace, remove, sweep } = statementsOver(options);
   return {
     async find(digest) {
       const row = await pool.exec(find, digest);
@@ -58,10 +58,10 @@ export function store(pool: Pool, options: SessionTableOptions): SessionStore {
 
 /** The store's statements, for `Statement.verify`. */
 export function statements(options: SessionTableOptions): readonly Statement.Statement<never, unknown>[] {
-  return Object.values(made(options));
+  return Object.values(statementsOver(options));
 }
 
-function made(options: SessionTableOptions) {
+function statementsOver(options: SessionTableOptions) {
   const name = tableOf("SessionTable", options);
   const { text, instant } = Type;
   return {
