@@ -3,7 +3,7 @@ import { int64 as int64Codec, uuid as uuidCodec } from "../codecs/codec.ts";
 import { date as dateCodec, instant as instantCodec } from "../codecs/time.ts";
 import { dateSentence, instantSentence, uuidSentence } from "./formats.ts";
 import { fraction, mustBe, outside, whole64, wholeWithFraction } from "./messages.ts";
-import { Wrong, kindOf, rememberBuiltIn } from "./valibot.ts";
+import { InvalidValue, kindOf, rememberBuiltIn } from "./valibot.ts";
 import type { BuiltIn, Shape } from "./valibot.ts";
 
 /** A UUID (RFC 9562) as text; read in either case, and in lower case as a value. */
@@ -65,7 +65,7 @@ function text<A>(options: Text): Shape<A, string> {
     format: options.format,
     writes: options.writes,
     read: (sent) =>
-      typeof sent === "string" ? options.read(sent) : new Wrong("unexpected_type", mustBe(["text"], sent)),
+      typeof sent === "string" ? options.read(sent) : new InvalidValue("unexpected_type", mustBe(["text"], sent)),
     write: (value) => {
       const written = options.write(value);
       return written === "" ? undefined : written;
@@ -78,7 +78,7 @@ function made<A, Json>(sent: v.GenericSchema<Json>, builtIn: BuiltIn): Shape<A, 
     sent,
     v.rawTransform<Json, A>(({ dataset, addIssue, NEVER }) => {
       const value = builtIn.read(dataset.value);
-      if (!(value instanceof Wrong)) return value as A;
+      if (!(value instanceof InvalidValue)) return value as A;
       addIssue({ message: value.message });
       return NEVER;
     }),
@@ -88,7 +88,7 @@ function made<A, Json>(sent: v.GenericSchema<Json>, builtIn: BuiltIn): Shape<A, 
 }
 
 function found(parsed: { ok: true; value: unknown } | { ok: false }, sentence: string): unknown {
-  return parsed.ok ? parsed.value : new Wrong("malformed", sentence);
+  return parsed.ok ? parsed.value : new InvalidValue("malformed", sentence);
 }
 
 function isDay(value: unknown): value is readonly [number, number, number] {
@@ -97,7 +97,9 @@ function isDay(value: unknown): value is readonly [number, number, number] {
 
 function readInstant(sent: string): unknown {
   const parsed = instantCodec.parse(sent);
-  return parsed.ok ? parsed.value : new Wrong("malformed", outsideYears(sent) ? outsideSentence : instantSentence);
+  return parsed.ok
+    ? parsed.value
+    : new InvalidValue("malformed", outsideYears(sent) ? outsideSentence : instantSentence);
 }
 
 /** Whether the text is well-formed, and only its offset moves it out of the years. */
@@ -115,15 +117,15 @@ function readInt64(sent: unknown): unknown {
     if (parsed.ok) return parsed.value;
     if (/^-?[0-9]+$/.test(sent)) return outside64(sent.startsWith("-"));
   }
-  if (typeof sent !== "number") return new Wrong("unexpected_type", mustBe(["a whole number"], sent));
+  if (typeof sent !== "number") return new InvalidValue("unexpected_type", mustBe(["a whole number"], sent));
   if (Number.isSafeInteger(sent)) return BigInt(sent);
   // Long digits are parsed as a bigint. A number of this size was therefore written with a fraction or an exponent, and
   // rounded.
   if (Math.abs(sent) >= 2 ** 63) return outside64(sent < 0);
-  if (!Number.isInteger(sent)) return new Wrong("unexpected_type", fraction);
-  return new Wrong(sent < 0 ? "too_small" : "too_large", outside(wholeWithFraction, sent < 0));
+  if (!Number.isInteger(sent)) return new InvalidValue("unexpected_type", fraction);
+  return new InvalidValue(sent < 0 ? "too_small" : "too_large", outside(wholeWithFraction, sent < 0));
 }
 
-function outside64(below: boolean): Wrong {
-  return new Wrong(below ? "too_small" : "too_large", outside(whole64, below));
+function outside64(below: boolean): InvalidValue {
+  return new InvalidValue(below ? "too_small" : "too_large", outside(whole64, below));
 }

@@ -58,13 +58,13 @@ function firstOption(options: readonly ReadValue[], addProblems: AddProblems): R
   return (value, reading) => {
     const { outcomes } = reading;
     if (outcomes === undefined || typeof value !== "object" || value === null) {
-      return attempt(options, addProblems, value, reading);
+      return tryOptions(options, addProblems, value, reading);
     }
     const known = outcomesOf(outcomes, options);
     let outcome = known.get(value);
     if (outcome === undefined) {
-      const found = reading.aside();
-      outcome = { value: attempt(options, addProblems, value, found), found };
+      const found = reading.trial();
+      outcome = { value: tryOptions(options, addProblems, value, found), found };
       known.set(value, outcome);
     }
     reading.take(outcome.found);
@@ -78,7 +78,7 @@ function outcomesOf(outcomes: Outcomes, options: object): WeakMap<object, ReadOu
   return known;
 }
 
-function attempt(
+function tryOptions(
   options: readonly ReadValue[],
   addProblems: AddProblems,
   value: unknown,
@@ -86,7 +86,7 @@ function attempt(
 ): unknown {
   const trials: JsonReading[] = [];
   for (const read of options) {
-    const trial = reading.aside();
+    const trial = reading.trial();
     const result = read(value, trial);
     if (trial.count === 0) return result;
     trials.push(trial);
@@ -190,7 +190,7 @@ export function intersectReader(shape: Choice, compile: Compile<Kind>): Reader {
     sorts: () => first.sorts().filter((sort) => options.every((option) => option.sorts().includes(sort))),
     expected: first.expected,
     read: (value, reading) => {
-      const all = reading.aside();
+      const all = reading.trial();
       const parts = options.map((option) => option.read(value, all));
       if (all.count > 0) reading.takeDistinct(all);
       if (all.valueless > 0) return undefined;

@@ -5,8 +5,8 @@ import { copyOf, anyReader } from "./read-container.ts";
 import { boundCheck, wholeReader } from "./read-scalar.ts";
 import type { ValueCheck, Compile, ReadValue, Reader, JsonReading } from "./reading.ts";
 import {
-  Wrong,
-  authorMessages,
+  InvalidValue,
+  messageByAuthor,
   changesNothing,
   flattened,
   keepsSort,
@@ -103,7 +103,7 @@ export function fallbackReader(shape: Kind, compile: Compile<Kind>): Reader {
     sorts: () => everySort,
     expected: inner.expected,
     read: (value, reading) => {
-      const trial = reading.aside();
+      const trial = reading.trial();
       const read = inner.read(value, trial);
       if (trial.count === 0) return read;
       return typeof fallback === "function" ? fallback({ value }, getGlobalConfig()) : copyOf(fallback);
@@ -142,7 +142,7 @@ function report(issue: Issue, reading: JsonReading): void {
   else {
     if (ofName) reading.path[reading.depth++] = memberName;
     const { code, sentence } = problemOf(issue);
-    reading.breaks(code, authorMessages(issue) ?? sentence);
+    reading.breaks(code, messageByAuthor(issue) ?? sentence);
   }
   reading.depth = level;
 }
@@ -153,7 +153,7 @@ export function builtInReader(builtIn: BuiltIn): Reader {
     expected: () => builtIn.expected,
     read: (sent, reading) => {
       const value = builtIn.read(sent);
-      return value instanceof Wrong ? reading.wrong(value.code, value.message) : value;
+      return value instanceof InvalidValue ? reading.wrong(value.code, value.message) : value;
     },
   };
 }
@@ -225,7 +225,7 @@ function withPartialChecks(shape: Kind, read: ReadValue): ReadValue {
     const { valueless } = reading;
     const result = read(value, reading);
     if (reading.valueless === valueless) return result;
-    const json = anyReader.read(value, reading.aside());
+    const json = anyReader.read(value, reading.trial());
     for (const issue of shape["~run"]({ value: json }, getGlobalConfig()).issues ?? []) {
       if (issue.type === "partial_check" || issue.type === "raw_check") report(issue, reading);
     }

@@ -89,7 +89,7 @@ export class JsonReading {
   }
 
   /** A trial at the same place, whose problems count only after {@link take}. */
-  aside(): JsonReading {
+  trial(): JsonReading {
     return new JsonReading(this.root, this.#max, this);
   }
 

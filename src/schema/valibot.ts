@@ -30,7 +30,7 @@ export type Written<A> =
         : { readonly [K in keyof A]: Written<A[K]> });
 
 /** The problem of an invalid value. */
-export class Wrong {
+export class InvalidValue {
   readonly code: string;
   readonly message: string;
 
@@ -54,15 +54,15 @@ export interface BuiltIn {
 }
 
 // Keyed by the pipe's list, which schemas derived by Valibot's methods share.
-const table = new WeakMap<object, BuiltIn>();
+const builtIns = new WeakMap<object, BuiltIn>();
 
 export function rememberBuiltIn(shape: Kind, builtIn: BuiltIn): void {
-  if (shape.pipe !== undefined) table.set(shape.pipe, builtIn);
+  if (shape.pipe !== undefined) builtIns.set(shape.pipe, builtIn);
 }
 
 /** The built-in type of a schema, if it is one. */
 export function builtInOf(shape: Kind): BuiltIn | undefined {
-  return shape.pipe === undefined ? undefined : table.get(shape.pipe);
+  return shape.pipe === undefined ? undefined : builtIns.get(shape.pipe);
 }
 
 /** An author's message: Valibot takes a text, or a function of its issue. */
@@ -207,7 +207,7 @@ export function wholeBy(first: Kind, behind: readonly (Kind | Action)[]): Action
   return undefined;
 }
 
-const instead: { readonly [type: string]: string } = {
+const hints: { readonly [type: string]: string } = {
   bigint: "use Shape.int64",
   blob: "read it with Form.File, or from the body itself",
   date: "use Shape.instant, or Shape.date for a day",
@@ -229,7 +229,7 @@ export function refuseKind(shape: Kind): void {
     throw new Error(
       `v.${shape.type} is asynchronous, and a shape must be synchronous: check in the handler or in Dep.join.`,
     );
-  const hint = instead[shape.type];
+  const hint = hints[shape.type];
   if (hint !== undefined && shape.pipe === undefined)
     throw new Error(`v.${shape.type} is not a shape of JSON: ${hint}.`);
   if ("entries" in shape && Object.keys(shape.entries).includes("__proto__")) {
@@ -241,7 +241,7 @@ export function refuseKind(shape: Kind): void {
     shape.type === "literal" ? [shape.literal] : "options" in shape && shape.type !== "variant" ? shape.options : [];
   for (const word of words) {
     if (typeof word === "bigint" || typeof word === "symbol") {
-      throw new Error(`v.${shape.type} holds a ${typeof word}, which is not a value of JSON: ${instead[typeof word]}.`);
+      throw new Error(`v.${shape.type} holds a ${typeof word}, which is not a value of JSON: ${hints[typeof word]}.`);
     }
   }
 }
@@ -286,7 +286,7 @@ export function authorMessage(part: Kind | Action, value: unknown, sentence: str
   if (typeof part.message === "string") return part.message;
   // A message function takes Valibot's issue, which only Valibot can make.
   const [issue] = issuesOf(part, value);
-  return issue === undefined ? sentence : (authorMessages(issue) ?? sentence);
+  return issue === undefined ? sentence : (messageByAuthor(issue) ?? sentence);
 }
 
 /** Runs one part as Valibot would. */
@@ -295,7 +295,7 @@ function issuesOf(part: Kind | Action, value: unknown): readonly Issue[] {
 }
 
 /** The message of an issue if its author wrote it: Valibot's own messages quote the value, so they must not be sent. */
-export function authorMessages(issue: Issue): string | undefined {
+export function messageByAuthor(issue: Issue): string | undefined {
   const byValibot = issue.message.startsWith("Invalid ") && issue.message.endsWith(`eceived ${issue.received}`);
   return byValibot ? undefined : issue.message;
 }

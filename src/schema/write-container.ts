@@ -149,7 +149,7 @@ function firstThatFits(options: readonly WriteValue[]): WriteValue {
   if (only !== undefined && options.length === 1) return only;
   return (value, writing) => {
     if (writing.outcomes === undefined || typeof value !== "object" || value === null) {
-      return attempt(options, value, writing);
+      return tryOptions(options, value, writing);
     }
     let known = writing.outcomes.get(options);
     if (known === undefined) writing.outcomes.set(options, (known = new WeakMap()));
@@ -158,14 +158,14 @@ function firstThatFits(options: readonly WriteValue[]): WriteValue {
       writing.failure = before.failure;
       return before.written;
     }
-    const written = attempt(options, value, writing);
+    const written = tryOptions(options, value, writing);
     known.set(value, { written, failure: writing.failure });
     return written;
   };
 }
 
 /** The first shape that declares every member of the value; failing that, the first that can be written. */
-function attempt(options: readonly WriteValue[], value: unknown, writing: JsonWriting): unknown {
+function tryOptions(options: readonly WriteValue[], value: unknown, writing: JsonWriting): unknown {
   const { depth, outcomes } = writing;
   writing.outcomes ??= new Map();
   let best: WriteOutcome | undefined;

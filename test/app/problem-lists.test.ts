@@ -175,7 +175,7 @@ it("a socket's handler is told no more of a message than a line has", async () =
 
 it("what is past the list is counted and not kept", () => {
   const reading = new JsonReading("body", 10);
-  const trial = reading.aside();
+  const trial = reading.trial();
   for (let i = 0; i < 1000; i++) {
     reading.path[0] = i;
     reading.wrong("odd", "Odd.");
