@@ -1,10 +1,9 @@
 import { isObject } from "./reading.ts";
 import type { JsonReading } from "./reading.ts";
-import { unreadable } from "./messages.ts";
+import { maxDepth, unreadable } from "./messages.ts";
 import { SchemaError } from "./validate.ts";
 import type { StandardIssue } from "./validate.ts";
 
-const maxDepth = 512;
 const maxMessage = 500;
 /** How many parts of one body are compared with messages. */
 const maxCompared = 10_000;

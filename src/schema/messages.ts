@@ -54,6 +54,8 @@ export function mustBe(expected: readonly string[], value: unknown): string {
 export const required = "This is required.";
 export const unreadable = "This could not be read.";
 export const notJson = "This is not JSON.";
+/** How deep lists and objects may be nested, read and written. */
+export const maxDepth = 512;
 export const tooDeep = "This is nested more than 512 deep.";
 export const fraction = "This must be a whole number, not a fraction.";
 export const unknownMember = "This is not a member this object has.";

@@ -1,6 +1,7 @@
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { int64 } from "./built-in.ts";
+import { maxDepth } from "./messages.ts";
 import { kindOf, builtInOf } from "./valibot.ts";
 import type { Kind } from "./valibot.ts";
 
@@ -156,7 +157,6 @@ function list(parts: unknown): readonly unknown[] {
   return Array.isArray(parts) ? parts : [];
 }
 
-const maxDepth = 512;
 const quote = 0x22;
 const backslash = 0x5c;
 const notJson = /* @__PURE__ */ Object.freeze(error("malformed" as const));

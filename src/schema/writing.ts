@@ -1,4 +1,4 @@
-import { oneOf, jsonPath, sortOf } from "./messages.ts";
+import { jsonPath, maxDepth, oneOf, sortOf } from "./messages.ts";
 import type { Step } from "./messages.ts";
 import { LongInteger } from "./parse-json.ts";
 import type { Members } from "./reading.ts";
@@ -12,8 +12,6 @@ export type WriteValue = (value: unknown, writing: JsonWriting) => unknown;
 
 /** Compiles a part of a shape. */
 export type CompileWrite<Part> = (part: Part) => WriteValue;
-
-const maxDepth = 512;
 
 /** One value that is being written: the current place, and the first failure. */
 export class JsonWriting {
@@ -43,7 +41,7 @@ export class JsonWriting {
 
   /** Enters a list or an object and returns its level; a value that contains itself would never end. */
   enter(): number | undefined {
-    return this.depth < maxDepth ? this.depth++ : this.fail("is nested more than 512 deep, or holds itself");
+    return this.depth < maxDepth ? this.depth++ : this.fail(`is nested more than ${maxDepth} deep, or holds itself`);
   }
 
   place(): string {
