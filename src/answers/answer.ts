@@ -50,7 +50,11 @@ export interface SocketBody {
   /** How messages are compressed, on a runtime that can; undefined where they are not. */
   readonly compression: { readonly minBytes: number } | undefined;
   /** Runs the handler until the socket has closed. */
-  readonly speak: (link: SocketTransport, request: SocketRequest, subprotocol: string | undefined) => Promise<void>;
+  readonly runHandler: (
+    link: SocketTransport,
+    request: SocketRequest,
+    subprotocol: string | undefined,
+  ) => Promise<void>;
 }
 
 /** A built response: the contract's `Response`, under a name that does not hide the platform's. */

@@ -10,7 +10,7 @@ import type { AnyShape, ValueOf, Written } from "../schema/valibot.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { htmlType, jsonType, none, textType } from "./answer.ts";
 import type { Answer, AnswerBody, TakenConnection } from "./answer.ts";
-import { checkKeepAlive, eventsAnswer, pageBody, takeoverBody, writerOf } from "./kinds.ts";
+import { checkKeepAlive, eventsAnswer, pageBody, takeoverBody, jsonWriterOf } from "./kinds.ts";
 
 /** The options of any answer. */
 export interface AnswerOptions {
@@ -28,13 +28,13 @@ export function make(
   options: AnswerOptions & { readonly contentType?: string } = {},
 ): Answer {
   needsObject("Answer.make: options", options);
-  return built("Answer.make", 200, given(body), options.contentType ?? textType, options);
+  return buildAnswer("Answer.make", 200, definedBody(body), options.contentType ?? textType, options);
 }
 
 /** An HTML page, as of the tag `html` or as text that is HTML already; `text/html; charset=utf-8` and 200 by default. */
 export function html(page: string | Html, options: AnswerOptions = {}): Answer {
-  const body = isPage(page) ? pageBody(page) : given(page);
-  return built("Answer.html", 200, body, htmlType, options);
+  const body = isPage(page) ? pageBody(page) : definedBody(page);
+  return buildAnswer("Answer.html", 200, body, htmlType, options);
 }
 
 /**
@@ -54,18 +54,18 @@ export function json<S extends AnyShape>(
 ): Answer;
 export function json(shape: AnyStandard, value: unknown, options: AnswerOptions = {}): Answer {
   needsSchema("Answer.json: its shape", shape);
-  return built("Answer.json", 200, writerOf(shape)(value), jsonType, options);
+  return buildAnswer("Answer.json", 200, jsonWriterOf(shape)(value), jsonType, options);
 }
 
 /** No body; 204 by default. */
 export function empty(options: AnswerOptions = {}): Answer {
-  return built("Answer.empty", 204, undefined, undefined, options);
+  return buildAnswer("Answer.empty", 204, undefined, undefined, options);
 }
 
 /** A redirect; 302 by default (RFC 9110 §15.4). */
 export function redirect(location: string, options: AnswerOptions = {}): Answer {
   needsText("Answer.redirect: its location", location);
-  const answer = built("Answer.redirect", 302, undefined, undefined, options);
+  const answer = buildAnswer("Answer.redirect", 302, undefined, undefined, options);
   return { ...answer, headers: [["location", location], ...answer.headers] };
 }
 
@@ -83,7 +83,7 @@ export function stream(
   awaitErrors(parts);
   const framed = options.length === undefined ? {} : { length: options.length };
   const contentType = options.contentType ?? "application/octet-stream";
-  return built("Answer.stream", 200, { kind: "stream", parts, ...framed }, contentType, options);
+  return buildAnswer("Answer.stream", 200, { kind: "stream", parts, ...framed }, contentType, options);
 }
 
 /** A stream of events as of `Returns.events`, without a check of their kinds. */
@@ -122,7 +122,7 @@ export function takeover(
   handle: (connection: TakenConnection) => Promise<void>,
   options: Omit<AnswerOptions, "status"> = {},
 ): Answer {
-  return built("Answer.takeover", 101, takeoverBody(protocol, handle), undefined, options);
+  return buildAnswer("Answer.takeover", 101, takeoverBody(protocol, handle), undefined, options);
 }
 
 /** The answer of a refusal: the status of its code, and `{ error, message, problems?, more? }`. */
@@ -155,12 +155,12 @@ export function closeConnection(answer: Answer): Answer {
 }
 
 // `undefined` would make an answer without a body.
-function given<Body>(body: Body): Body {
+function definedBody<Body>(body: Body): Body {
   if (body === undefined) throw new Unwritable("an answer built of undefined, where a body is to be");
   return body;
 }
 
-function built(
+function buildAnswer(
   maker: string,
   status: number,
   body: AnswerBody,

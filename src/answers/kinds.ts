@@ -45,8 +45,8 @@ function partsOf(body: ReadableStream<Uint8Array>, contentType: string | undefin
   return { [Symbol.asyncIterator]: () => body.values({ preventCancel: true }) };
 }
 
-/** An answer that the application has built. */
-export function answerReturns(returned: unknown): Answer {
+/** What an application returned as an answer: one that it built with `Answer`, or a standard `Response`. */
+export function answerFrom(returned: unknown): Answer {
   if (returned instanceof Response) return fromResponse(returned);
   if (
     typeof returned === "object" &&
@@ -67,7 +67,7 @@ function copyOf({ status, contentType, headers, cookies, body, closes, refused, 
 }
 
 /** An answer with a body, and no headers or cookies. */
-export function plainReturns(status: number, contentType: string | undefined, body: AnswerBody): Answer {
+export function plainAnswer(status: number, contentType: string | undefined, body: AnswerBody): Answer {
   return new PlainAnswer(status, contentType, body);
 }
 
@@ -127,7 +127,7 @@ class PlainAnswer implements Answer {
 const writers = /* @__PURE__ */ new WeakMap<AnyStandard, JsonWriter<unknown>>();
 
 /** The writer of a shape, compiled once per shape. */
-export function writerOf(shape: AnyStandard): (value: unknown) => string {
+export function jsonWriterOf(shape: AnyStandard): (value: unknown) => string {
   let writer = writers.get(shape);
   if (writer === undefined) {
     writer = compileWriter(shape);
@@ -240,7 +240,7 @@ export function socketAnswer(
     keepAliveMs,
     maxUnheard,
     compression,
-    speak: (link, request, subprotocol) =>
+    runHandler: (link, request, subprotocol) =>
       serveSocket(
         link,
         handler as SocketHandler<unknown, unknown>,

@@ -8,7 +8,7 @@ import type { AnyStandard, InputOf, StandardSchema } from "../schema/standard.ts
 import type { AnyShape, ValueOf, Written } from "../schema/valibot.ts";
 import { jsonType } from "./answer.ts";
 import type { Answer } from "./answer.ts";
-import { writerOf } from "./kinds.ts";
+import { jsonWriterOf } from "./kinds.ts";
 
 /** A refusal as a format writes it. It has no detail, which is only logged. */
 export interface RefusalToWrite {
@@ -99,7 +99,7 @@ export function json<S extends AnyShape>(options: JsonFormatOptions<S, Written<V
 export function json(options: JsonFormatOptions<AnyStandard, unknown>): RefusalFormat {
   const { shape, write, contentType = jsonType, statuses } = given("json", options);
   needsSchema("RefusalFormat.json: shape", shape);
-  const print = writerOf(shape);
+  const print = jsonWriterOf(shape);
   return formatOf(contentType, statuses, shape, (refusal) => print(write(refusal)));
 }
 

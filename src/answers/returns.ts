@@ -9,16 +9,16 @@ import type { Protocol, Socket, SocketHandler } from "../sockets/socket.ts";
 import { htmlType, jsonType, textType } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import {
-  answerReturns,
+  answerFrom,
   checkKeepAlive,
   compressionOf,
   defaultMaxMessage,
   defaultMaxUnheard,
   eventsAnswer,
   pageBody,
-  plainReturns,
+  plainAnswer,
   socketAnswer,
-  writerOf,
+  jsonWriterOf,
 } from "./kinds.ts";
 import type { SocketOptions } from "./kinds.ts";
 import { linesAnswer } from "./lines.ts";
@@ -87,8 +87,8 @@ export function json(shape: AnyStandard, options: JsonOptions<number, unknown> =
   const { examples = [], doc = "" } = options;
   needs(Array.isArray(examples), "Returns.json: examples", examples, "a list");
   const compile = () => {
-    const write = writerOf(shape);
-    return (returned: unknown) => plainReturns(status, jsonType, write(returned));
+    const write = jsonWriterOf(shape);
+    return (returned: unknown) => plainAnswer(status, jsonType, write(returned));
   };
   return { node: { kind: "json", statuses: [[status, doc]], several: false, shape, examples, compile } };
 }
@@ -124,10 +124,10 @@ export function jsonResponse(
   needsObject("Returns.jsonResponse: options", options);
   needsObject("Returns.jsonResponse: statuses", statuses);
   const compile = () => {
-    const write = writerOf(shape);
+    const write = jsonWriterOf(shape);
     return (returned: unknown) => {
       const { status, value } = answeredOf(returned);
-      return plainReturns(status, jsonType, write(value));
+      return plainAnswer(status, jsonType, write(value));
     };
   };
   const { examples = [] } = options;
@@ -145,7 +145,7 @@ export function empty<const Status extends number = 204>(
 ): Returns<void, undefined, Status> {
   needsObject("Returns.empty: options", options);
   const status = (options.status ?? 204) as number;
-  const compile = () => () => plainReturns(status, undefined, undefined);
+  const compile = () => () => plainAnswer(status, undefined, undefined);
   return { node: { kind: "empty", statuses: [[status, options.doc ?? ""]], several: false, compile } };
 }
 
@@ -154,7 +154,7 @@ export function emptyResponse<const Statuses extends { readonly [status: number]
   statuses: Statuses,
 ): Returns<ListedAnswer<"return answer(status)", keyof Statuses, void>, undefined, keyof Statuses & number> {
   needsObject("Returns.emptyResponse: statuses", statuses);
-  const compile = () => (returned: unknown) => plainReturns(answeredOf(returned).status, undefined, undefined);
+  const compile = () => (returned: unknown) => plainAnswer(answeredOf(returned).status, undefined, undefined);
   return { node: { kind: "empty", statuses: listed(statuses), several: true, compile } };
 }
 
@@ -163,7 +163,7 @@ export function emptyResponse<const Statuses extends { readonly [status: number]
  * to list them.
  */
 export const response: Returns<Answer | Response, unknown> = {
-  node: { kind: "response", statuses: [], several: false, compile: () => answerReturns },
+  node: { kind: "response", statuses: [], several: false, compile: () => answerFrom },
 };
 
 /**
@@ -199,7 +199,7 @@ export function responses(statuses: {
   }
   const meanings = given.map(([status, doc]) => [status, typeof doc === "string" ? doc : doc.doc] as const);
   return {
-    node: { kind: "response", statuses: meanings, several: true, contentTypes, compile: () => answerReturns },
+    node: { kind: "response", statuses: meanings, several: true, contentTypes, compile: () => answerFrom },
   };
 }
 
@@ -267,7 +267,7 @@ export function jsonLines(shape: AnyStandard, options: { readonly doc?: string }
   const { doc = "" } = options;
   needsText("Returns.jsonLines: doc", doc);
   const compile = () => {
-    const write = writerOf(shape);
+    const write = jsonWriterOf(shape);
     return (returned: unknown) => linesAnswer(returned, write);
   };
   return { node: { kind: "lines", statuses: [[200, doc]], several: false, shape, compile } };
@@ -314,8 +314,8 @@ export type Received<K> =
 
 function textNode(kind: "html" | "text", contentType: string): ReturnsNode {
   const write = (returned: unknown): Answer => {
-    if (typeof returned === "string") return plainReturns(200, contentType, returned);
-    if (kind === "html" && isPage(returned)) return plainReturns(200, contentType, pageBody(returned));
+    if (typeof returned === "string") return plainAnswer(200, contentType, returned);
+    if (kind === "html" && isPage(returned)) return plainAnswer(200, contentType, pageBody(returned));
     const what = returned instanceof Response ? "a Response: declare Returns.response" : kindOf(returned);
     throw new Unwritable(`an answer declared as ${kind} that is ${what}`);
   };

@@ -229,7 +229,7 @@ function wrongBody(body: Exclude<AnswerBody, undefined>): string | undefined {
   if (isBytes(body)) return undefined;
   if (typeof body === "object" && body !== null) {
     if (isStream(body)) return wrongStream(body);
-    if (isSocket(body) && typeof body.speak === "function") return undefined;
+    if (isSocket(body) && typeof body.runHandler === "function") return undefined;
     if (isTakeover(body) && typeof body.handle === "function" && typeof body.refusedBy === "function") return undefined;
   }
   return "a body that is neither text, bytes nor a stream";
@@ -284,7 +284,7 @@ function bodyOf(request: RequestState, { status, body }: Answer): WireResponse["
 
 function openedSocket(
   request: RequestState,
-  { speak, subprotocolOf, maxMessage, keepAliveMs, maxUnheard, compression }: SocketBody,
+  { runHandler, subprotocolOf, maxMessage, keepAliveMs, maxUnheard, compression }: SocketBody,
 ): OpenedSocket {
   const subprotocol = subprotocolOf(request);
   return {
@@ -293,7 +293,7 @@ function openedSocket(
     keepAliveMs,
     maxUnheard,
     compression,
-    open: (link) => speak(link, new ConnectionLog(request, "socket"), subprotocol),
+    open: (link) => runHandler(link, new ConnectionLog(request, "socket"), subprotocol),
   };
 }
 

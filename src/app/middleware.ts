@@ -1,5 +1,5 @@
 import type { Answer } from "../answers/answer.ts";
-import { answerReturns, startPage } from "../answers/kinds.ts";
+import { answerFrom, startPage } from "../answers/kinds.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { recordOf } from "../inputs/request.ts";
 import { isRefusal } from "../refusals.ts";
@@ -33,7 +33,7 @@ export async function answerThrough(
     };
     running++;
     try {
-      const answer = answerReturns(await middleware(record, next));
+      const answer = answerFrom(await middleware(record, next));
       return note(inside, formatted(request, typeof answer.body === "object" ? await startPage(answer) : answer));
     } catch (thrown) {
       return note(inside, failureAnswer(request, thrown));

@@ -1,6 +1,6 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
-import { answerReturns, startPage } from "../answers/kinds.ts";
+import { answerFrom, startPage } from "../answers/kinds.ts";
 import { isThenable } from "../async.ts";
 import { Deferred, chain, isPending } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -309,7 +309,7 @@ function answerNoRoute(request: RequestState): MaybePromise<Answer> {
     return method === "OPTIONS" ? empty(204, headers) : refused(methodNotAllowed, headers);
   }
   if (app.notFound === undefined) return refused(notFound);
-  return answerOf(app.notFound(recordOf(request)), (returned) => startPage(answerReturns(returned)));
+  return answerOf(app.notFound(recordOf(request)), (returned) => startPage(answerFrom(returned)));
 }
 
 // To a browser "//host" and "/\host" are another site: no redirect begins like that.
