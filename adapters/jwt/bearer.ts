@@ -221,7 +221,7 @@ function verifiedInput(settings: BearerSettings): AnyDep {
     codes: [signedOut],
     challenges: settings.challenges,
     compile:
-      (_place, [sent = 0, supplied = 0]) =>
+      (_route, [sent = 0, supplied = 0]) =>
       (request, values) => {
         const given = values[sent] as Credentials | undefined;
         const token = bearerToken(given);
@@ -280,7 +280,7 @@ function scoped(settings: BearerSettings, verified: AnyDep, scopes: readonly str
       from: [verified],
       ...(scopes.length === 0 ? {} : scoping),
       compile:
-        (_place, [slot = 0]) =>
+        (_route, [slot = 0]) =>
         (_request, values) => {
           const token = values[slot] as Verified | undefined;
           // RFC 6750 §3.1: without a token the challenge has no error.

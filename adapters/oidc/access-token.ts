@@ -62,7 +62,7 @@ export function accessToken<A extends WithTokens>(
       from: [sessions.optional],
       codes: [signInUnavailable],
       compile:
-        (_place, [slot = 0]) =>
+        (_route, [slot = 0]) =>
         (_request, values) => {
           const session = values[slot] as Session<A> | undefined;
           const tokens = session?.data.tokens;

@@ -3,7 +3,7 @@ import { refusal as refusalAnswer } from "../answers/build.ts";
 import { startPage } from "../answers/kinds.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { MaybePromise } from "../deferred.ts";
-import type { Awaitable, DepNode, Place } from "../inputs/dep.ts";
+import type { Awaitable, DepNode, RouteContext } from "../inputs/dep.ts";
 import { makePlan } from "../inputs/plan.ts";
 import type { Plan } from "../inputs/plan.ts";
 import type { BodyDecoding } from "../inputs/encoded-body.ts";
@@ -154,15 +154,15 @@ export interface CompiledApp {
 }
 
 /** What of its app a route is compiled for. */
-export type Surroundings = Pick<
+export type RouteSettings = Pick<
   CompiledApp,
   "supplied" | "maxProblems" | "refusalFormat" | "decompress" | "deadlineMs"
 >;
 
 /** A compiled route, or why its shapes cannot be compiled. */
-export function compile(declared: Declared, surroundings: Surroundings): CompiledRoute | string {
+export function compile(declared: Declared, settings: RouteSettings): CompiledRoute | string {
   try {
-    return new ReadyRoute(declared, surroundings);
+    return new ReadyRoute(declared, settings);
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);
   }
@@ -187,13 +187,13 @@ class ReadyRoute implements CompiledRoute {
   readonly isExempt: boolean;
   accessTexts: CompiledRoute["accessTexts"] = undefined;
   readonly #declared: Declared;
-  readonly #surroundings: Surroundings;
+  readonly #settings: RouteSettings;
   #plan: Plan | undefined = undefined;
   #codes: ReadonlySet<string> | undefined = undefined;
 
-  constructor(declared: Declared, surroundings: Surroundings) {
+  constructor(declared: Declared, settings: RouteSettings) {
     const { route, nodes } = declared;
-    const { maxProblems, deadlineMs } = surroundings;
+    const { maxProblems, deadlineMs } = settings;
     const { node } = route.returns;
     const write = node.compile();
     this.route = route;
@@ -212,7 +212,7 @@ class ReadyRoute implements CompiledRoute {
     this.deadlineMs = typeof own === "number" ? own : own === "none" || isOpenEnded(route) ? undefined : deadlineMs;
     this.isExempt = route.meta.find(overload) === "exempt";
     this.#declared = declared;
-    this.#surroundings = surroundings;
+    this.#settings = settings;
     const hasBody = nodes.some(({ body }) => body !== undefined);
     this.readsBody = hasBody || nodes.some(({ binds }) => binds === true);
     this.readsEncoding = this.readsBody && nodes.some(readsEncoding);
@@ -229,7 +229,7 @@ class ReadyRoute implements CompiledRoute {
 
   #makePlan(): Plan {
     const { route, nodes } = this.#declared;
-    return makePlan(route.inputs, placeOf(this.#declared, this.#surroundings), checksOf(route.path.segments, nodes));
+    return makePlan(route.inputs, contextOf(this.#declared, this.#settings), checksOf(route.path.segments, nodes));
   }
 }
 
@@ -244,16 +244,16 @@ function readsEncoding({ need, needs = [] }: DepNode): boolean {
   );
 }
 
-function placeOf({ route, name }: Declared, surroundings: Surroundings): Place {
-  const { supplied, refusalFormat, decompress, deadlineMs } = surroundings;
-  const captured: Place["captured"] = (parameter) => {
+function contextOf({ route, name }: Declared, settings: RouteSettings): RouteContext {
+  const { supplied, refusalFormat, decompress, deadlineMs } = settings;
+  const captured: RouteContext["captured"] = (parameter) => {
     const taking = route.path.segments.filter((segment) => typeof segment === "object");
     const index = taking.indexOf(parameter);
     if (index !== -1) return index;
     return taking.some(({ name }) => name === parameter.name) ? "another" : undefined;
   };
   const [query, form] = [new FieldNames(), new FieldNames()];
-  const resource: Place["resource"] = (name) => supplied.get(name);
+  const resource: RouteContext["resource"] = (name) => supplied.get(name);
   const encodings = decompress?.encodings ?? [];
   return { route: name, captured, query, form, resource, refusalFormat, encodings, deadlineMs };
 }

@@ -184,15 +184,15 @@ export interface DepNode {
   /** Problems of its declaration; each message follows the route's name. */
   readonly check?: (refusalFormat: object | undefined, route: CheckedRoute) => readonly string[];
   /** The value is known when the app is made; nothing is read. */
-  readonly constant?: (place: Place) => unknown;
+  readonly constant?: (context: RouteContext) => unknown;
   /** Called once for each route. `from` has the slots of the node's own inputs. */
-  readonly compile?: (place: Place, from: readonly number[]) => ReadInput;
+  readonly compile?: (context: RouteContext, from: readonly number[]) => ReadInput;
   /** A check in the first stage for an input of the second: a body's content type. */
-  readonly before?: (place: Place) => InputCheck;
+  readonly before?: (context: RouteContext) => InputCheck;
 }
 
 /** The route and the app that an input is compiled for. */
-export interface Place {
+export interface RouteContext {
   /** `GET /orders/{order_id}`, for messages. */
   readonly route: string;
   /** The index of a parameter's captured segment; `"another"` where a different parameter has its name. */
@@ -223,7 +223,7 @@ export type InputCheck = (request: InputRequest) => unknown;
 /** Combines inputs into one with a record of their values. */
 export function all<const I extends Inputs>(inputs: I): Dep<Values<I>, RefusesOf<I>, WireOf<I>> {
   needsObject("Dep.all: inputs", inputs);
-  return { node: { from: Object.values(inputs), compile: (_place, from) => record(Object.keys(inputs), from) } };
+  return { node: { from: Object.values(inputs), compile: (_route, from) => record(Object.keys(inputs), from) } };
 }
 
 /** The record of several inputs' values. */
@@ -251,7 +251,7 @@ type Mapped<B> =
 /** A value computed from another one, without validation. It cannot refuse: use {@link join}. */
 export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) => Mapped<B>): Dep<B, R, W> {
   needsFunction("Dep.map: its block", f);
-  return { node: { from: [dep], compile: (_place, from) => reading(from, (value) => f(value as A)) } };
+  return { node: { from: [dep], compile: (_route, from) => reading(from, (value) => f(value as A)) } };
 }
 
 /**
@@ -276,7 +276,7 @@ export function join<const I extends Inputs, B = never, C extends string = never
     node: {
       from: Object.values(inputs),
       ...(options.refuses === undefined ? {} : { codes: options.refuses }),
-      compile: (_place, from) => {
+      compile: (_route, from) => {
         const values = record(Object.keys(inputs), from);
         return (request, read) => block(values(request, read) as Values<I>);
       },
@@ -365,7 +365,7 @@ export function credential<A, R extends string, W>(
   needsObject("Dep.credential: options", options);
   if (options.name !== undefined) needsText("Dep.credential: name", options.name);
   const described = { scheme, ...options };
-  return { node: { from: [dep], credential: described, compile: (_place, from) => reading(from, (value) => value) } };
+  return { node: { from: [dep], credential: described, compile: (_route, from) => reading(from, (value) => value) } };
 }
 
 /** An input that runs at every use and not once per request. The inputs that it uses are still shared. */
@@ -389,7 +389,7 @@ export function bind<A, B, R extends string, Q extends string, W, X>(
   next: (value: A) => Dep<B, Q, X>,
 ): Dep<B, R | Q, W> {
   needsFunction("Dep.bind: its block", next);
-  const compile = (_place: Place, [slot = 0]: readonly number[]): ReadInput => {
+  const compile = (_route: RouteContext, [slot = 0]: readonly number[]): ReadInput => {
     const chooser = {};
     return (_request, values, reading) => reading.readChosen(chooser, () => next(values[slot] as A));
   };
@@ -415,7 +415,7 @@ export interface Supplied {
 /** Declares a resource. `App.make` refuses a route that reads a resource without a value. */
 export function ofResource<A>(name: string): Resource<A> {
   needsText("Dep.ofResource: its name", name);
-  return { name, node: { from: [], resource: name, constant: (place) => place.resource(name) } };
+  return { name, node: { from: [], resource: name, constant: (context) => context.resource(name) } };
 }
 
 /** Gives a resource its value: `App.make(routes, { resources: [Dep.resource(store, new Store())] })`. */

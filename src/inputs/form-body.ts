@@ -4,7 +4,7 @@ import { unsupportedMediaType } from "../refusals.ts";
 import type { Problem, Refusal } from "../refusals.ts";
 import { isMultipart, mediaTypeOf, noBoundary, unsupported } from "./body-inputs.ts";
 import { bodyRefusal, joined } from "./body-source.ts";
-import type { Dep, FileNeed, Place, TextNeed } from "./dep.ts";
+import type { Dep, FileNeed, RouteContext, TextNeed } from "./dep.ts";
 import { MultipartReader } from "./multipart-parser.ts";
 import type { PartHead } from "./multipart-part.ts";
 import { boundaryOf, failureOf } from "./multipart.ts";
@@ -130,7 +130,7 @@ const form: Dep<FormBody> = {
     codes: [unsupportedMediaType],
     body: { as: "form" },
     before: () => checkFormType,
-    compile: (place) => (request) => readForm(request, place.form),
+    compile: (context) => (request) => readForm(request, context.form),
   },
 };
 
@@ -139,7 +139,7 @@ export function fromForm(
   need: TextNeed | FileNeed,
   read: (form: FormBody, request: InputRequest) => unknown,
 ): Dep<never, never, never> {
-  const compile = ({ form }: Place, [slot = 0]: readonly number[]) => {
+  const compile = ({ form }: RouteContext, [slot = 0]: readonly number[]) => {
     form.add(need.name, need.repeated);
     return (request: InputRequest, values: readonly unknown[]) => read(values[slot] as FormBody, request);
   };

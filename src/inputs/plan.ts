@@ -1,7 +1,7 @@
 import { isThenable } from "../async.ts";
 import { Problem, Refusal, invalid, invalidRefusal } from "../refusals.ts";
 import { bodyReadTwice } from "./body-source.ts";
-import type { AnyDep, BodyNeed, InputCheck, DepNode, Inputs, Place, ReadInput, Reading } from "./dep.ts";
+import type { AnyDep, BodyNeed, InputCheck, DepNode, Inputs, RouteContext, ReadInput, Reading } from "./dep.ts";
 import type { InputRequest } from "./request.ts";
 import { FieldNames } from "./text.ts";
 
@@ -14,7 +14,7 @@ interface PlanStep {
 
 /** A route's inputs in the order of reading, made once with the app. */
 export interface Plan {
-  readonly place: Place;
+  readonly context: RouteContext;
   readonly names: readonly string[];
   /** The slot of each name's value. */
   readonly slots: readonly number[];
@@ -50,7 +50,7 @@ const unread: unique symbol = Symbol("unread");
 
 /** The plan of a route without inputs. */
 const noInputs: Plan = {
-  place: {
+  context: {
     route: "",
     captured: () => undefined,
     query: /* @__PURE__ */ new FieldNames(),
@@ -75,7 +75,7 @@ const noInputs: Plan = {
  *
  * @param checked Inputs that are read first, only for their problems.
  */
-export function makePlan(inputs: Inputs, place: Place, checked: readonly AnyDep[]): Plan {
+export function makePlan(inputs: Inputs, context: RouteContext, checked: readonly AnyDep[]): Plan {
   const names = Object.keys(inputs);
   if (names.length === 0 && checked.length === 0) return noInputs;
   const first: PlanStep[] = [];
@@ -92,22 +92,22 @@ export function makePlan(inputs: Inputs, place: Place, checked: readonly AnyDep[
     const from = node.from.map(visit);
     const slot = start.push(unread) - 1;
     if (node.uncached !== true) slotOf.set(node, slot);
-    if (node.constant !== undefined) start[slot] = node.constant(place);
+    if (node.constant !== undefined) start[slot] = node.constant(context);
     if (node.body !== undefined) body = bodyWanted(body, node.body);
-    if (node.before !== undefined) first.push(checkStep(node.before(place), start));
+    if (node.before !== undefined) first.push(checkStep(node.before(context), start));
     if (node.compile === undefined) return slot;
     // A client that sends its body slowly must not hold what others wait for, such as a connection of a pool.
     const waitsForBody = node.body !== undefined || (node.acquires === true && mayReadBody);
     const stage = waitsForBody || from.some((slot) => needsBody.has(slot)) ? second : first;
     if (stage === second) needsBody.add(slot);
-    stage.push({ slot, from, read: node.compile(place, from) });
+    stage.push({ slot, from, read: node.compile(context, from) });
     return slot;
   }
 
   for (const dep of checked) visit(dep);
   const slots = names.map((name) => visit(inputs[name] as AnyDep));
-  const texts = textsOf([...Object.values(inputs), ...checked], place);
-  return { place, names, slots, texts, first, second, body, start, slotOf };
+  const texts = textsOf([...Object.values(inputs), ...checked], context);
+  return { context, names, slots, texts, first, second, body, start, slotOf };
 }
 
 /** Whether an input reads the body, or chooses one that may. */
@@ -115,12 +115,12 @@ function readsBody({ node }: AnyDep): boolean {
   return node.body !== undefined || node.binds === true || node.from.some(readsBody);
 }
 
-function textsOf(deps: readonly AnyDep[], place: Place): readonly ReadText[] | undefined {
+function textsOf(deps: readonly AnyDep[], context: RouteContext): readonly ReadText[] | undefined {
   const texts: ReadText[] = [];
   for (const { node } of deps) {
     const where = node.need?.in;
     if (where !== "path" && where !== "query" && where !== "header") return undefined;
-    const read = node.compile?.(place, []);
+    const read = node.compile?.(context, []);
     if (read === undefined) return undefined;
     texts.push(read as ReadText);
   }
@@ -222,8 +222,8 @@ function run(steps: readonly PlanStep[], from: number, reading: InputReading): I
 
 /** The inputs that `Dep.bind` chose during the request. */
 class ChosenInputs {
-  /** The route's place with fields of its own: the route's fields are the same for every request. */
-  readonly place: Place;
+  /** The route's context with fields of its own: the route's fields are the same for every request. */
+  readonly context: RouteContext;
   /** The values of those that are not in the plan. */
   readonly values = new Map<DepNode, unknown>();
   /** Refusals of inputs. Most end the request, but a list of tools leaves out those that are refused. */
@@ -231,8 +231,8 @@ class ChosenInputs {
   readonly steps = new Map<DepNode, PlanStep>();
   readonly byChooser = new Map<object, AnyDep>();
 
-  constructor(place: Place) {
-    this.place = { ...place, query: new FieldNames(), form: new FieldNames() };
+  constructor(context: RouteContext) {
+    this.context = { ...context, query: new FieldNames(), form: new FieldNames() };
   }
 }
 
@@ -308,7 +308,7 @@ export class InputReading implements Reading {
   }
 
   async readChosen(chooser: object, choose: () => AnyDep): Promise<unknown> {
-    const chosen = (this.#chosen ??= new ChosenInputs(this.plan.place));
+    const chosen = (this.#chosen ??= new ChosenInputs(this.plan.context));
     const dep = chosen.byChooser.get(chooser) ?? choose();
     chosen.byChooser.set(chooser, dep);
     return this.#readOnce(dep, chosen);
@@ -333,8 +333,8 @@ export class InputReading implements Reading {
   }
 
   async #read(node: DepNode, chosen: ChosenInputs): Promise<unknown> {
-    const { place } = chosen;
-    if (node.constant !== undefined) return node.constant(place);
+    const { context } = chosen;
+    if (node.constant !== undefined) return node.constant(context);
     if (node.codes !== undefined) this.request.declare(node.codes);
     const { from, read } = this.#chosenStep(node, chosen);
     for (const [i, slot] of from.entries()) this.values[slot] = await this.#readOnce(node.from[i] as AnyDep, chosen);
@@ -342,11 +342,11 @@ export class InputReading implements Reading {
     if (node.acquires === true && this.body !== "nothing" && !this.isBodyRead) return waiting;
     if (node.body !== undefined && !this.isBodyRead) {
       this.body = bodyWanted(this.body, node.body);
-      return this.#settled(await node.before?.(place)(this.request)) === failed ? failed : waiting;
+      return this.#settled(await node.before?.(context)(this.request)) === failed ? failed : waiting;
     }
     if (from.some((slot) => this.values[slot] === waiting)) return waiting;
     // Nothing of the body was read whole: to the input it would be empty.
-    if (node.body !== undefined && bodyWanted(this.body, node.body) !== this.body) throw bodyReadTwice(place.route);
+    if (node.body !== undefined && bodyWanted(this.body, node.body) !== this.body) throw bodyReadTwice(context.route);
     return this.#settled(await read(this.request, this.values, this));
   }
 
@@ -354,7 +354,7 @@ export class InputReading implements Reading {
     let step = chosen.steps.get(node);
     if (step === undefined) {
       const from = node.from.map(() => this.values.push(unread) - 1);
-      step = { slot: -1, from, read: node.compile?.(chosen.place, from) ?? (() => undefined) };
+      step = { slot: -1, from, read: node.compile?.(chosen.context, from) ?? (() => undefined) };
       chosen.steps.set(node, step);
     }
     return step;

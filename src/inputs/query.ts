@@ -1,7 +1,7 @@
 import { placeOf } from "../given.ts";
 import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import type { InputRequest } from "./request.ts";
-import type { Dep, Place, TextNeed } from "./dep.ts";
+import type { Dep, RouteContext, TextNeed } from "./dep.ts";
 import { isNeeded, listReader } from "./text-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
@@ -61,7 +61,7 @@ export function list<const Name extends string, A, S = unknown>(
   const at = placeOf("query", name);
   const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
-  const compile = ({ query }: Place) => {
+  const compile = ({ query }: RouteContext) => {
     const index = query.add(name, true);
     return (request: InputRequest): unknown => read(request.query(query).all(index), request.maxProblems);
   };
@@ -77,7 +77,7 @@ function one(
 ): Dep<never, never, never> {
   const at = placeOf("query", name);
   const codec = codecFor(kind, at);
-  const compile = ({ query }: Place) => {
+  const compile = ({ query }: RouteContext) => {
     const index = query.add(name, false);
     return (request: InputRequest): unknown => {
       const given = request.search === "" ? undefined : request.query(query).first(index);

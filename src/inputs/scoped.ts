@@ -50,7 +50,7 @@ export function scoped<const I extends Inputs, B = never, C extends string = nev
       from: Object.values(inputs),
       acquires: true,
       ...(options.refuses === undefined ? {} : { codes: options.refuses }),
-      compile: (_place, from) => {
+      compile: (_route, from) => {
         const values = record(Object.keys(inputs), from);
         return (request, read) => {
           const acquired = acquire(values(request, read) as Values<I>);

@@ -1,7 +1,7 @@
 import { string } from "../codecs/index.ts";
 import { isSegment, needs, placeOf } from "../given.ts";
 import { decodeSegment } from "../http/target.ts";
-import type { AnyDep, AnyParam, Dep, DepNode, Param, PathWire, Place, Rest } from "../inputs/dep.ts";
+import type { AnyDep, AnyParam, Dep, DepNode, Param, PathWire, RouteContext, Rest } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { notText, readText } from "../inputs/text.ts";
 import { internalRefusal } from "../refusals.ts";
@@ -20,11 +20,11 @@ export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
   const { name } = parameter;
   const at = placeOf("path", name);
   const codec = parameter.kind === "param" ? parameter.codec : string;
-  const compile = (place: Place): ((request: InputRequest) => unknown) => {
-    const index = place.captured(parameter);
+  const compile = (context: RouteContext): ((request: InputRequest) => unknown) => {
+    const index = context.captured(parameter);
     if (typeof index !== "number") {
       const problem = index === "another" ? "does not have: it has another of that name" : "does not have";
-      const detail = `a dependency read the path parameter ${name}, which the path of ${place.route} ${problem}`;
+      const detail = `a dependency read the path parameter ${name}, which the path of ${context.route} ${problem}`;
       throw internalRefusal(detail);
     }
     if (parameter.kind === "rest") return (request) => readRest(request.captured[index] as string, at);

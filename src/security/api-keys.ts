@@ -223,7 +223,7 @@ class KeyReader {
         codes: [signedOut],
         challenges: values.map((value) => ({ code: signedOut.name, value })),
         compile:
-          (_place, [slot = 0]) =>
+          (_route, [slot = 0]) =>
           (request, values) => {
             const given = values[slot];
             if (given === undefined) return undefined;
@@ -245,7 +245,7 @@ class KeyReader {
       from: [this.found],
       ...(scopes.length === 0 ? {} : scoping),
       compile:
-        (_place, [slot = 0]) =>
+        (_route, [slot = 0]) =>
         (_request, values) => {
           const key = values[slot] as ApiKey | undefined;
           if (key === undefined) return missing;

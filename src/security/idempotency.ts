@@ -94,7 +94,7 @@ export function by(
     guards: true,
     check: (_format, route) => wrongRoute(route),
     compile:
-      (_place, [keySlot = 0, callerSlot = 0, storeSlot = 0]) =>
+      (_route, [keySlot = 0, callerSlot = 0, storeSlot = 0]) =>
       (request, values) => {
         const key = values[keySlot] as string | undefined;
         if (key === undefined) return undefined;

@@ -89,7 +89,7 @@ export function limit<R extends string, W>(
       from: [options.key],
       codes: [rateLimited],
       compile:
-        (_place, [slot = 0]) =>
+        (_route, [slot = 0]) =>
         (request, values) => {
           const key = networkOf(values[slot] as string, ipv6Prefix);
           const waitMs = store.take(prefix + key, rule, request.now);

@@ -188,7 +188,7 @@ class KeptSessions<A> implements Sessions<A> {
       node: {
         from: [idIn(cookie, false), store],
         compile:
-          (_place, [id = 0, store = 0]) =>
+          (_route, [id = 0, store = 0]) =>
           (request, values) => {
             // Without a cookie no promise is made.
             if (values[id] === undefined) return undefined;
@@ -363,7 +363,7 @@ function requiredOf<A>(optional: Dep<Session<A> | undefined>, cookie: string): D
     node: {
       from,
       compile:
-        (_place, [slot = 0]) =>
+        (_route, [slot = 0]) =>
         (_request, values) =>
           values[slot] ?? absent,
     },

@@ -83,12 +83,12 @@ export function verify<S extends AnyShape>(
       ...node,
       codes: [...(node.codes ?? []), notVerified],
       needs: verifier.scheme.headers.map((name) => ({ in: "header", name, required: true })),
-      before: (place) => {
-        const checkType = node.before?.(place);
+      before: (context) => {
+        const checkType = node.before?.(context);
         return (request) => checkType?.(request) ?? verifier.early(request);
       },
-      compile(place, from) {
-        const read = node.compile?.(place, from);
+      compile(context, from) {
+        const read = node.compile?.(context, from);
         return async (request, values, reading) =>
           (await verifier.refusal(request)) ?? read?.(request, values, reading);
       },
