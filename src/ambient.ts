@@ -1,17 +1,17 @@
-/** What the context of a request lends to modules that a browser loads, too: it needs `AsyncLocalStorage`, which browsers lack. */
+/** The link to the context of a request, for modules that a browser loads too: browsers have no `AsyncLocalStorage`. */
 interface Ambient {
   /** The deadline of the running work; undefined in a process without deadlines. */
   deadline: (() => AbortSignal | undefined) | undefined;
-  /** Called where something is made whose calls end with the deadline of a request. */
-  heed: () => void;
-  /** Whether something was made before any deadline. */
-  isHeeded: boolean;
+  /** Called where a client or a pool is made, whose calls end with the deadline of a request. */
+  use: () => void;
+  /** Whether that was before the first deadline. */
+  isUsed: boolean;
 }
 
 export const ambient: Ambient = {
   deadline: undefined,
-  heed() {
-    ambient.isHeeded = true;
+  use() {
+    ambient.isUsed = true;
   },
-  isHeeded: false,
+  isUsed: false,
 };

@@ -24,16 +24,16 @@ export class Deferred<A> implements PromiseLike<A> {
   #receiver: ValueReceiver<A> | undefined = undefined;
 
   /** Passes the value on, now if it is available. To one receiver at most. */
-  tell(receiver: ValueReceiver<A>): void {
+  passTo(receiver: ValueReceiver<A>): void {
     if (this.#isResolved) pass(this.#value as MaybePromise<A>, receiver);
     else this.#receiver = receiver;
   }
 
   /** The value itself where it is available, and otherwise a promise of it. */
-  now(): A | Promise<A> {
-    if (!this.#isResolved) return new Promise((resolve, reject) => this.tell({ pass: resolve, fail: reject }));
+  valueOrPromise(): A | Promise<A> {
+    if (!this.#isResolved) return new Promise((resolve, reject) => this.passTo({ pass: resolve, fail: reject }));
     const value = this.#value as MaybePromise<A>;
-    return value instanceof Deferred ? value.now() : value;
+    return value instanceof Deferred ? value.valueOrPromise() : value;
   }
 
   /** For what needs a promise, or awaits it. */
@@ -42,7 +42,7 @@ export class Deferred<A> implements PromiseLike<A> {
     fulfilled?: ((value: A) => B | PromiseLike<B>) | null,
     rejected?: ((reason: unknown) => C | PromiseLike<C>) | null,
   ): Promise<B | C> {
-    return new Promise<A>((resolve, reject) => this.tell({ pass: resolve, fail: reject })).then(fulfilled, rejected);
+    return new Promise<A>((resolve, reject) => this.passTo({ pass: resolve, fail: reject })).then(fulfilled, rejected);
   }
 
   /** Resolves with a value, or with what becomes one. */
@@ -63,7 +63,7 @@ export function isPending<A>(value: MaybePromise<A>): value is Promise<A> | Defe
 
 /** Passes a value on once it is available. */
 export function pass<A>(value: MaybePromise<A>, receiver: ValueReceiver<A>): void {
-  if (value instanceof Deferred) value.tell(receiver);
+  if (value instanceof Deferred) value.passTo(receiver);
   else if (value instanceof Promise) {
     const failed = receiver.fail === undefined ? undefined : (thrown: unknown) => receiver.fail?.(thrown);
     inBackground(value.then((value) => receiver.pass(value), failed));
@@ -77,7 +77,7 @@ export function whenResolved<A>(
   failed?: (thrown: unknown) => void,
 ): void {
   if (value instanceof Deferred)
-    value.tell(failed === undefined ? { pass: listener } : { pass: listener, fail: failed });
+    value.passTo(failed === undefined ? { pass: listener } : { pass: listener, fail: failed });
   else if (value instanceof Promise) inBackground(value.then(listener, failed));
   else listener(value);
 }
@@ -104,7 +104,7 @@ class Chained<A, B> extends Deferred<B> implements ValueReceiver<A> {
     super();
     this.#next = next;
     this.#failed = failed;
-    value.tell(this);
+    value.passTo(this);
   }
 
   pass(value: A): void {

@@ -13,7 +13,7 @@ describe("what comes later", () => {
   it("is heard of the moment it comes, or at once where it has come", () => {
     const coming = new Coming();
     const heard = vi.fn();
-    coming.tell({ pass: heard });
+    coming.passTo({ pass: heard });
     expect(heard).not.toHaveBeenCalled();
     coming.resolve("there");
     expect(heard.mock.calls).toEqual([["there"]]);
@@ -30,7 +30,7 @@ describe("what comes later", () => {
   ])("is heard of where it is %s", async (_what, make) => {
     const coming = new Coming();
     const inner = make();
-    const heard = new Promise((resolve) => coming.tell({ pass: resolve }));
+    const heard = new Promise((resolve) => coming.passTo({ pass: resolve }));
     coming.resolve(inner);
     if (inner instanceof Coming) inner.resolve("there");
     expect(await heard).toBe("there");
@@ -71,15 +71,15 @@ describe("the value of a deferred one", () => {
     const [first, second] = [new Held(), new Held()];
     first.give(1);
     second.give(first);
-    expect(second.now()).toBe(1);
+    expect(second.valueOrPromise()).toBe(1);
   });
 
   it("is a promise where it has not come, or was one", async () => {
     const [first, second] = [new Held(), new Held()];
-    const later = first.now();
+    const later = first.valueOrPromise();
     first.give(1);
     second.give(Promise.resolve(2));
-    expect([later, second.now()]).toEqual([expect.any(Promise), expect.any(Promise)]);
-    expect([await later, await second.now()]).toEqual([1, 2]);
+    expect([later, second.valueOrPromise()]).toEqual([expect.any(Promise), expect.any(Promise)]);
+    expect([await later, await second.valueOrPromise()]).toEqual([1, 2]);
   });
 });

@@ -176,5 +176,5 @@ export function callRoute(
   const match = outer.app.table.find(method, pathOf(request.target));
   if (match?.route.route !== route) return undefined;
   const answered = respond(outer.app, new InnerExchange(outer, route.method, request, match, gone));
-  return answered instanceof Deferred ? answered.now() : answered;
+  return answered instanceof Deferred ? answered.valueOrPromise() : answered;
 }

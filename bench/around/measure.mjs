@@ -34,7 +34,7 @@ const calls = 200;
 function arrived(sent) {
   if (!("then" in sent)) return sent;
   return new Promise((pass, fail) => {
-    if ("tell" in sent) sent.tell({ pass, fail });
+    if ("passTo" in sent) sent.passTo({ pass, fail });
     else sent.then(pass, fail).then(undefined, fail);
   });
 }

@@ -143,7 +143,7 @@ function answerSafely<A>(
   if (!isPending(answer)) return hand(request, answer, handOver);
   if (request.deadline !== undefined) {
     // The deadline waits for a late handler too, and a deferred value has one receiver.
-    if (answer instanceof Deferred) answer = answer.now();
+    if (answer instanceof Deferred) answer = answer.valueOrPromise();
     request.deadline.handling = answer;
   }
   return chain(

@@ -140,8 +140,8 @@ export async function fetchFrom(
     const exchange = new FetchExchange(request, peer, context ?? undefined);
     exchange.flush = flush;
     const made = answer(exchange);
-    // It tells one receiver, and here are two.
-    const sent = made instanceof Deferred ? made.now() : made;
+    // A deferred value has one receiver, and here are two.
+    const sent = made instanceof Deferred ? made.valueOrPromise() : made;
     if (context !== undefined) exchange.keepAlive(Promise.resolve(sent));
     return responseTo(exchange, await sent);
   } catch (thrown) {

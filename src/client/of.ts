@@ -132,7 +132,7 @@ async function outcomeOf(
 
 /** A function for every method and path, by a proxy. */
 function callsOf(options: ClientOptions): object {
-  ambient.heed();
+  ambient.use();
   if (typeof options?.baseUrl !== "string") throw new TypeError("Client.of: baseUrl is no text");
   const get = (_: object, key: string | symbol) => {
     // A promise that resolves with a client reads its `then`: only a method and path are a call.

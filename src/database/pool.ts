@@ -116,7 +116,7 @@ export class Pool implements Database {
 
   /** Resolves once every connection is open. */
   static async over(open: OpenConnection, options: ConnectionPoolOptions, reset: Reset): Promise<Pool> {
-    ambient.heed();
+    ambient.use();
     return new Pool(await ConnectionPool.filled(open, options), reset);
   }
 

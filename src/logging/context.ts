@@ -17,23 +17,23 @@ export function passOn(): void {
   isPassedOn = true;
 }
 
-let areDeadlinesHeeded = false;
+let areDeadlinesUsed = false;
 
 /**
- * From now on requests may have a deadline. What heeds it gets it by the context, also without a log line. Only a request
- * with a deadline gets a context for it: up to Node 22 the first one slows every promise of the process. On Node 20 the `GET`
+ * From now on requests may have a deadline. The code that uses it reads it from the context, also without a log line. Only a
+ * request with a deadline gets a context for it: up to Node 22 the first one slows every promise of the process. On Node 20 the `GET`
  * of the orders example took 107 µs in place of 87, because of one other route with a deadline.
  */
 export function expectDeadlines(): void {
-  const heed = (): void => {
-    areDeadlinesHeeded = true;
+  const use = (): void => {
+    areDeadlinesUsed = true;
   };
   ambient.deadline = () => currentDeadline()?.signal;
-  ambient.heed = heed;
-  if (ambient.isHeeded) heed();
+  ambient.use = use;
+  if (ambient.isUsed) use();
 }
 
-/** The deadline of the running work, for code that `ambient.heed` was called for. */
+/** The deadline of the running work, for code that `ambient.use` was called for. */
 export function currentDeadline(): WorkDeadline | undefined {
   return ambient.deadline === undefined ? undefined : storage.getStore()?.deadline;
 }
@@ -68,7 +68,7 @@ export interface Carrying {
  */
 export function within<R extends Carrying, A>(request: R, work: (request: R) => A): A {
   if (!isAnyOn() && !isPassedOn && request.span === undefined)
-    return areDeadlinesHeeded ? withinDeadlineOnly(request, work) : work(request);
+    return areDeadlinesUsed ? withinDeadlineOnly(request, work) : work(request);
   const { context } = request;
   if (!request.ownsTurn || context.span?.run !== undefined) return runIn(context, work, request);
   storage.enterWith(context);
@@ -78,7 +78,7 @@ export function within<R extends Carrying, A>(request: R, work: (request: R) => 
 /** Runs the work of a request whose deadline has started since {@link within}. */
 export function withinDeadline<R extends Carrying, A>(request: R, work: (request: R) => A): A {
   const isWithin = isAnyOn() || isPassedOn || request.span !== undefined;
-  return areDeadlinesHeeded && !isWithin ? withinDeadlineOnly(request, work) : work(request);
+  return areDeadlinesUsed && !isWithin ? withinDeadlineOnly(request, work) : work(request);
 }
 
 // Not by `enterWith`: the next request of the connection, which may have no deadline, would begin in this context.

@@ -88,7 +88,7 @@ export function make(options: PasswordOptions = {}): Passwords {
   for (const [name, bound] of Object.entries({ atOnce, maxWaiting, waitMs, maxBytes })) {
     needsCount(`Password.make: ${name}`, bound);
   }
-  ambient.heed();
+  ambient.use();
   return new HashedPasswords(algorithm, new Turns(atOnce, maxWaiting, waitMs), maxBytes);
 }
 

@@ -39,7 +39,7 @@ describe("without log lines, where something heeds deadlines", () => {
     ["the app's deadline", "/free", { deadlineMs: 60_000 }, ["a deadline", 1]],
   ] as const)("%s enters no more contexts than it needs", async (_what, target, options, expected) => {
     const app = App.make([free, bound], options);
-    ambient.heed();
+    ambient.use();
     expect(await entered(app, target)).toEqual(expected);
   });
 
@@ -50,7 +50,7 @@ describe("without log lines, where something heeds deadlines", () => {
       return `${answer} inside of ${seen()}`;
     });
     const app = App.make([outer]);
-    ambient.heed();
+    ambient.use();
     expect(await (await app.fetch(new Request("http://h/outer"))).text()).toBe("none inside of a deadline");
   });
 });
