@@ -19,8 +19,9 @@ import type { Background } from "./background.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { checkDeadlines } from "./check-deadlines.ts";
 import { DeclarationError, checkRoute, checkTogether, declared } from "./checks.ts";
+import type { Declared } from "./checks.ts";
 import { compile } from "./compile.ts";
-import type { CompiledApp, CompiledCors, CompiledRoute, Middleware, OnError } from "./compile.ts";
+import type { CompiledApp, CompiledCors, CompiledRoute, Middleware, OnError, RouteSettings } from "./compile.ts";
 import type { Cors } from "../security/cors.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
 import { readOrigins } from "../security/cross-origin.ts";
@@ -200,20 +201,12 @@ export interface App {
  * @throws DeclarationError naming every declaration that is refused, with its route.
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
-  const { resources = [], codes = [], maxProblems = maxListedProblems, maxAfter = 1000 } = checked(routes, options);
+  const { resources = [], codes = [], maxProblems = maxListedProblems, maxAfter = 1000 } = readOptions(routes, options);
   const { refusalFormat, decompress, deadlineMs } = options;
   const problems: string[] = [];
-  const table = new Router<CompiledRoute>();
   const supplied = new Map(resources.map(({ name, value }) => [name, value]));
   const all = routes.map(declared);
-  for (const one of all) {
-    const broken = checkRoute(one, supplied, refusalFormat);
-    problems.push(...broken);
-    if (broken.length > 0) continue;
-    const compiled = compile(one, { supplied, maxProblems, refusalFormat, decompress, deadlineMs });
-    if (typeof compiled === "string") problems.push(`${one.name}: ${compiled}`);
-    else table.add(one.route.method, one.route.path, compiled);
-  }
+  const table = compileAll(all, { supplied, maxProblems, refusalFormat, decompress, deadlineMs }, problems);
   problems.push(...checkTogether(all, resources, codes, refusalFormat));
   checkCounts({ maxProblems, maxAfter }, problems);
   const deadlineHeader = checkDeadlines(options, routes, problems);
@@ -253,9 +246,27 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     languages: options.languages,
     isStopping: false,
   };
-  const { background, trace } = options;
+  return appOf(app, routes, options);
+}
+
+/** Compiles the routes. What is wrong with one is a problem, and leaves it out. */
+function compileAll(all: readonly Declared[], settings: RouteSettings, problems: string[]): Router<CompiledRoute> {
+  const table = new Router<CompiledRoute>();
+  for (const one of all) {
+    const wrong = checkRoute(one, settings.supplied, settings.refusalFormat);
+    problems.push(...wrong);
+    if (wrong.length > 0) continue;
+    const compiled = compile(one, settings);
+    if (typeof compiled === "string") problems.push(`${one.name}: ${compiled}`);
+    else table.add(one.route.method, one.route.path, compiled);
+  }
+  return table;
+}
+
+/** What listeners call of a compiled app. */
+function appOf(app: CompiledApp, routes: readonly Route[], { background, trace }: AppOptions): App {
   const answering = { answer: (exchange: Exchange) => respond(app, exchange), flush: flushOf(trace) };
-  const match = (method: string, target: string) => matchOf(table, method, target);
+  const match = (method: string, target: string) => matchOf(app.table, method, target);
   const fetch: App["fetch"] = (request, connection, ctx) => fetchFrom(answering, request, peerOf(connection), ctx);
   const settled = (ms: number) => app.work.settled(ms);
   return { ...answering, fetch, routes, match, ...draining(app, background), settled, background };
@@ -276,14 +287,15 @@ function draining(app: CompiledApp, background: Background | undefined): Pick<Ap
   };
 }
 
-/** What an option is, where it is given. */
-type OptionKind = readonly [names: readonly string[], holds: (value: unknown) => boolean, what: string];
+type ValueTest = (value: unknown) => boolean;
+const isFunction: ValueTest = (value) => typeof value === "function";
+/** The test of an object by one of its members. */
 const has =
-  (member: string, holds: (value: unknown) => boolean = isObject) =>
-  (value: unknown): boolean =>
-    isObject(value) && holds(value[member]);
-const isFunction = (value: unknown): boolean => typeof value === "function";
-const optionKinds: readonly OptionKind[] = [
+  (member: string, test: ValueTest = isObject): ValueTest =>
+  (value) =>
+    isObject(value) && test(value[member]);
+/** The options by name, the test of their value, and what an error says that it must be. */
+const optionTests: readonly (readonly [names: readonly string[], test: ValueTest, what: string])[] = [
   [["resources", "codes"], Array.isArray, "a list"],
   [["trustedOrigins", "trustedProxies"], isTexts, "a list of texts"],
   [["middleware"], (value) => isListOf(value, isFunction), "a list of functions"],
@@ -298,8 +310,8 @@ const optionKinds: readonly OptionKind[] = [
   [["decompress"], has("decoded", isFunction), "made by Decompress.make"],
 ];
 
-// What only JavaScript can get wrong is looked at first: the checks of a declaration read what is in it.
-function checked(routes: unknown, options: AppOptions): AppOptions {
+// Before the checks of the declarations, which read members that only JavaScript can leave out.
+function readOptions(routes: unknown, options: AppOptions): AppOptions {
   if (!Array.isArray(routes))
     throw new DeclarationError([`the routes are ${kindOf(routes)}, and not a list of routes`]);
   if (!isRecord(options)) {
@@ -307,10 +319,10 @@ function checked(routes: unknown, options: AppOptions): AppOptions {
   }
   const problems = Array.from(routes).flatMap(wrongMembers);
   const given: { readonly [name: string]: unknown } = options;
-  for (const [names, holds, what] of optionKinds) {
+  for (const [names, test, what] of optionTests) {
     for (const name of names) {
       const value = given[name];
-      if (value !== undefined && !holds(value)) problems.push(`${name} is ${kindOf(value)}, and not ${what}`);
+      if (value !== undefined && !test(value)) problems.push(`${name} is ${kindOf(value)}, and not ${what}`);
     }
   }
   const { resources, codes } = given;
