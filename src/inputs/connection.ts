@@ -7,16 +7,16 @@ import type { InputRequest, RequestEnd } from "./request.ts";
 import type { Dep } from "./dep.ts";
 
 /** The request's time: one instant for the whole request. */
-export const now: Dep<Date> = fact((request) => request.now);
+export const now: Dep<Date> = fromRequest((request) => request.now);
 
 /** The request's id, which the response and every log line of the request have. */
-export const requestId: Dep<string> = fact((request) => request.id);
+export const requestId: Dep<string> = fromRequest((request) => request.id);
 
 /** The address that opened the connection: a proxy's, if there is one. */
-export const peer: Dep<string> = fact((request) => request.peer);
+export const peer: Dep<string> = fromRequest((request) => request.peer);
 
 /** The peer, or the address a trusted proxy forwarded for. */
-export const client: Dep<string> = fact((request) => request.client);
+export const client: Dep<string> = fromRequest((request) => request.client);
 
 /**
  * The certificate that the client showed in its TLS handshake (mutual TLS); undefined where it showed none. The option
@@ -36,28 +36,28 @@ export const peerCertificate: Dep<PeerCertificate | undefined> = {
 };
 
 /** A function that sets a cookie on the response; a refusal does not have it. */
-export const setCookie: Dep<(cookie: SetCookie) => void> = fact((request) => {
-  const set: SetCookieDep = (cookie) => request.setCookie(cookie);
-  set[setFor] = request;
+export const setCookie: Dep<(cookie: SetCookie) => void> = fromRequest((request) => {
+  const set: SetCookieFunction = (cookie) => request.setCookie(cookie);
+  set[ownRequest] = request;
   return set;
 });
 
 /** The request of a `setCookie` function; undefined for a function that the framework did not make. */
-export function requestOf(setCookie: SetCookieDep): InputRequest | undefined {
-  return setCookie[setFor];
+export function requestOf(setCookie: SetCookieFunction): InputRequest | undefined {
+  return setCookie[ownRequest];
 }
 
-const setFor: unique symbol = Symbol("the request");
-interface SetCookieDep {
+const ownRequest: unique symbol = Symbol("the request");
+interface SetCookieFunction {
   (cookie: SetCookie): void;
-  [setFor]?: InputRequest;
+  [ownRequest]?: InputRequest;
 }
 
 /**
  * A function that adds a header to the response; a refusal does not have it. A header that the framework sets itself
  * (`content-type`, `set-cookie`, framing headers), or an invalid value, makes the response a 500.
  */
-export const addHeader: Dep<(name: string, value: string) => void> = fact(
+export const addHeader: Dep<(name: string, value: string) => void> = fromRequest(
   (request) => (name, value) => request.addHeader(name, value),
 );
 
@@ -69,10 +69,10 @@ export interface AfterOptions {
 
 /**
  * A function that runs work once the answer is on its way: a mail, a line for an audit, a cache to be filled. No answer waits for
- * it. It gets how the request ended. Its log lines have the request's id and trace; what it throws is an error line, and goes to `onError`. It is dropped where
- * the answer turns out to be a refusal or a failure, so that no mail is sent about an order that was not placed. A server that stops
- * waits for it, at most `drainMs`; a Worker runs until it has ended. It is lost where the process is killed: for what must happen,
- * write a job to the database.
+ * it. It gets how the request ended. Its log lines have the request's id and trace; what it throws is an error line, and goes to
+ * `onError`. It is dropped where the answer turns out to be a refusal or a failure, so that no mail is sent about an order that was
+ * not placed. A server that stops waits for it, at most `drainMs`; a Worker runs until it has ended. It is lost where the process is
+ * killed: for what must happen, write a job to the database.
  *
  * @example
  * ```ts
@@ -82,17 +82,19 @@ export interface AfterOptions {
  * });
  * ```
  */
-export const after: Dep<(task: (end: RequestEnd) => unknown, options?: AfterOptions) => void> = fact((request) => {
-  const tasks = request.later();
-  return (task, options = {}) => {
-    needsFunction("after: its task", task);
-    needsObject("after: options", options);
-    tasks.add(task, options.always === true);
-  };
-});
+export const after: Dep<(task: (end: RequestEnd) => unknown, options?: AfterOptions) => void> = fromRequest(
+  (request) => {
+    const tasks = request.later();
+    return (task, options = {}) => {
+      needsFunction("after: its task", task);
+      needsObject("after: options", options);
+      tasks.add(task, options.always === true);
+    };
+  },
+);
 
 /** Aborts when the client disconnects. */
-export const clientGone: Dep<AbortSignal> = fact((request) => inRequestContext(request.gone));
+export const clientGone: Dep<AbortSignal> = fromRequest((request) => inRequestContext(request.gone));
 
 /**
  * Aborts with a `TimeoutError` once the deadline of the request has passed (`deadlineMs` of the app, `Meta.deadline` of the
@@ -106,7 +108,7 @@ export const clientGone: Dep<AbortSignal> = fact((request) => inRequestContext(r
  * });
  * ```
  */
-export const deadline: Dep<AbortSignal> = fact((request) => request.deadlineSignal);
+export const deadline: Dep<AbortSignal> = fromRequest((request) => request.deadlineSignal);
 
 // The connection aborts the signal outside of the request's context, so listeners get it back: their log lines have the
 // request's id.
@@ -122,6 +124,6 @@ function inRequestContext(gone: AbortSignal): AbortSignal {
 }
 
 /* @__NO_SIDE_EFFECTS__ */
-function fact<A>(read: (request: InputRequest) => A): Dep<A> {
+function fromRequest<A>(read: (request: InputRequest) => A): Dep<A> {
   return { node: { from: [], compile: () => read } };
 }
