@@ -16,7 +16,10 @@ export interface McpSessions {
   readonly idleMs?: number;
   /** How long a call runs on whose client has left its stream, in milliseconds: 30 seconds unless given. */
   readonly resumeMs?: number;
-  /** The most characters of messages that are kept for the streams of one session: 65,536 unless given. Progress is dropped first, and the oldest of it. */
+  /**
+   * The most characters of messages that are kept for the streams of one session: 65,536 unless given. Progress is dropped first,
+   * and the oldest of it.
+   */
   readonly maxKept?: number;
 }
 

@@ -39,8 +39,8 @@ export interface HttpClient {
    *
    * @param input Relative to `baseUrl`, if there is one: a URL of another origin is refused.
    * @throws TypeError for an invalid URL or another origin, and if the server cannot be reached; a `DOMException` named
-   * `TimeoutError` after `timeoutMs` and at the deadline of the request that calls, also while the body is read; the reason of `init.signal` if it aborts. Reading a body
-   * past `maxBody` throws {@link TooLarge}.
+   * `TimeoutError` after `timeoutMs` and at the deadline of the request that calls, also while the body is read; the reason of
+   * `init.signal` if it aborts. Reading a body past `maxBody` throws {@link TooLarge}.
    */
   fetch(input: string | URL, init?: HttpClientInit): Promise<Response>;
 }

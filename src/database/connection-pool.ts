@@ -18,7 +18,10 @@ export interface ConnectionPoolOptions {
 export interface Borrow {
   /** How long to wait for a connection; the pool's `waitMs` by default. Then it fails with `pool_busy`. */
   readonly waitMs?: number;
-  /** Aborting it leaves the queue, cancels the running statement and rolls a transaction back. Pass `clientGone`. The deadline of the request does the same without being passed. */
+  /**
+   * Aborting it leaves the queue, cancels the running statement and rolls a transaction back. Pass `clientGone`. The deadline of the
+   * request does the same without being passed.
+   */
   readonly signal?: AbortSignal;
 }
 

@@ -97,7 +97,10 @@ export interface Held {
   readonly release: (end: RequestEnd) => unknown;
 }
 
-/** Guards the handler of one request: it may answer instead, and gets what the handler answered. `object` is an answer, whose type is above inputs. */
+/**
+ * Guards the handler of one request: it may answer instead, and gets what the handler answered. `object` is an answer, whose type
+ * is in a folder above inputs.
+ */
 export interface HandlerGuard {
   /** Whether it keeps the answer in the transaction of the handler, or after that has committed. */
   readonly isTransaction: boolean;

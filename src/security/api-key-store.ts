@@ -38,7 +38,11 @@ export interface ApiKeyStore {
   sweep(before: Date): Promise<number>;
 }
 
-/** Keeps keys in memory, for tests and servers of one process: they end with it. @param options `most` is 10,000 keys by default; another one is an error. */
+/**
+ * Keeps keys in memory, for tests and servers of one process: they end with it.
+ *
+ * @param options `most` is 10,000 keys by default; another one is an error.
+ */
 export function memory(options: { readonly most?: number } = {}): ApiKeyStore {
   needsObject("ApiKeys.memory: options", options);
   const { most = 10_000 } = options;
