@@ -29,6 +29,8 @@ import type * as sessions from "./security/sessions.ts";
 import type * as sockets from "./sockets/socket.ts";
 import type * as shapes from "./schema/valibot.ts";
 
+// Values as text and as JSON
+
 export type Result<A, E> = results.Result<A, E>;
 export type { Result as ResultType } from "./result.ts";
 export * as Result from "./result.ts";
@@ -62,13 +64,16 @@ export type { Shape as ShapeType } from "./schema/valibot.ts";
 export type { StandardSchema } from "./schema/standard.ts";
 export * as Shape from "./schema/index.ts";
 
+// Refusals
+
 export type { Code } from "./refusals.ts";
 export { Problem, Refusal, refuse } from "./refusals.ts";
 
+// Routes
+
 export type Path<Params = paths.AnyParam | paths.Rest, Pattern extends string = string> = paths.Path<Params, Pattern>;
-export type { Path as PathType } from "./routing/path.ts";
+export type { Path as PathType, Segment as PathSegment } from "./routing/path.ts";
 export * as Path from "./routing/path.ts";
-export type { Segment as PathSegment } from "./routing/path.ts";
 export type { Param, Rest } from "./inputs/dep.ts";
 export { del, get, patch, post, put, route } from "./routing/route.ts";
 export type { ClientRoute, Declaration, Handler, Method, SentBy } from "./routing/route.ts";
@@ -86,11 +91,13 @@ export type Meta = metas.Meta;
 export type { Meta as MetaType, MetaKey } from "./routing/meta.ts";
 export * as Meta from "./routing/meta.ts";
 
+// Inputs: text of the head, the body, and what is read of the connection
+
 export type Dep<A, Refuses extends string = never, Wire = {}> = deps.Dep<A, Refuses, Wire>;
 export type { Dep as DepType } from "./inputs/dep.ts";
 export * as Dep from "./inputs/dependencies.ts";
 export type { Awaitable, Inputs, Values } from "./inputs/dep.ts";
-// Of a helper over any inputs or any shape, these are in the inferred type.
+// The inferred type of a helper over any inputs or any shape names these.
 export type { AnyParam, PathWire, RefusesOf, WiresOf } from "./inputs/dep.ts";
 export type { JsonOf, ValueOf as ShapeValueOf } from "./schema/valibot.ts";
 export type { Need, RequestRecord } from "./inputs/request.ts";
@@ -111,22 +118,21 @@ export { json } from "./inputs/body-inputs.ts";
 export * as Form from "./inputs/form.ts";
 export type { FileListOptions, FileOptions } from "./inputs/dep.ts";
 export type { UploadedFile } from "./inputs/form-body.ts";
-export { body } from "./inputs/body-inputs.ts";
-export { bodyStream } from "./inputs/body-inputs.ts";
+export { body, bodyStream } from "./inputs/body-inputs.ts";
 export type { BodySent, BodyStreamOptions, BodyToSend } from "./inputs/body-inputs.ts";
 export { multipart } from "./inputs/multipart.ts";
 export { jsonLines } from "./inputs/json-lines.ts";
 export type { JsonLines, JsonLinesOptions, LinesSent } from "./inputs/json-lines.ts";
-export type { MultipartOptions } from "./inputs/multipart.ts";
-export type { Multipart, Part } from "./inputs/multipart.ts";
+export type { Multipart, MultipartOptions, Part } from "./inputs/multipart.ts";
 export type Body = bodies.Body;
 export type { Body as BodyType } from "./inputs/body-source.ts";
 export * as Body from "./inputs/body.ts";
 export type { BodyFailure, InvalidLine, MultipartFailure } from "./inputs/body-source.ts";
+// Security
+
 export type Rate = rates.Rate;
-export type { Rate as RateType } from "./security/rate.ts";
+export type { Rate as RateType, RateOptions } from "./security/rate.ts";
 export * as Rate from "./security/rate.ts";
-export type { RateOptions } from "./security/rate.ts";
 export type { RateMemory, RateRule, RateStore } from "./security/rate-store.ts";
 export * as Idempotency from "./security/idempotency.ts";
 export type {
@@ -163,10 +169,11 @@ export type {
 export * as Webhook from "./security/webhook.ts";
 export type { WebhookOptions, WebhookScheme, WebhookSigning } from "./security/webhook.ts";
 export type Sessions<A> = sessions.Sessions<A>;
-export type { Sessions as SessionsType } from "./security/sessions.ts";
+export type { Session, Sessions as SessionsType, SessionsOptions } from "./security/sessions.ts";
 export * as Sessions from "./security/sessions.ts";
-export type { Session, SessionsOptions } from "./security/sessions.ts";
 export type { SessionChange, SessionEntry, SessionStore } from "./security/session-store.ts";
+// What any handler may need
+
 export {
   addHeader,
   after,
@@ -184,11 +191,12 @@ export type { AfterOptions } from "./inputs/connection.ts";
 export type { RequestEnd } from "./inputs/request.ts";
 export { request } from "./inputs/dep.ts";
 
+// Answers
+
 export type Returns<A, Sent = A, Status = number> = returns.Returns<A, Sent, Status>;
-export type { Returns as ReturnsType } from "./answers/returned.ts";
+export type { Answered, ListedAnswer, Returns as ReturnsType, Succeeded } from "./answers/returned.ts";
 export * as Returns from "./answers/returns.ts";
 export { answer } from "./answers/returned.ts";
-export type { Answered, ListedAnswer, Succeeded } from "./answers/returned.ts";
 export type Answer = answers.Answer;
 export type { Answer as AnswerType } from "./answers/answer.ts";
 export * as Answer from "./answers/build.ts";
@@ -198,9 +206,14 @@ export type Html = pages.Html;
 export type { Html as HtmlType, HtmlValue } from "./html/html.ts";
 export * as Html from "./html/index.ts";
 export type RefusalFormat = refusalFormats.RefusalFormat;
-export type { RefusalFormat as RefusalFormatType } from "./answers/refusal-format.ts";
+export type {
+  RefusalFormat as RefusalFormatType,
+  RefusalFormatOptions,
+  RefusalToWrite,
+} from "./answers/refusal-format.ts";
 export * as RefusalFormat from "./answers/refusal-format.ts";
-export type { RefusalFormatOptions, RefusalToWrite } from "./answers/refusal-format.ts";
+
+// Event streams and WebSockets
 
 export type Event<K> = events.Event<K>;
 export type { Event as EventType } from "./events/event.ts";
@@ -211,14 +224,14 @@ export type { Received } from "./answers/returns.ts";
 export type Socket<Client, Server, Subprotocol = string | undefined> = sockets.Socket<Client, Server, Subprotocol>;
 export type { Socket as SocketType } from "./sockets/socket.ts";
 export * as Socket from "./sockets/index.ts";
-export type { Encoded, Message, Protocol } from "./sockets/socket.ts";
-export type { SocketEnd, SocketHandler } from "./sockets/socket.ts";
+export type { Encoded, Message, Protocol, SocketEnd, SocketHandler } from "./sockets/socket.ts";
 export { Unreadable } from "./sockets/socket.ts";
 export type { SocketCompression, SocketOptions } from "./answers/kinds.ts";
 export * as Broadcast from "./events/broadcast.ts";
-export type { Hub } from "./events/hub.ts";
+export type { Hub, Subscription } from "./events/hub.ts";
 export type { Relay } from "./events/relay.ts";
-export type { Subscription } from "./events/hub.ts";
+
+// The app, and what is around it
 
 export type App = app.App;
 export type { App as AppType } from "./app/app.ts";
@@ -233,9 +246,8 @@ export type Alarm = alarms.Alarm;
 export type { Alarm as AlarmType, AlarmKey, AlarmOptions } from "./app/alarm.ts";
 export * as Alarm from "./app/alarm.ts";
 export type Cors = cors.Cors;
-export type { Cors as CorsType } from "./security/cors.ts";
+export type { Cors as CorsType, CorsOptions } from "./security/cors.ts";
 export * as Cors from "./security/cors.ts";
-export type { CorsOptions } from "./security/cors.ts";
 export type SecureHeaders = secureHeaders.SecureHeaders;
 export type { SecureHeaders as SecureHeadersType } from "./security/secure-headers.ts";
 export * as SecureHeaders from "./security/secure-headers.ts";
