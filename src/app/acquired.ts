@@ -11,7 +11,7 @@ export class Acquired {
   hasTimedOut = false;
   /** Whether the deadline passed before a transaction was committed: what the handler wrote in it is rolled back. */
   isUndone = false;
-  /** Settles once all have got the handler's answer; undefined where none waits for it. Never rejects. */
+  /** Settles once all have ended with the handler's answer; undefined if no commit is pending. Never rejects. */
   keeping: Promise<unknown> | undefined = undefined;
   /** Settles once the producer of its stream has ended, which may outlast the stream. Never rejects. */
   producing: Promise<void> | undefined = undefined;

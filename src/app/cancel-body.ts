@@ -24,8 +24,8 @@ export function cancelBody(body: AnswerBody, inPlace?: AnswerBody): undefined {
 }
 
 /**
- * Cancels what middleware has put another body in the place of. Called where no stream is sent, and otherwise once that has ended: it
- * may read one of them.
+ * Cancels the bodies that middleware replaced. Called where no stream is sent, and otherwise once the stream has ended, as it may
+ * read one of them.
  */
 export function dropBodies({ inside }: { readonly inside: Inside | undefined }): void {
   for (const body of inside?.bodies.splice(0) ?? []) cancelBody(body);

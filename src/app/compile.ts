@@ -153,7 +153,7 @@ export interface CompiledApp {
   isStopping: boolean;
 }
 
-/** What of its app a route is compiled for. */
+/** The settings of its app that a route is compiled with. */
 export type RouteSettings = Pick<
   CompiledApp,
   "supplied" | "maxProblems" | "refusalFormat" | "decompress" | "deadlineMs"
@@ -233,7 +233,7 @@ class ReadyRoute implements CompiledRoute {
   }
 }
 
-/** Whether it answers with an event stream or a WebSocket, which last as long as they are wanted. */
+/** Whether it answers with an event stream or a WebSocket, which have no end of their own. */
 function isOpenEnded({ returns }: Route): boolean {
   return returns.node.kind === "events" || returns.node.kind === "websocket";
 }

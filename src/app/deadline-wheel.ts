@@ -3,7 +3,7 @@ import { attempt } from "../logging/raised.ts";
 import { outside } from "../logging/context.ts";
 import { isWorkers } from "../runtime.ts";
 
-/** What waits for a time. It has its own links, so that adding it makes no object. */
+/** An entry of the wheel. It has the links itself, so that adding it makes no object. */
 export interface Timed {
   next: Timed;
   before: Timed;
@@ -110,14 +110,14 @@ class DeadlineWheel {
 
 const wheel = /* @__PURE__ */ new DeadlineWheel();
 
-/** Calls `expire` at that time of `performance.now()`, and not before. It must not wait for another time. */
+/** Calls `expire` at that time of `performance.now()`, and not before. The entry must not wait already. */
 export function expireAt(timed: Timed, dueAt: number): void {
   // There a timer belongs to the request that set it, and ends with it.
   if (!isWorkers()) return wheel.add(timed, dueAt);
   timed.timer = setTimeout(() => timed.expire(), Math.max(0, dueAt - performance.now()));
 }
 
-/** Does nothing where it does not wait. */
+/** Does nothing for an entry that does not wait. */
 export function cancelExpiry(timed: Timed): void {
   if (timed.timer === undefined) wheel.remove(timed);
   else clearTimeout(timed.timer);

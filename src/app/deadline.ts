@@ -16,7 +16,7 @@ class InsideAnswer extends Deferred<Answer> {
   }
 }
 
-/** A request as its deadline knows it. */
+/** What a deadline uses of its request. */
 interface TimedRequest {
   readonly startedAt: number;
   readonly route: { readonly endsAtDeadline: boolean } | undefined;
@@ -30,8 +30,8 @@ interface TimedRequest {
 type TimeOut<R extends TimedRequest> = (request: R, deadline: RequestDeadline<R>) => void;
 
 /**
- * The deadline of one request, and its response: what comes first of the answer and the time-out. An answer that is there at
- * once starts no timer.
+ * The deadline of one request, which is also its pending response: the answer or the time-out, whichever is first. An answer
+ * that is available at once starts no timer.
  */
 export class RequestDeadline<R extends TimedRequest> extends Deferred<WireResponse> implements Timed, WorkDeadline {
   next: Timed = this;
@@ -40,7 +40,7 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
   timer: Timed["timer"] = undefined;
   /** Milliseconds. */
   readonly ms: number;
-  /** What comes from the handler is late from now on. */
+  /** Whether it has passed: what the handler answers from now on is dropped. */
   hasExpired = false;
   /** Whether the response is made. */
   isAnswered = false;
@@ -76,13 +76,13 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
     this.hasCommitted = true;
   }
 
-  /** The response, which is not there yet. */
+  /** Waits for the response, at most until the deadline. */
   wait(): this {
     if (!this.isAnswered) expireAt(this, this.#startedAt + this.ms);
     return this;
   }
 
-  /** The answer for middleware, which is not there yet. */
+  /** Waits for the answer of the routes, which middleware awaits, at most until the deadline. */
   waitInside(answer: Promise<Answer> | Deferred<Answer>): MaybePromise<Answer> {
     const inside = new InsideAnswer();
     this.#inside = inside;
@@ -94,7 +94,7 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
     return inside;
   }
 
-  /** Gives middleware the answer of the time-out. False where none waits for it. */
+  /** Gives middleware the answer of the time-out. False if no middleware waits for an answer. */
   answerInside(make: () => Answer): boolean {
     const inside = this.#inside;
     if (inside === undefined) return false;
@@ -146,12 +146,12 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
     this.#request.splitContext();
   }
 
-  /** Ends the work of the handler, if it heeds the signal. */
+  /** Aborts the signal of the request's work. */
   abort(): void {
     this.#controller?.abort(passed());
   }
 
-  /** Whether an error is the handler's heeding of the signal. */
+  /** Whether an error is the reason of that signal, which a call with the signal rejects with. */
   isOwn(thrown: unknown): boolean {
     return thrown !== undefined && thrown === this.#controller?.signal.reason;
   }

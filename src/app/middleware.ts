@@ -43,7 +43,7 @@ export async function answerThrough(
   };
   const answer = await layer(0);
   const { made } = inside;
-  // What no middleware waited for continues: the route, which may hold something, or other middleware's work behind its route.
+  // What no middleware awaited continues: the route, which may hold something, or the rest of another middleware.
   const isRouteRunning = made === undefined && begun.length === chain.length;
   if (running > 0 || isRouteRunning) request.exchange.keepAlive?.(Promise.all(begun));
   request.close(made === undefined);

@@ -20,7 +20,7 @@ interface OverloadOptions {
 
 type BoundName = keyof OverloadOptions;
 
-/** A request as the bounds of its app know it. */
+/** What the bounds use of a request. */
 export interface PlacedRequest {
   readonly app: { readonly overload: Overload | undefined };
   readonly match: { readonly route: { readonly isExempt: boolean } } | undefined;
@@ -36,7 +36,7 @@ export function takePlace(request: PlacedRequest, overload: Overload): boolean {
   return placed(request, overload.admits());
 }
 
-/** Its answer is made; or its body arrives, as slowly as its client sends. Whether it held a place. */
+/** Gives the place of a request back: its answer is made, or it waits for its body. Returns whether it held one. */
 export function givePlace(request: PlacedRequest): boolean {
   const { holdsPlace } = request;
   if (holdsPlace) request.app.overload?.leaves();
@@ -44,7 +44,7 @@ export function givePlace(request: PlacedRequest): boolean {
   return holdsPlace;
 }
 
-/** Its body is there. False where the places are taken meanwhile. */
+/** Takes a place again for a request whose body has arrived. False if all were taken meanwhile. */
 export function takePlaceAgain(request: PlacedRequest): boolean {
   // After its deadline nothing would give the place back.
   return request.isSent || placed(request, request.app.overload?.enters() === true);

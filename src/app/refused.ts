@@ -65,7 +65,7 @@ function internalOf(request: RequestState, thrown: unknown): Refusal {
   return refusal;
 }
 
-/** As the format and the language have it; where they throw, as the framework has it. */
+/** In the format and the language; where these throw, in the framework's own. */
 function writtenSafely(request: RequestState, refusal: Refusal, format: RefusalFormat | undefined): Answer {
   const answer = refusalAnswer(refusal);
   try {

@@ -15,7 +15,7 @@ import type { Task, Tasks } from "./tasks.ts";
  * sent, and released once the request has ended. And what it has to do after the answer (`after`).
  */
 
-/** The answer to send: another one where something cannot be kept, as a transaction that does not commit. */
+/** Commits what the inputs acquired. Returns the answer to send: another one if a transaction cannot commit. */
 export function keep(request: RequestState, acquired: Acquired, answer: Answer): MaybePromise<Answer> {
   const { held } = acquired;
   if (request.guard === undefined && !held.some(keeps)) {
@@ -35,8 +35,8 @@ function keeps({ beforeAnswer }: Held): boolean {
 }
 
 /**
- * What a request acquired whose deadline has passed: nothing of it is kept, except by a commit that is under way. Its answer does
- * not wait, and its releases do.
+ * Gives up what a request acquired, when its deadline passes: nothing is kept, except by a commit that has begun. The answer does
+ * not wait for that commit, and the releases do.
  */
 export function giveUp(request: RequestState, acquired: Acquired, answer: Answer): void {
   acquired.hasTimedOut = true;
@@ -47,9 +47,9 @@ export function giveUp(request: RequestState, acquired: Acquired, answer: Answer
 
 async function keepAll(request: RequestState, acquired: Acquired, made: Answer): Promise<Answer> {
   const guard = acquired.hasTimedOut ? undefined : request.guard;
-  // A stream that is kept is read before anything commits.
+  // The guard keeps the body of the answer: it reads a stream before anything commits.
   const read = guard === undefined ? made : await orFailure(request, guard.read(made));
-  // In the transaction of the handler: where the answer cannot be kept, nothing of it is.
+  // In the transaction of the handler, so that its work and the answer are kept together.
   const isFirst = guard?.isTransaction === true;
   let answer = isFirst ? await orFailure(request, guard.leave(read, endOf(request, read))) : read;
   let hasKept = false;
@@ -61,9 +61,9 @@ async function keepAll(request: RequestState, acquired: Acquired, made: Answer):
       await beforeAnswer(answer.refused, fails);
       hasKept ||= answer.refused === undefined && !fails;
     } catch (thrown) {
-      // What one has kept, another cannot undo: a repeated request would do it twice.
+      // What was committed before this cannot be undone: a repeated request would do it twice.
       if (hasKept) request.isOutcomeUnknown = true;
-      // A request that was refused keeps its answer, unless that is kept: there was nothing else to be kept.
+      // A refusal stays the answer, as there was nothing to commit, unless the answer itself must be kept.
       if (answer.refused === undefined || guard?.mustKeep === true) answer = failureAnswer(request, thrown);
       else logFault(request, "an input's beforeAnswer", thrown);
     }
@@ -72,7 +72,7 @@ async function keepAll(request: RequestState, acquired: Acquired, made: Answer):
   return guard === undefined || isFirst ? answer : leaveLast(request, guard, answer);
 }
 
-/** The answer of a guard; that of what it rejects with, as though the handler had thrown it. */
+/** The answer that a guard resolves with. What it rejects with is answered as if the handler had thrown it. */
 async function orFailure(request: RequestState, answering: Promise<object>): Promise<Answer> {
   try {
     return (await answering) as Answer;
@@ -81,7 +81,7 @@ async function orFailure(request: RequestState, answering: Promise<object>): Pro
   }
 }
 
-/** After all else is done: the client gets the answer, also where it cannot be kept. */
+/** Keeps the answer after everything has committed: the client gets it, also where it cannot be kept. */
 async function leaveLast(request: RequestState, guard: HandlerGuard, answer: Answer): Promise<Answer> {
   try {
     return (await guard.leave(answer, endOf(request, answer))) as Answer;
@@ -98,7 +98,7 @@ function endOf({ isOutcomeUnknown, hasFailed, acquired }: RequestState, { refuse
   return hasFailed ? "failed" : "answered";
 }
 
-/** Releases what is held, once the answer was written, what keeps it is done, and the producer of the stream uses it no more. */
+/** Releases what is held, once the answer was written, commits are done, and the producer of the stream has ended. */
 function releaseSoon(request: RequestState, acquired: Acquired, end: RequestEnd, keeping?: Promise<unknown>): void {
   runSoon(request, async () => {
     if (keeping !== undefined) await inTime(keeping, releaseMs, unrefTimer);
@@ -121,7 +121,7 @@ function runSoon(request: RequestState, act: () => MaybePromise<void>): void {
   else exchange.keepAlive(app.work.track(new Promise<void>((resolve) => soon(resolve)).then(work)));
 }
 
-/** The last one that was acquired first, one after the other. */
+/** In the reverse order of acquiring, one after the other. */
 function release(request: RequestState, held: Held[], end: RequestEnd): Promise<void> | undefined {
   for (let one = held.pop(); one !== undefined; one = held.pop()) {
     const pending = releaseOne(request, one, end);

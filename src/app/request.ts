@@ -56,7 +56,7 @@ class RequestContext implements LogContext {
     this.#exchange = undefined;
     return (this.#trace = joinTrace((name) => exchange?.lines(name) ?? nothing));
   }
-  /** Releases the exchange. A trace that was joined is read before; one that begins here is begun when it is asked for. */
+  /** Releases the exchange, once its `traceparent` is read. A trace that begins here begins when it is first used. */
   settle(): void {
     if (this.#exchange === undefined) return;
     if (this.#exchange.lines("traceparent").length > 0) void this.trace;
@@ -97,7 +97,7 @@ export interface Inside {
   made: Answer | undefined;
   /** Every refusal on the way out, the innermost first. */
   readonly refused: Refusal[];
-  /** The bodies of these answers, and of each that middleware made, but texts. */
+  /** The bodies of these answers and of those that middleware made, except texts. */
   readonly bodies: AnswerBody[];
 }
 

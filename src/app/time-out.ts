@@ -15,13 +15,13 @@ import { giveUp } from "./release.ts";
 import type { RequestState } from "./request.ts";
 
 /*
- * What happens where a request's deadline passes: it is answered, its work is ended where that heeds the signal, and what its
+ * What happens when the deadline of a request passes: the request is answered, the signal of its work aborts, and what its
  * handler answers later is dropped.
  */
 
 const unknownRefusal = /* @__PURE__ */ refuse(outcomeUnknown);
 
-/** Answers a request whose deadline has passed. Its middleware gets that answer, and a second for it. */
+/** Answers a request whose deadline has passed. Middleware gets that answer first, and has a second for its own. */
 export function timeOut(request: RequestState, deadline: RequestDeadline<RequestState>): void {
   within(request, () => {
     if (!deadline.hasExpired) leave(request, deadline);
@@ -40,7 +40,7 @@ function insideAnswer(request: RequestState, answer: Answer): Answer {
   return answer;
 }
 
-/** From now on the handler is late. What its inputs acquired is given up, and what they acquire later is released at once. */
+/** Gives up what the inputs acquired. What they acquire from now on is released at once. */
 function leave(request: RequestState, deadline: RequestDeadline<RequestState>): void {
   deadline.pass();
   request.acquired ??= new Acquired();
@@ -58,8 +58,8 @@ function keepRunning({ exchange }: RequestState, handling: Promise<Answer> | Def
 }
 
 /**
- * A commit cannot be taken back: whether it is done is not known. A refusal of the handler's stays the answer: its work was
- * rolled back by it.
+ * The answer at the deadline. Once a commit was sent, whether the work is done is unknown. A refusal of the handler stays the
+ * answer, because it rolls the work back.
  */
 function answerOf({ keeping, hasCommitted }: RequestDeadline<RequestState>): Answer {
   if (keeping?.refused !== undefined) return keeping;
