@@ -6,7 +6,7 @@ import { isWorkers } from "../runtime.ts";
 /** An entry of the wheel. It has the links itself, so that adding it makes no object. */
 export interface Timed {
   next: Timed;
-  before: Timed;
+  previous: Timed;
   /** The tick that it is due at. */
   dueTick: number;
   /** Its own timer, on a runtime where requests share none. */
@@ -21,7 +21,7 @@ const slotCount = 256;
 /** The two ends of a slot's ring. */
 class Slot implements Timed {
   next: Timed = this;
-  before: Timed = this;
+  previous: Timed = this;
   dueTick = 0;
   timer: undefined = undefined;
   expire(): void {}
@@ -53,10 +53,10 @@ class DeadlineWheel {
   remove(timed: Timed): void {
     timed.dueTick = 0;
     if (timed.next === timed) return;
-    timed.before.next = timed.next;
-    timed.next.before = timed.before;
+    timed.previous.next = timed.next;
+    timed.next.previous = timed.previous;
     timed.next = timed;
-    timed.before = timed;
+    timed.previous = timed;
     this.#count--;
   }
 
@@ -77,9 +77,9 @@ class DeadlineWheel {
       timed.dueTick = Math.max(timed.dueTick, this.#tick + 1);
       const slot = (this.#slots as readonly Timed[])[timed.dueTick % slotCount] as Timed;
       timed.next = slot;
-      timed.before = slot.before;
-      slot.before.next = timed;
-      slot.before = timed;
+      timed.previous = slot.previous;
+      slot.previous.next = timed;
+      slot.previous = timed;
       this.#count++;
     }
   }

@@ -35,7 +35,7 @@ type TimeOut<R extends TimedRequest> = (request: R, deadline: RequestDeadline<R>
  */
 export class RequestDeadline<R extends TimedRequest> extends Deferred<WireResponse> implements Timed, WorkDeadline {
   next: Timed = this;
-  before: Timed = this;
+  previous: Timed = this;
   dueTick = 0;
   timer: Timed["timer"] = undefined;
   /** Milliseconds. */
@@ -72,7 +72,7 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
     return this.#controller.signal;
   }
 
-  commits(): void {
+  noteCommit(): void {
     this.hasCommitted = true;
   }
 

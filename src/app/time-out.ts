@@ -68,7 +68,7 @@ function answerOf({ keeping, hasCommitted }: RequestDeadline<RequestState>): Ans
 
 /** Drops what the handler answered after its deadline. */
 export function dropHandled(request: RequestState, answer: Answer): Promise<never> {
-  request.guard?.late(endHandler(request, answer), request.acquired?.isUndone);
+  request.guard?.endedLate(endHandler(request, answer), request.acquired?.isUndone);
   return dropLate(request, answer);
 }
 
@@ -85,7 +85,7 @@ export function dropThrown(
   deadline: RequestDeadline<RequestState>,
   thrown: unknown,
 ): Promise<never> {
-  request.guard?.late(undefined);
+  request.guard?.endedLate(undefined);
   const isExpected = deadline.isOwn(thrown) || isRefusal(thrown) || isA(RefusingError, thrown);
   if (!isExpected) failureAnswer(request, thrown);
   return new Promise(() => {});

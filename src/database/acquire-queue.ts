@@ -140,7 +140,7 @@ const maxTogether = 4;
 // Past it a timer fires at once.
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Who waits for a connection, in the order of asking, each for as long as it will. */
+/** The callers that wait for a connection, in the order of their calls, each for at most its `waitMs`. */
 export class AcquireQueue {
   readonly #waiting = new Set<Waiter>();
   // One timer for all waiters, which is not cancelled when the queue is empty: nearly every wait ends long before it is
@@ -256,5 +256,5 @@ function isQuick({ pace }: Waiter, { connection }: PooledConnection): boolean {
 
 /** The caller's signal was aborted. */
 export function gaveUp(): DatabaseError {
-  return new DatabaseError({ kind: "unsent", detail: "who asked for a connection went away" });
+  return new DatabaseError({ kind: "unsent", detail: "the caller went away before it had a connection" });
 }

@@ -1,4 +1,5 @@
-/** Which statements may wait for another on its connection: those that only read, and were quick each time. */
+/* Which statements may wait for another one on its connection: those that only read, and were quick each time. */
+
 /** How many runs in a row must be quick before a statement shares a connection. */
 const provenRuns = 100;
 /** A busy machine takes 10 ms for a row by its id; each statement behind a slow one waits for all of it. */

@@ -199,7 +199,7 @@ function nestedTransaction(): DatabaseError {
 
 // The caller has gone and the server cancelled as asked: no bug, so "busy" and no error line in the log.
 function abandoned(): DatabaseError {
-  const detail = "the statement was ended, as who asked for it went away";
+  const detail = "the statement was ended, because its caller went away";
   return new DatabaseError({ kind: "db", code: "57014", detail }, true);
 }
 
@@ -331,7 +331,7 @@ async function attempt<A>(
 /** As {@link abandoned}: the caller has gone, which is not a bug. */
 async function abandon(pooled: PooledConnection): Promise<DatabaseError> {
   await rollBack(pooled);
-  return new DatabaseError({ kind: "not_committed", detail: "who asked for it went away" }, true);
+  return new DatabaseError({ kind: "not_committed", detail: "its caller went away" }, true);
 }
 
 /** Closes a connection that does not roll back: the next borrower would be inside the transaction. */
@@ -350,8 +350,8 @@ async function commit(pooled: PooledConnection, hasConflicted: boolean): Promise
 }
 
 async function failedCommit(pooled: PooledConnection, hasConflicted: boolean): Promise<DatabaseFailure | undefined> {
-  // Before its answer it is not known whether it is done.
-  currentDeadline()?.commits();
+  // Until the server answers, the outcome is unknown.
+  currentDeadline()?.noteCommit();
   try {
     const { command } = await pooled.end("commit");
     if (command === "COMMIT") return undefined;

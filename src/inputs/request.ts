@@ -119,7 +119,7 @@ export interface HandlerGuard {
    *
    * @param isUndone Whether what it wrote in a transaction of the request is rolled back.
    */
-  late(answer: object | undefined, isUndone?: boolean): void;
+  endedLate(answer: object | undefined, isUndone?: boolean): void;
 }
 
 /** How a guarded handler ended: what raised may have done what it does, where the outcome is unknown. */

@@ -54,8 +54,8 @@ export function passes(level: Level, threshold: Level | undefined): boolean {
 export interface WorkDeadline {
   /** Aborts once it has passed without an answer. */
   readonly signal: AbortSignal;
-  /** A commit is being sent: if the deadline passes now, it is not known whether the work is done. */
-  commits(): void;
+  /** Called before a commit is sent: if the deadline passes from now on, whether the work is done is unknown. */
+  noteCommit(): void;
 }
 
 /** What every line has that is logged during some work: a request's ids, and tags. */

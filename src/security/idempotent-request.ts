@@ -113,7 +113,7 @@ export class IdempotentRequest implements HandlerGuard {
     return answer;
   }
 
-  late(answer: Answer | undefined, isUndone = false): void {
+  endedLate(answer: Answer | undefined, isUndone = false): void {
     if (!this.#isClaimed) return;
     clearInterval(this.#extending);
     // A transaction is rolled back by now. What raised may have done a part of its work, so its key is not freed.

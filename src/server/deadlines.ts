@@ -112,7 +112,7 @@ export class Deadlines {
 
 class RunningDeadline implements Deadline {
   next: RunningDeadline = this;
-  #before: RunningDeadline = this;
+  #previous: RunningDeadline = this;
   readonly #deadlines: Deadlines;
   #endsAt: number;
   #leftMs = 0;
@@ -128,9 +128,9 @@ class RunningDeadline implements Deadline {
 
   putBefore(next: RunningDeadline): void {
     this.next = next;
-    this.#before = next.#before;
-    next.#before.next = this;
-    next.#before = this;
+    this.#previous = next.#previous;
+    next.#previous.next = this;
+    next.#previous = this;
   }
 
   arrived(bytes: number): void {
@@ -166,9 +166,9 @@ class RunningDeadline implements Deadline {
   }
 
   clear(): void {
-    this.#before.next = this.next;
-    this.next.#before = this.#before;
+    this.#previous.next = this.next;
+    this.next.#previous = this.#previous;
     this.next = this;
-    this.#before = this;
+    this.#previous = this;
   }
 }
