@@ -173,7 +173,7 @@ export function callRoute(
   gone: () => AbortSignal,
 ): WireResponse | Promise<WireResponse> | undefined {
   const method = route.method === "HEAD" ? "GET" : route.method;
-  const match = outer.app.table.find(method, pathOf(request.target));
+  const match = outer.app.router.find(method, pathOf(request.target));
   if (match?.route.route !== route) return undefined;
   const answered = respond(outer.app, new InnerExchange(outer, route.method, request, match, gone));
   return answered instanceof Deferred ? answered.valueOrPromise() : answered;

@@ -206,7 +206,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const problems: string[] = [];
   const supplied = new Map(resources.map(({ name, value }) => [name, value]));
   const all = routes.map(declared);
-  const table = compileAll(all, { supplied, maxProblems, refusalFormat, decompress, deadlineMs }, problems);
+  const router = compileAll(all, { supplied, maxProblems, refusalFormat, decompress, deadlineMs }, problems);
   problems.push(...checkTogether(all, resources, codes, refusalFormat));
   checkCounts({ maxProblems, maxAfter }, problems);
   const deadlineHeader = checkDeadlines(options, routes, problems);
@@ -217,11 +217,11 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const trustedOrigins = readOrigins(options.trustedOrigins ?? [], (problem) => {
     problems.push(`trusted origin ${problem}`);
   });
-  const cors = options.cors === undefined ? undefined : compileCors(options.cors, routes, table, problems);
+  const cors = options.cors === undefined ? undefined : compileCors(options.cors, routes, router, problems);
   if (problems.length > 0) throw new DeclarationError(problems);
 
   const app: CompiledApp = {
-    table,
+    router,
     codes: namesOf(codes),
     notFound: options.notFound,
     redirectsSlash: options.trailingSlash === "redirect",
@@ -251,22 +251,22 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
 
 /** Compiles the routes. What is wrong with one is a problem, and leaves it out. */
 function compileAll(all: readonly Declared[], settings: RouteSettings, problems: string[]): Router<CompiledRoute> {
-  const table = new Router<CompiledRoute>();
+  const router = new Router<CompiledRoute>();
   for (const one of all) {
     const wrong = checkRoute(one, settings.supplied, settings.refusalFormat);
     problems.push(...wrong);
     if (wrong.length > 0) continue;
     const compiled = compile(one, settings);
     if (typeof compiled === "string") problems.push(`${one.name}: ${compiled}`);
-    else table.add(one.route.method, one.route.path, compiled);
+    else router.add(one.route.method, one.route.path, compiled);
   }
-  return table;
+  return router;
 }
 
 /** What listeners call of a compiled app. */
 function appOf(app: CompiledApp, routes: readonly Route[], { background, trace }: AppOptions): App {
   const answering = { answer: (exchange: Exchange) => respond(app, exchange), flush: flushOf(trace) };
-  const match = (method: string, target: string) => matchOf(app.table, method, target);
+  const match = (method: string, target: string) => matchOf(app.router, method, target);
   const fetch: App["fetch"] = (request, connection, ctx) => fetchFrom(answering, request, peerOf(connection), ctx);
   const settled = (ms: number) => app.work.settled(ms);
   return { ...answering, fetch, routes, match, ...draining(app, background), settled, background };
@@ -347,15 +347,15 @@ function compileCors(
   all: Router<CompiledRoute>,
   problems: string[],
 ): CompiledCors {
-  if (covered === undefined) return { policy, table: all, covers: (route) => route !== undefined };
-  const table = new Router<unknown>();
+  if (covered === undefined) return { policy, router: all, covers: (route) => route !== undefined };
+  const router = new Router<unknown>();
   for (const route of covered) {
-    table.add(route.method, route.path, route);
+    router.add(route.method, route.path, route);
     if (!routes.includes(route))
       problems.push(`cors is for ${route.method} ${route.pattern}, which is no route of the app`);
   }
   const set = new Set<Route | undefined>(covered);
-  return { policy, table, covers: (route) => set.has(route) };
+  return { policy, router, covers: (route) => set.has(route) };
 }
 
 function flushOf(trace: AppOptions["trace"]): App["flush"] {
@@ -376,9 +376,9 @@ function bodyLimits(options: AppOptions, problems: string[]): Pick<CompiledApp, 
   return { maxBody, budget: new BodyBudget(bodyBudget, share) };
 }
 
-function matchOf(table: Router<CompiledRoute>, method: string, target: string): Match<CompiledRoute> | undefined {
+function matchOf(router: Router<CompiledRoute>, method: string, target: string): Match<CompiledRoute> | undefined {
   try {
-    return table.find(method, pathOf(target));
+    return router.find(method, pathOf(target));
   } catch {
     // A codec of the application's own threw, as it will again where the request is answered.
     return undefined;

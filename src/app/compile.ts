@@ -105,13 +105,13 @@ export interface CompiledRoute {
 export interface CompiledCors {
   readonly policy: CorsPolicy;
   /** The routes it covers. */
-  readonly table: Router<unknown>;
+  readonly router: Router<unknown>;
   readonly covers: (route: Route | undefined) => boolean;
 }
 
 /** An app, compiled before its first request. */
 export interface CompiledApp {
-  readonly table: Router<CompiledRoute>;
+  readonly router: Router<CompiledRoute>;
   /** Names of the codes that `notFound` and middleware may refuse with. */
   readonly codes: ReadonlySet<string>;
   readonly notFound: ((request: RequestRecord) => Awaitable<Answer | Response>) | undefined;

@@ -253,7 +253,7 @@ function handleWithBody(request: RequestState, route: CompiledRoute, reading: In
 /** The route of the method and path, HEAD's being GET's (RFC 9110 §9.3.2). */
 function findRoute(request: RequestState): void {
   const { app, exchange, method, path } = request;
-  request.match = exchange.match ?? app.table.find(method === "HEAD" ? "GET" : method, path);
+  request.match = exchange.match ?? app.router.find(method === "HEAD" ? "GET" : method, path);
   if (request.match?.route.readsBody !== true) exchange.dropBody?.();
 }
 
@@ -263,7 +263,7 @@ function preflightAnswer(request: RequestState): Answer | undefined {
   if (cors === undefined || request.method !== "OPTIONS") return undefined;
   if (request.lines("origin").length === 0 || request.lines("access-control-request-method").length === 0)
     return undefined;
-  const allowed = cors.table.allowedMethods(request.path);
+  const allowed = cors.router.allowedMethods(request.path);
   const answer = allowed === undefined ? undefined : cors.policy.preflight(request, allowed);
   if (answer !== undefined) request.match = undefined;
   return answer;
@@ -294,16 +294,16 @@ function isFromUntrustedOrigin(request: RequestState): boolean {
 /** Contract 4.2, rules 2, 3, 4, 6 and 7: 501, `OPTIONS *`, 308, 405 with its `Allow`, 404. */
 function answerNoRoute(request: RequestState): MaybePromise<Answer> {
   const { app, method, target, path } = request;
-  if (!knownMethods.has(method) && !app.table.methods.includes(method)) return refused(notImplemented);
+  if (!knownMethods.has(method) && !app.router.methods.includes(method)) return refused(notImplemented);
   if (method === "OPTIONS" && target === "*") return empty(204);
 
   const shorter = app.redirectsSlash ? withoutSlash(path) : undefined;
-  if (shorter !== undefined && app.table.find(method === "HEAD" ? "GET" : method, shorter) !== undefined) {
+  if (shorter !== undefined && app.router.find(method === "HEAD" ? "GET" : method, shorter) !== undefined) {
     return empty(308, [["location", inAscii(request.search === "" ? shorter : `${shorter}?${request.search}`)]]);
   }
 
   const allowed =
-    app.table.allowedMethods(path) ?? (shorter === undefined ? undefined : app.table.allowedMethods(shorter));
+    app.router.allowedMethods(path) ?? (shorter === undefined ? undefined : app.router.allowedMethods(shorter));
   if (allowed !== undefined) {
     const headers = [["allow", allowed.join(", ")] as const];
     return method === "OPTIONS" ? empty(204, headers) : refused(methodNotAllowed, headers);
