@@ -80,7 +80,7 @@ function isObject(value: unknown): value is { readonly [name: string]: unknown }
 
 /** The templates are a project of the name `my-api` on Node. */
 function named(path: string, text: string, name: string, { runtime }: Choices): string {
-  // A Worker's name has no scope.
-  const written = path === "package.json" ? name : name.replace(/^@.*\//, "");
+  // Cloudflare takes no scope and no dot in a Worker's name, Docker no tilde in an image's.
+  const written = path === "package.json" ? name : name.replace(/^@.*\//, "").replaceAll(/[.~]/g, "-");
   return text.replaceAll("my-api", written).replaceAll('"usher-http/node"', `"usher-http/${runtime}"`);
 }

@@ -162,6 +162,17 @@ describe("create-usher names a project", () => {
     expect(manifestIn(join(folder, path)).name).toBe(name);
   });
 
+  // wrangler refuses any other name, and Docker a tilde.
+  it("and a Worker by letters, digits and hyphens, whatever its folder is called", async () => {
+    await create(["shop.example~2", "--runtime", "workers", "--sample", "api"]);
+    const made = join(folder, "shop.example~2");
+    const read = (path: string) => readFileSync(join(made, path), "utf8");
+    expect(manifestIn(made).name).toBe("shop.example~2");
+    expect(read("wrangler.jsonc")).toContain('"name": "shop-example-2"');
+    expect(read(".env")).toContain("/shop-example-2\n");
+    expect(read("compose.yaml")).toContain('POSTGRES_DB: "shop-example-2"\n');
+  });
+
   it("and the database of a Worker where its README migrates it, since that command reads no .env", async () => {
     await create(["my-orders", "--runtime", "workers", "--sample", "api"]);
     const read = (file: string) => readFileSync(join(folder, "my-orders", file), "utf8");

@@ -95,3 +95,11 @@ it("PostgreSQL has the version of the tests wherever an image of it is named", (
   // From version 18 on, the image keeps its data one folder higher.
   expect(texts().filter(([, text]) => text.includes("/var/lib/postgresql/data"))).toEqual([]);
 });
+
+it("the health check of PostgreSQL asks by TCP, which the image serves only once its database is there", () => {
+  const checks = texts().flatMap(([path, text]) =>
+    [...text.matchAll(/^.*\bpg_isready\b.*$/gm)].map(([line]) => `${path}: ${line.trim()}`),
+  );
+  expect(checks.length).toBeGreaterThan(4);
+  expect(checks.filter((line) => !/(?:--host|"-h",) "?localhost/.test(line))).toEqual([]);
+});

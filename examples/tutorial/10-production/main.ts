@@ -7,7 +7,7 @@ import { routes } from "./routes.ts";
 const {
   DATABASE_URL = "postgres://postgres:demo@localhost/shop",
   HOST = "localhost",
-  PORT = "8080",
+  PORT,
   LOG_LEVELS = "info",
   OTLP_ENDPOINT,
 } = process.env;
@@ -22,7 +22,7 @@ await Pool.run(DATABASE_URL, {}, async (pool) => {
   const health = Health.routes([pool.check("database")]);
   const server = await serve([...routes, ...docs, ...health], {
     host: HOST,
-    port: Number(PORT),
+    port: Number(PORT || 8080),
     resources: [Dep.resource(database, pool)],
     ...(OTLP_ENDPOINT && { trace: Trace.otlp({ endpoint: OTLP_ENDPOINT, service: "shop" }) }),
   });

@@ -7,7 +7,7 @@ import { postgresStore, statements } from "./postgres-store.ts";
 import { store } from "./store.ts";
 
 // In a container, HOST is 0.0.0.0: it must listen on every interface.
-const { DATABASE_URL, HOST = "localhost", PORT = "8080" } = process.env;
+const { DATABASE_URL, HOST = "localhost", PORT } = process.env;
 if (DATABASE_URL === undefined) throw new Error("DATABASE_URL is not set: .env.example has an example");
 
 // Ends the process with status 1 if the database cannot be reached.
@@ -18,7 +18,7 @@ await Pool.run(DATABASE_URL, {}, async (pool) => {
   const docs = Openapi.docs(routes, { title: "my-api", version: "1" });
   const server = await serve([...routes, ...docs, ...Health.routes([pool.check("database")])], {
     host: HOST,
-    port: Number(PORT),
+    port: Number(PORT || 8080),
     resources: [Dep.resource(store, postgresStore(pool))],
     onError,
   });

@@ -8,7 +8,7 @@ import { postgresWall, statements } from "./postgres-wall.ts";
 import { wall } from "./wall.ts";
 
 // In a container, HOST is 0.0.0.0: it must listen on every interface.
-const { DATABASE_URL, HOST = "localhost", PORT = "8080" } = process.env;
+const { DATABASE_URL, HOST = "localhost", PORT } = process.env;
 if (DATABASE_URL === undefined) throw new Error("DATABASE_URL is not set: .env.example has an example");
 
 // Ends the process with status 1 if the database cannot be reached.
@@ -23,7 +23,7 @@ await Pool.run(DATABASE_URL, {}, async (pool) => {
   const health = Health.routes([pool.check("database")]);
   const server = await serve([...routes, ...pageRoutes, ...docs, ...health], {
     host: HOST,
-    port: Number(PORT),
+    port: Number(PORT || 8080),
     resources: [Dep.resource(wall, postgresWall(pool, news))],
     secureHeaders: SecureHeaders.make(),
     onError,
