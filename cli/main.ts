@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command `usher`. */
+import { Console } from "node:console";
 import process from "node:process";
 import { run } from "./run.ts";
 
@@ -24,9 +25,15 @@ process.on("warning", (warning) => {
   for (const show of shown) show.call(process, warning);
 });
 
-// A command may give `process.stdout.write` to what is printed besides its own output.
+// Standard output has the result alone, for a pipe or a file: what a module prints besides goes to standard error. The server of
+// `usher dev` has no result.
 const write = process.stdout.write.bind(process.stdout);
-const code = await run(process.argv.slice(2), {
+const args = process.argv.slice(2);
+if (args[0] !== "dev-server") {
+  Object.assign(console, new Console(process.stderr));
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+}
+const code = await run(args, {
   out: (text) => write(text),
   error: (text) => process.stderr.write(text),
   columns: process.stdout.columns,

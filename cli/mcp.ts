@@ -1,4 +1,3 @@
-import { Console } from "node:console";
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -40,9 +39,6 @@ export const mcp: Command = {
   help,
   async run(args, terminal) {
     const { module, headers, path } = parsed(args);
-    // Standard output has messages alone: what a route prints goes to standard error.
-    Object.assign(console, new Console(process.stderr));
-    process.stdout.write = process.stderr.write.bind(process.stderr);
     setup({
       out: (line) => terminal.error(line.endsWith("\n") ? line : `${line}\n`),
       levels: { "framework.http": "warn" },

@@ -121,6 +121,23 @@ describe("usher: its end", { timeout: 300_000 }, () => {
     expect(stderr).not.toMatch(/node:|\/cli\/\w+\.js/);
   });
 
+  it.each(readers)("prints on $runtime the result alone to standard output", async ({ command, args }) => {
+    const module = join(folder, "prints.mjs");
+    const { href } = pathToFileURL(join(root, "dist/index.js"));
+    await writeFile(
+      module,
+      `import { Path, Returns, get } from ${JSON.stringify(href)};
+console.log("loaded");
+const say = () => { process.stdout.write("asked\\n"); return "Hello."; };
+export const routes = [get(Path.of("hello"), { returns: Returns.text }, say)];
+`,
+    );
+    const made = await ran(command, [...args, "openapi", module]);
+    expect([Object.keys(JSON.parse(made.stdout).paths), made.stderr]).toEqual([["/hello"], "loaded\n"]);
+    const called = await ran(command, [...args, "call", module, "GET", "/hello"]);
+    expect([called.stdout, called.stderr]).toEqual(["Hello.", "loaded\nasked\n200 OK\n"]);
+  });
+
   it.each([node20, newest])("says on $runtime that a module never finishes loading", async ({ command, args }) => {
     const waiting = join(folder, "waiting.mjs");
     await writeFile(waiting, "await new Promise(() => {});\nexport const routes = [];\n");
