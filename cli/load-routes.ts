@@ -7,7 +7,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import type { AppOptions } from "../src/app/app.ts";
 import type { OnError } from "../src/app/compile.ts";
+import { kindOf } from "../src/given.ts";
 import type { Route } from "../src/routing/route.ts";
+import { wrongMembers } from "../src/routing/wrong-members.ts";
 import { CommandFailure } from "./command.ts";
 import type { Terminal } from "./command.ts";
 
@@ -42,10 +44,12 @@ export async function loadModule(file: string): Promise<LoadedModule> {
   if (statSync(path).isDirectory()) throw new CommandFailure(`${file} is a folder, not a module`);
   const module = await load(file, pathToFileURL(path));
   const { routes, refusalFormat, decompress, options } = module;
-  if (!Array.isArray(routes)) throw new NoRoutes(`${file} exports no list named routes: it exports ${namesOf(module)}`);
-  const wrong = routes.findIndex((route) => !isRoute(route));
-  if (wrong !== -1) throw new CommandFailure(`${file}: routes[${wrong}] is not a route`);
+  if (routes === undefined) throw new NoRoutes(`${file} exports no list named routes: it exports ${namesOf(module)}`);
+  if (!Array.isArray(routes))
+    throw new CommandFailure(`${file}: routes is ${kindOf(routes)}, and not a list of routes`);
   checkPackage(file, path);
+  const problems = routes.flatMap(wrongMembers);
+  if (problems.length > 0) throw new CommandFailure(`${file}: ${problems.join("\n")}`);
   return { routes: routes as readonly Route[], refusalFormat, decompress, options };
 }
 
@@ -155,10 +159,6 @@ function namesOf(module: object): string {
   const last = listed.pop();
   if (last === undefined) return "nothing";
   return listed.length === 0 ? last : `${listed.join(", ")} and ${last}`;
-}
-
-function isRoute(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "pattern" in value && "returns" in value && "inputs" in value;
 }
 
 /** Only the copy of the package that made a shape can describe it. */

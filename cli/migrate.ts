@@ -36,12 +36,22 @@ export const migrate: Command = {
 };
 
 async function migrated(database: string, options: { readonly directory: string; readonly waitMs: number }) {
-  const { DatabaseError, MigrationError, migrate } = await postgres();
+  const { Conninfo, DatabaseError, MigrationError, migrate } = await postgres();
+  const target = read(database, Conninfo.parse);
   try {
-    return await migrate(database, options);
+    return await migrate(target, options);
   } catch (thrown) {
     const isExpected = thrown instanceof MigrationError || thrown instanceof DatabaseError;
     throw isExpected ? new CommandFailure(thrown.message) : thrown;
+  }
+}
+
+/** The error of a connection string names the wrong part of it. */
+function read<Target>(connectionString: string, parse: (text: string) => Target): Target {
+  try {
+    return parse(connectionString);
+  } catch (thrown) {
+    throw new CommandFailure((thrown as Error).message);
   }
 }
 
@@ -51,6 +61,6 @@ async function postgres() {
     return await import("../adapters/postgres/index.ts");
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw thrown;
-    throw new CommandFailure("the package postgres is not installed: npm install postgres");
+    throw new CommandFailure("the package postgres is not installed: npm install postgres@3.4");
   }
 }

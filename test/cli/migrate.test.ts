@@ -38,6 +38,17 @@ it("ends with 1 and says why, without a stack, where a file fails or nothing can
 });
 
 it.each([
+  ["", "the connection string is empty: write postgres://"],
+  ["shop", "not a connection string: write postgres://"],
+  ["postgres://me:secret@localhost/shop?sslmod=require", 'the connection string has an unknown keyword "sslmod"'],
+])("ends with 1 and says what is wrong with the connection string %j, without a stack", async (url, said) => {
+  const { code, error } = await usher("migrate", folder, "--database", url);
+  expect([code, error.split("\n").length]).toEqual([1, 2]);
+  expect(error).toContain(`usher migrate: ${said}`);
+  expect(error).not.toContain("secret");
+});
+
+it.each([
   [[], /the folder is missing/],
   [["a", "b"], /give one folder, not 2/],
   [["a"], /set --database or DATABASE_URL/],

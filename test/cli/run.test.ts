@@ -74,7 +74,31 @@ describe("usher", () => {
   it.each([
     ["a module that is not there", "missing.ts", undefined, /missing.ts is missing/],
     ["a module without routes", "none.mjs", "export const others = [];", /none.mjs exports no list named routes/],
-    ["a list of something else", "else.mjs", "export const routes = [1];", /else.mjs: routes\[0\] is not a route/],
+    [
+      "a promise",
+      "late.mjs",
+      "export const routes = Promise.resolve([]);",
+      /late.mjs: routes is a promise, and not a list/,
+    ],
+    [
+      "a list of something else",
+      "else.mjs",
+      "export const routes = [1];",
+      /else.mjs: the route 0 of the list is a number/,
+    ],
+    [
+      "a route without what it returns",
+      "lacks.mjs",
+      `import { Path, get } from ${JSON.stringify(pathToFileURL(join(root, "src/index.ts")).href)};
+export const routes = [get(Path.of("a"), { return: 1 }, () => "")];`,
+      /^usher routes: \S*lacks.mjs: GET \/a: returns is undefined, and not one of Returns\n$/,
+    ],
+    [
+      "a list in the list",
+      "list.mjs",
+      "export const routes = [[]];",
+      /the route 0 of the list is a list: write `...` before/,
+    ],
     [
       "a module that calls them something else",
       "named.mjs",
