@@ -107,6 +107,7 @@ async function watched(args: readonly string[]): Promise<number> {
 async function restarted({ kind, args, envFile }: Started, terminal: Terminal): Promise<number> {
   const changes = new Changes();
   if (envFile !== undefined) changes.add([resolve(envFile)]);
+  const own = ownVariables(envFile);
   let server: ProcessGroup;
   let isStopping = false;
   onStopSignal(() => {
@@ -117,7 +118,7 @@ async function restarted({ kind, args, envFile }: Started, terminal: Terminal): 
   });
   while (!isStopping) {
     const changed = changes.next();
-    server = new ProcessGroup([...process.execArgv, ...args], { sends: true, env: environment(envFile) });
+    server = new ProcessGroup([...process.execArgv, ...args], { sends: true, env: environment(envFile, own) });
     server.child.on("message", (message) => hear(changes, message));
     const first = await Promise.race([changed, server.ended]);
     if (typeof first === "number") {
@@ -132,9 +133,16 @@ async function restarted({ kind, args, envFile }: Started, terminal: Terminal): 
   return 0;
 }
 
+/** The variables of this process. Bun sets those of `.env` by itself, and they would replace what the file has later. */
+function ownVariables(file: string | undefined): NodeJS.ProcessEnv {
+  if (file === undefined || !("Bun" in globalThis)) return process.env;
+  const read = variablesOf(file);
+  return Object.fromEntries(Object.entries(process.env).filter(([name, value]) => read[name] !== value));
+}
+
 /** Node sends the name of each file that it imports; on Bun the server does. */
-function environment(file: string | undefined): NodeJS.ProcessEnv {
-  return { ...(file !== undefined && variablesOf(file)), ...process.env, WATCH_REPORT_DEPENDENCIES: "1" };
+function environment(file: string | undefined, own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...(file !== undefined && variablesOf(file)), ...own, WATCH_REPORT_DEPENDENCIES: "1" };
 }
 
 function variablesOf(file: string): NodeJS.Dict<string> {

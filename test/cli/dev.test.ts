@@ -100,14 +100,14 @@ await serve([get(Path.of("word"), { returns: Returns.text }, () => word + " " + 
   return made;
 }
 
-type Run = (typeof runs)[number];
+type Run = (typeof runs)[number] & { readonly cwd?: string };
 
 /** Starts `usher dev` with these options, by default `--port` alone. */
-async function dev({ command, args }: Run, module: string, options?: readonly string[]): Promise<Dev> {
+async function dev({ command, args, cwd = root }: Run, module: string, options?: readonly string[]): Promise<Dev> {
   const port = await freePort();
   const all = [...args, "dev", module, ...(options ?? ["--port", `${port}`])];
   const env = { ...global.process.env, PORT: `${port}` };
-  const process = spawn(command, all, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  const process = spawn(command, all, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";
   for (const output of [process.stdout, process.stderr])
     output.on("data", (part: Buffer) => (printed += part.toString()));
@@ -351,6 +351,22 @@ describe("usher dev --env", { timeout: 300_000 }, () => {
       expect(await answer.text(), running.printed()).toBe("first from a file");
     });
   });
+});
+
+// Bun sets the variables of this file by itself, also for `usher dev`.
+it("usher dev --env on Bun gives the routes what .env has later", { timeout: 300_000 }, async () => {
+  const { module } = project("bun-later", "first");
+  writeFileSync(module, readFileSync(module, "utf8").replace('"stored"', "process.env.DEV_STORE"));
+  const cwd = mkdtempSync(join(folder, "bun-"));
+  const save = (store: string) => writeFileSync(join(cwd, ".env"), `DEV_STORE=${store}\n`);
+  save("one");
+  const run = { runtime: "Bun", command: runtimes.bun(), args: [join(root, "dist/cli.js")], cwd };
+  const port = `${await freePort()}`;
+  const running = await dev(run, module, ["--env", ".env", "--port", port]);
+  const at = { ...running, answer: async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text() };
+  await answers(at, "/word", "first one");
+  save("two");
+  await answers(at, "/word", "first two");
 });
 
 describe("usher dev, its end", { timeout: 300_000 }, () => {
