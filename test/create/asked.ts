@@ -42,10 +42,15 @@ const samples: { readonly [S in Sample]: (ask: Ask) => Promise<void> } = {
   async live(ask) {
     const page = await ask("/");
     expect(page.headers.get("content-security-policy")).toContain("default-src 'self'");
-    expect(await page.text()).toContain('<script type="module" src="/page.js"></script>');
-    const script = await ask("/page.js");
-    expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
-    await script.text();
+    const files = [...(await page.text()).matchAll(/<(?:link|script) [^>]*(?:href|src)="([^"]*)"/g)];
+    // That policy allows files of the site alone, also for the icon.
+    const types = { "/page.css": "text/css", "/icon.svg": "image/svg+xml", "/page.js": "text/javascript" };
+    expect(files.map(([, url]) => url)).toEqual(Object.keys(types));
+    for (const [url, type] of Object.entries(types)) {
+      const file = await ask(url);
+      expect([file.status, file.headers.get("content-type")]).toEqual([200, `${type}; charset=utf-8`]);
+      await file.text();
+    }
     const stream = await ask("/messages");
     expect(await answered(ask("/messages", json({ text: "one" })))).toMatchObject([201, { text: "one" }]);
     expect(await answered(ask("/messages", json({ text: "one" })))).toMatchObject([409, { error: "repeated" }]);
