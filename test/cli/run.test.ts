@@ -70,7 +70,9 @@ describe("usher", () => {
   ])("ends with 2 for the arguments %j", async (args, said) => {
     expect(await usher(...args)).toEqual({ code: 2, out: "", error: expect.stringMatching(said) });
   });
+});
 
+describe("usher, of a module that it cannot take", () => {
   it.each([
     ["a module that is not there", "missing.ts", undefined, /missing.ts is missing/],
     ["a module without routes", "none.mjs", "export const others = [];", /none.mjs exports no list named routes/],
