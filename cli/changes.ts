@@ -58,9 +58,10 @@ export class Changes {
   }
 
   #event(folder: string, name: string | null): void {
-    // A folder that is removed or replaced says so by its own name.
-    if (name === basename(folder)) this.#lose(folder);
-    if (!this.#takesAny && name !== null && !this.#files.has(join(folder, name))) return;
+    // A folder that is removed or replaced says so by its own name. Its files have changed, and are watched again after the restart.
+    const isLost = name === basename(folder);
+    if (isLost) this.#lose(folder);
+    if (!isLost && !this.#takesAny && name !== null && !this.#files.has(join(folder, name))) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#onChange?.(), quietMs);
   }
@@ -69,6 +70,8 @@ export class Changes {
     this.#folders.get(folder)?.close();
     this.#folders.delete(folder);
     for (const file of this.#files) if (dirname(file) === folder) this.#files.delete(file);
+    // It shows when the folder is there again.
+    this.#watch(dirname(folder));
   }
 }
 
