@@ -19,17 +19,31 @@ export function awaitErrors(value: object): void {
   value.on("error", noop);
 }
 
-/** Closes what a stream of Node's holds that will not be read. Does nothing for any other value. */
+/** Closes a stream that will not be read: one of Node's, or a `ReadableStream`. Does nothing for any other value. */
 export function letGo(value: object): void {
+  if (value instanceof ReadableStream) value.cancel().catch(noop);
   if (!isNodeStream(value)) return;
   awaitErrors(value);
   value.destroy();
 }
 
-/** The iterator of an async iterable, whose `return` also closes a stream of Node's. */
+/** The iterator of an async iterable, whose `return` closes a stream also while a part is waited for. */
 export function iteratorOf<A>(iterable: AsyncIterable<A>): AsyncIterator<A> {
+  if (iterable instanceof ReadableStream) return readerOf(iterable as ReadableStream<A>);
   const iterator = iterable[Symbol.asyncIterator]();
   return isNodeStream(iterable) ? new NodeIterator(iterator, iterable) : iterator;
+}
+
+/** A `ReadableStream` by a reader: its own iterator cannot be ended during a pending `next`, and not every runtime has one. */
+function readerOf<A>(stream: ReadableStream<A>): AsyncIterator<A> {
+  const reader = stream.getReader();
+  return {
+    next: () => reader.read() as Promise<IteratorResult<A>>,
+    return: async () => {
+      await reader.cancel();
+      return { done: true, value: undefined };
+    },
+  };
 }
 
 /** Node's own iterator closes nothing before the first part is asked for, nor while one is waited for. */

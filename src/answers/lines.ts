@@ -1,6 +1,6 @@
 import { isTaken, take } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
-import { awaitErrors, letGo } from "../node-stream.ts";
+import { awaitErrors, iteratorOf, letGo } from "../node-stream.ts";
 import { Unwritable } from "../refusals.ts";
 import { none } from "./answer.ts";
 import type { Answer } from "./answer.ts";
@@ -14,10 +14,9 @@ export function linesAnswer(values: unknown, write: (value: unknown) => string):
   awaitErrors(values);
   const body: StreamBody = {
     kind: "stream",
-    parts: { [Symbol.asyncIterator]: () => new Lines(iteratorOf(values), write) },
+    parts: { [Symbol.asyncIterator]: () => new Lines(taken(values), write) },
     abandon: () => {
-      if (values instanceof ReadableStream) values.cancel().catch(() => {});
-      else if (!isTaken(values as AsyncIterable<Uint8Array>)) letGo(values);
+      if (!isTaken(values as AsyncIterable<Uint8Array>)) letGo(values);
     },
   };
   return { status: 200, contentType: "application/x-ndjson", headers, cookies: none, body, closes: false };
@@ -28,18 +27,9 @@ function isAsyncIterable(values: unknown): values is AsyncIterable<unknown> {
 }
 
 /** Throws for values that another response sends. */
-function iteratorOf(values: AsyncIterable<unknown>): AsyncIterator<unknown> {
-  const iterator = take(values as AsyncIterable<Uint8Array>);
-  if (iterator !== undefined) return iterator;
-  // A ReadableStream. Its own iterator cannot be ended while it waits for a value.
-  const reader = (values as unknown as ReadableStream<unknown>).getReader();
-  return {
-    next: () => reader.read() as Promise<IteratorResult<unknown>>,
-    return: async () => {
-      await reader.cancel();
-      return end;
-    },
-  };
+function taken(values: AsyncIterable<unknown>): AsyncIterator<unknown> {
+  // A `ReadableStream` has no iterator yet.
+  return take(values as AsyncIterable<Uint8Array>) ?? iteratorOf(values);
 }
 
 const end = { done: true, value: undefined } as const;

@@ -13,7 +13,6 @@ export function cancelBody(body: AnswerBody, inPlace?: AnswerBody): undefined {
     if (inPlace !== undefined && isStream(inPlace) && inPlace.source === body) return;
     if (!isStream(body) || isTaken(body.parts)) return;
     if (body.source !== undefined) cancelBody(body.source);
-    else if (body.parts instanceof ReadableStream) body.parts.cancel().catch(() => {});
     else {
       body.abandon?.();
       letGo(body.parts);

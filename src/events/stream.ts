@@ -115,21 +115,14 @@ export function take(parts: StreamBody["parts"]): AsyncIterator<Uint8Array> | un
   return iterator as AsyncIterator<Uint8Array>;
 }
 
-/**
- * Starts to read a body. A `ReadableStream` is read by a reader: its iterator cannot be cancelled during a pending `next`.
- * Never throws: `next` rejects instead.
- */
+/** Starts to read a body. Never throws: `next` rejects instead. */
 export function readParts(body: StreamBody): Parts {
   try {
-    return body.parts instanceof ReadableStream ? platformParts(body, body.parts.getReader()) : iteratedParts(body);
+    return iteratedParts(body);
   } catch (thrown) {
     // The application read the stream after it had returned it.
     return { next: () => Promise.reject(thrown), cancel: () => Promise.resolve() };
   }
-}
-
-function platformParts({ request }: StreamBody, reader: ReadableStreamDefaultReader<Uint8Array>): Parts {
-  return { next: () => nextOf(request, () => reader.read()), cancel: once(request, () => reader.cancel()) };
 }
 
 function iteratedParts({ parts, iterator = iteratorOf(parts), request }: StreamBody): Parts {

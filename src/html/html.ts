@@ -1,5 +1,6 @@
 import { abandon, isThenable } from "../async.ts";
 import { isObject, kindOf } from "../given.ts";
+import { awaitErrors } from "../node-stream.ts";
 import { Unwritable } from "../refusals.ts";
 import { isSafeUrl, refusedUrl } from "./attributes.ts";
 import { Page } from "./page.ts";
@@ -145,6 +146,8 @@ function contentOf(hole: Hole, value: unknown): PageContent {
   if (Symbol.iterator in value) return contentOfList(hole, value as unknown as Iterable<unknown>);
   if (Symbol.asyncIterator in value) {
     const iterable = value as unknown as AsyncIterable<unknown>;
+    // A page may come to it late, or never.
+    awaitErrors(iterable);
     return [{ iterable, contentOf: (item) => contentOfReady(hole, item) }];
   }
   return fail(hole, value, "give its text, or html`…`");

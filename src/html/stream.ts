@@ -1,6 +1,6 @@
 import { shouldYield, yieldToEventLoop } from "../async.ts";
 import { inBackground } from "../logging/raised.ts";
-import { iteratorOf } from "../node-stream.ts";
+import { iteratorOf, letGo } from "../node-stream.ts";
 import { Unwritable } from "../refusals.ts";
 
 /** HTML, and values that are not ready yet, in the order of the page. */
@@ -72,14 +72,19 @@ export class PageStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
     return first ?? this.#chunk();
   }
 
-  /** Ends every iterator that is open, the innermost first, also while one of them is waited for. */
+  /** Ends every iterator that is open, the innermost first, also while one of them is waited for, and closes the streams behind them. */
   async return(): Promise<Chunk> {
     this.#isOver = true;
     this.#text = "";
     // It may reject after the reader has gone.
     this.#step?.catch(noop);
     const open = this.#sources.splice(0).toReversed();
-    await Promise.allSettled(open.map(async (source) => "iterator" in source && source.iterator.return?.()));
+    await Promise.allSettled(
+      open.map(async (source) => {
+        if ("iterator" in source) await source.iterator.return?.();
+        else drop(source.parts.slice(source.next));
+      }),
+    );
     return done;
   }
 
@@ -150,9 +155,19 @@ export class PageStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
   }
 
   #write(content: PageContent): void {
-    if (this.#isOver) return;
-    if (typeof content === "string") this.#text += content;
+    if (this.#isOver) drop(content);
+    else if (typeof content === "string") this.#text += content;
     else this.#sources.push({ parts: content, next: 0 });
+  }
+}
+
+/** Closes the streams in content that will not be written, also in that of a promise that is pending. */
+function drop(content: PageContent): void {
+  if (typeof content === "string") return;
+  for (const part of content) {
+    if (typeof part === "string") continue;
+    if (part.iterable !== undefined) letGo(part.iterable);
+    part.promise?.then((value) => drop(part.contentOf(value))).catch(noop);
   }
 }
 

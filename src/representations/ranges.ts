@@ -199,19 +199,8 @@ function bodyOf(source: Uint8Array | RangedSource, part: Extent): AnswerBody {
   return { kind: "stream", parts, length: part.last - part.first + 1 };
 }
 
-// Of a `ReadableStream` by a reader: its own iterator cannot be cancelled during a pending `next`, and not every runtime has one.
 function opened(source: RangedSource, { first, last }: Extent): AsyncIterator<Uint8Array> {
-  if (first > last) return noBytes();
-  const parts = source.read(first, last);
-  if (!(parts instanceof ReadableStream)) return iteratorOf(parts);
-  const reader = parts.getReader();
-  return {
-    next: () => reader.read() as Promise<IteratorResult<Uint8Array>>,
-    return: async () => {
-      await reader.cancel();
-      return { done: true, value: undefined };
-    },
-  };
+  return first > last ? noBytes() : iteratorOf(source.read(first, last) as AsyncIterable<Uint8Array>);
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
