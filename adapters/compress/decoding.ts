@@ -21,6 +21,8 @@ const hasNothing: BodyFailure = {
 
 /** What may come out of any body, however little arrived: the first bytes tell little of the ratio. */
 const freeBytes = 65_536;
+/** What may arrive of any body before something comes out: a block of zstd has up to 128 KiB, and is decoded once all of it is there. */
+const blockBytes = 262_144;
 const chunkSize = 16_384;
 /** A window of 8 MiB, which every decoder of the web has to have (RFC 9659): a frame may ask for 2 GiB. */
 const zstdWindow = { [zlib.constants.ZSTD_d_windowLogMax]: 23 };
@@ -103,7 +105,7 @@ export class DecodedBody implements DecodedSource {
 
   async #feed(): Promise<void> {
     // A body of empty members, or of empty blocks, would never reach a limit.
-    if (this.#received > freeBytes + 2 * this.#produced) {
+    if (this.#received > blockBytes + 2 * this.#produced) {
       this.#fail(hasNothing);
       return;
     }

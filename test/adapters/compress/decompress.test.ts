@@ -116,6 +116,39 @@ describe("limits", () => {
   });
 });
 
+describe("what arrives before anything comes out", () => {
+  const inParts = (bytes: Uint8Array, size: number): ReadableStream => {
+    let at = 0;
+    return new ReadableStream({
+      pull(controller) {
+        if (at >= bytes.length) return controller.close();
+        controller.enqueue(bytes.subarray(at, (at += size)));
+      },
+    });
+  };
+  const app = App.make(routes, { decompress });
+
+  // A block of zstd has up to 128 KiB, and this text shrinks to three quarters.
+  it.skipIf(typeof zlib.zstdCompressSync !== "function").each([1000, 16_384, 65_536])(
+    "may be a block of zstd, in parts of %i bytes",
+    async (size) => {
+      const text = noise.toString("base64");
+      const sent = await send(app, "size", inParts(zlib.zstdCompressSync(text), size), { "content-encoding": "zstd" });
+      expect([sent.status, sent.text]).toEqual([200, `${text.length}`]);
+    },
+  );
+
+  it("is not without end", async () => {
+    const empty = gzipSync("");
+    let pulled = 0;
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue((pulled++, Uint8Array.from(empty))),
+    });
+    expect((await send(app, "size", endless)).status).toBe(413);
+    expect(pulled * empty.length).toBeLessThan(300_000);
+  });
+});
+
 describe("a client", () => {
   const begun = async (path: string, bytes: Uint8Array, declared: number) => {
     const client = await clientOf(routes, { decompress });
