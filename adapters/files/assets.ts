@@ -49,14 +49,14 @@ export function assets(binding: AssetsBinding | Dep<AssetsBinding>, options: Ass
   const prefix = segmentsOf(at);
   const folders = immutable.map(segmentsOf);
   const rest = Path.rest("file");
-  const inputs = { names: param(rest), conditions, bound: isBinding(binding) ? constant(binding) : binding };
+  const inputs = { names: param(rest), sent, bound: isBinding(binding) ? constant(binding) : binding };
   return [
     get(
       Path.of(...prefix, rest),
       { inputs, returns: response, refuses: [Refusal.notFound] },
-      async ({ names, conditions, bound }) => {
+      async ({ names, sent, bound }) => {
         if (!names.every((name) => isSafe(name, dotfiles))) return refuse(Refusal.notFound);
-        const asset = await assetAt(`/${names.map(encodeURIComponent).join("/")}`, bound, conditions);
+        const asset = await assetAt(`/${names.map(encodeURIComponent).join("/")}`, bound, sent);
         // Without a page for what is missing, the platform's 404 is empty.
         if (asset.status === 404 && !asset.headers.has("content-type")) return refuse(Refusal.notFound);
         return changed(asset, prefix, isImmutable(names, folders) ? immutableField : cacheControl);
@@ -68,23 +68,36 @@ export function assets(binding: AssetsBinding | Dep<AssetsBinding>, options: Ass
 const passed = ["accept", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "range"];
 
 /** What the platform gets of a request: no cookies, and no credentials. */
-const conditions: Dep<{ readonly method: string; readonly headers: [string, string][] }> = ofRequest(
+interface SentRequest {
+  readonly method: string;
+  readonly headers: [string, string][];
+  /** With its `?`, as a URL has it. A redirect keeps it. */
+  readonly search: string;
+}
+
+const sent: Dep<SentRequest> = ofRequest(
   (request: RequestRecord) => {
     const headers = passed.flatMap((name) => {
       const value = request.header(name);
       return value === undefined ? [] : [[name, value] as [string, string]];
     });
-    return { method: request.method, headers };
+    return { method: request.method, headers, search: searchOf(request.target) };
   },
   { needs: passed.map((name) => ({ in: "header", name })) },
 );
 
+function searchOf(target: string): string {
+  const question = target.indexOf("?");
+  return question === -1 ? "" : new URL(`https://assets.local/${target.slice(question)}`).search;
+}
+
 /** The asset of a path. A folder's page may be at the path with a slash at its end, which no route of this framework has. */
-async function assetAt(path: string, binding: AssetsBinding, request: RequestInit): Promise<Response> {
+async function assetAt(path: string, binding: AssetsBinding, sent: SentRequest): Promise<Response> {
+  const { method, headers, search } = sent;
   const fetched = (path: string) =>
-    binding.fetch(new Request(`https://assets.local${path}`, { ...request, redirect: "manual" }));
+    binding.fetch(new Request(`https://assets.local${path}${search}`, { method, headers, redirect: "manual" }));
   const asset = await fetched(path);
-  return isRedirect(asset) && asset.headers.get("location") === `${path}/` ? fetched(`${path}/`) : asset;
+  return isRedirect(asset) && asset.headers.get("location") === `${path}/${search}` ? fetched(`${path}/`) : asset;
 }
 
 function isRedirect({ status }: Response): boolean {
@@ -103,7 +116,7 @@ function changed(asset: Response, prefix: readonly string[], cacheControl: strin
   // `/about/index.html` leads to `/about/`, which is `/about` here, and below the prefix.
   const location = headers.get("location");
   if (location?.startsWith("/") === true && !location.startsWith("//")) {
-    headers.set("location", ["", ...prefix].join("/") + location.replace(/(?<=[^/])\/$/, ""));
+    headers.set("location", ["", ...prefix].join("/") + location.replace(/^([^?#]*[^/?#])\/(?=[?#]|$)/, "$1"));
   }
   const { status, body } = asset;
   return new Response(isRedirect(asset) || status === 304 ? null : body, { status, headers });

@@ -136,3 +136,18 @@ describe("the assets of a Worker", () => {
     expect([bytes.status, [...new Uint8Array(await bytes.arrayBuffer())]]).toEqual([206, [1, 2]]);
   });
 });
+
+describe("the query of an asset's URL", () => {
+  it.each([
+    ["/site/about/index.html?from=a%20b&next=/x/", "/site/about?from=a%20b&next=/x/"],
+    ["/index.html?q='1'", "/?q=%271%27"],
+    ["/site/about.html?", "/site/about"],
+  ])("redirect %s with its query to %s", async (path, location) => {
+    const answered = await ask(path);
+    expect([answered.status, answered.headers.get("location")]).toEqual([307, location]);
+  });
+
+  it.each(["/about?from=mail", "/?from='mail'", "/site/about?next=/x/"])("answer %s", async (path) => {
+    expect((await ask(path)).status).toBe(200);
+  });
+});
