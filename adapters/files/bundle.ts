@@ -1,11 +1,12 @@
 /** A directory in memory. */
 import { isObject, kindOf, needsObject } from "../../src/given.ts";
-import { encodeHex, isBytes } from "../../src/http/bytes.ts";
+import { isBytes } from "../../src/http/bytes.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { contentTypeOf, encodings } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
 import { checkOptions, fileRoutes, isSafe, namedFiles, segmentsOf } from "./routes.ts";
 import type { DirectoryOptions, FileSource } from "./routes.ts";
+import { tagOf } from "./version.ts";
 import type { FileVersion, FoundFile, StoredFile } from "./version.ts";
 
 /** The content of a file in memory: a text is UTF-8. */
@@ -112,9 +113,7 @@ const encoder = /* @__PURE__ */ new TextEncoder();
 
 async function versionOf(content: BundledFile): Promise<FileVersion> {
   const bytes = bytesOf(content);
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>), 0, 16);
-  const etag = encodeHex(digest);
-  return { size: bytes.byteLength, etag, modified: undefined, bytes, read: unread };
+  return { size: bytes.byteLength, etag: await tagOf(bytes), modified: undefined, bytes, read: unread };
 }
 
 function bytesOf(content: BundledFile): Uint8Array {

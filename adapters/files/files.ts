@@ -1,13 +1,13 @@
 /** The namespace `Files`. */
-import { realpathSync, statSync } from "node:fs";
-import { parse, resolve } from "node:path";
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Answer } from "../../src/answers/answer.ts";
 import { needsObject, needsText } from "../../src/given.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { checkOptions, fileRoutes, namedFiles } from "./routes.ts";
 import type { DirectoryOptions } from "./routes.ts";
 import { notDirectory } from "./read.ts";
-import { FileStore } from "./store.ts";
+import { FileStore, anywhere } from "./store.ts";
 import { fileAnswer } from "./version.ts";
 import type { FileAnswerOptions } from "./version.ts";
 
@@ -59,14 +59,12 @@ export async function answer(path: string, options: FileAnswerOptions = {}): Pro
   needsText("Files.answer: path", path);
   needsObject("Files.answer: options", options);
   if (options.types !== undefined) needsObject("Files.answer: types", options.types);
-  const absolute = resolve(path);
-  const { root } = parse(absolute);
-  const found = await new FileStore(root, options.types ?? {}).find([absolute.slice(root.length)]);
+  const found = await new FileStore(anywhere, options.types ?? {}).find([resolve(path)]);
   if (typeof found !== "object") return undefined;
   return fileAnswer(found, undefined, options.cacheControl ?? "no-cache", options);
 }
 
-/** The root without symbolic links, once it and the files that the options name are there. */
+/** The root as an absolute path, once it and the files that the options name are there. */
 function rootOf(root: string, options: DirectoryOptions): string {
   const stats = statSync(root, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true) throw new Error(`Files.directory: ${notDirectory(root)}`);
@@ -74,5 +72,5 @@ function rootOf(root: string, options: DirectoryOptions): string {
     const isFile = statSync(resolve(root, file), { throwIfNoEntry: false })?.isFile();
     if (isFile !== true) throw new Error(`Files.directory: ${option}: ${file} is not a file of ${root}`);
   }
-  return realpathSync(root);
+  return resolve(root);
 }

@@ -7,6 +7,7 @@ import { basename, join, sep } from "node:path";
 import { contentTypeOf, encodings } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
 import type { FileSource } from "./routes.ts";
+import { tagOf } from "./version.ts";
 import type { FileVersion, FoundFile, StoredFile } from "./version.ts";
 
 /** A version of a file on the disk. */
@@ -19,19 +20,21 @@ class DiskVersion implements FileVersion {
   /** The whole of a small file. */
   readonly bytes: Uint8Array | undefined;
   readonly #stamp: string;
+  readonly #statusChangedNs: bigint;
 
-  constructor(path: string, stats: BigIntStats, encoding: Encoding | undefined, bytes?: Uint8Array) {
+  constructor(path: string, stats: BigIntStats, tag: string, bytes?: Uint8Array) {
     this.path = path;
     this.size = Number(stats.size);
-    this.#stamp = stampOf(stats);
-    // Two codings of one file may have the same length and time.
-    this.etag = encoding === undefined ? this.#stamp : `${this.#stamp}-${encoding}`;
+    this.etag = tag;
     this.modified = stats.mtime;
     this.bytes = bytes;
+    this.#stamp = stampOf(stats);
+    this.#statusChangedNs = stats.ctimeNs;
   }
 
+  /** Whether a file is this version. A build may give all files one time, which a file that replaces another of its length has, too. */
   isOf(path: string, stats: BigIntStats): boolean {
-    return this.path === path && this.#stamp === stampOf(stats);
+    return this.path === path && this.#stamp === stampOf(stats) && this.#statusChangedNs === stats.ctimeNs;
   }
 
   /**
@@ -47,7 +50,7 @@ class DiskVersion implements FileVersion {
         const { bytesRead } = await handle.read(chunk, 0, chunk.byteLength, position);
         // After the reading: a file has another time before it has other bytes.
         const now = await handle.stat({ bigint: true });
-        const isSame = now.isFile() && this.isOf(this.path, now);
+        const isSame = now.isFile() && this.#stamp === stampOf(now);
         if (!isSame || bytesRead === 0) throw new Error("a file changed after its head was made");
         position += bytesRead;
         yield chunk.subarray(0, bytesRead);
@@ -60,6 +63,8 @@ class DiskVersion implements FileVersion {
 
 /** A file on the disk. */
 interface DiskFile extends StoredFile<DiskVersion> {
+  /** Any other is looked at for each request: if it was replaced since, its head would be wrong, and the connection would end. */
+  readonly isInMemory: boolean;
   /** By a monotonic clock. */
   readonly checkedAt: number;
   /** The same, when all compressed files next to it were looked for. */
@@ -72,7 +77,7 @@ const maxKeptFile = 64 * 1024;
 const maxKept = 16 * 1024 * 1024;
 /** A version is kept of as many files, also of those that are not. */
 const maxFiles = 4096;
-/** How long a file is sent without a check whether it has changed. */
+/** How long a file in memory is sent without a check whether it has changed. */
 const freshMs = 100;
 /** How long no compressed file is looked for where there was none. 500 files in turn take 0.39 of the CPU time so (Node 24). */
 const absentMs = 1000;
@@ -81,15 +86,21 @@ const chunkBytes = 512 * 1024;
 
 const isWindows = process.platform === "win32";
 
+/** The root that all files are in. */
+export const anywhere = "";
+
 export class FileStore implements FileSource {
   readonly #root: string;
+  /** The root without symbolic links, when it was last read. */
+  #realRoot: string | undefined = undefined;
+  #rootReadAt = Number.NEGATIVE_INFINITY;
   readonly #types: ContentTypes;
   /** The one that was used least recently first. */
   readonly #kept = new Map<string, DiskFile>();
   #keptBytes = 0;
   readonly #loading = new Map<string, Promise<FoundFile>>();
 
-  /** @param root An absolute path without symbolic links. */
+  /** @param root An absolute path; {@link anywhere} for files that are found by absolute paths. */
   constructor(root: string, types: ContentTypes) {
     this.#root = root;
     this.#types = types;
@@ -100,7 +111,7 @@ export class FileStore implements FileSource {
     // No name has a separator, so that this tells all paths apart; to make the absolute one takes 0.5 µs.
     const path = names.length === 1 ? (names[0] as string) : names.join("/");
     const kept = this.#kept.get(path);
-    if (kept !== undefined && performance.now() - kept.checkedAt < freshMs) return kept;
+    if (kept?.isInMemory === true && performance.now() - kept.checkedAt < freshMs) return kept;
     const loading = this.#loading.get(path);
     if (loading !== undefined) return loading;
     const found = this.#load(path, kept).finally(() => this.#loading.delete(path));
@@ -116,7 +127,10 @@ export class FileStore implements FileSource {
   async #load(path: string, kept: DiskFile | undefined): Promise<FoundFile> {
     const checkedAt = performance.now();
     const absolute = join(this.#root, path);
-    const plain = await this.#version(absolute, kept?.plain);
+    const isFresh = checkedAt - this.#rootReadAt < freshMs;
+    // Before the path: a link that leads elsewhere meanwhile is found then.
+    const realRoot = isFresh ? this.#realRoot : await this.#readRoot();
+    const plain = await this.#version(realRoot, absolute, kept?.plain);
     this.#drop(path);
     if (plain === undefined || plain === "directory") return plain;
     const searchedAt = kept?.plain === plain && checkedAt - kept.searchedAt < absentMs ? kept.searchedAt : checkedAt;
@@ -124,7 +138,7 @@ export class FileStore implements FileSource {
     for (const [encoding, extension] of encodings) {
       const known = kept?.encoded.get(encoding);
       if (known === undefined && searchedAt < checkedAt) continue;
-      const sibling = await this.#version(absolute + extension, known, encoding);
+      const sibling = await this.#version(realRoot, absolute + extension, known, encoding);
       if (sibling !== undefined && sibling !== "directory") encoded.set(encoding, sibling);
     }
     const times = { checkedAt, searchedAt };
@@ -141,28 +155,39 @@ export class FileStore implements FileSource {
   ): DiskFile {
     const name = basename(path);
     const contentType = contentTypeOf(name, this.#types);
-    return { name, contentType, plain, encoded, encodings: [...encoded.keys()], answers: new Map(), ...times };
+    const isInMemory = [plain, ...encoded.values()].every(({ bytes }) => bytes !== undefined);
+    const answers = new Map();
+    return { name, contentType, plain, encoded, encodings: [...encoded.keys()], isInMemory, answers, ...times };
   }
 
   /** The version of a regular file inside of the root, with the bytes that are known of the same version. */
   async #version(
+    realRoot: string | undefined,
     path: string,
     known: DiskVersion | undefined,
     encoding?: Encoding,
   ): Promise<DiskVersion | "directory" | undefined> {
     if (path.includes("\0")) return undefined;
     const real = await existing(realpath(path));
-    if (real === undefined || !this.#isInside(real)) return undefined;
+    if (real === undefined || !(isIn(realRoot, real) || isIn(await this.#readRoot(), real))) return undefined;
     const stats = await existing(stat(real, { bigint: true }));
     if (stats === undefined) return undefined;
     if (stats.isDirectory()) return "directory";
     if (!stats.isFile()) return undefined;
     if (known?.isOf(real, stats) === true) return known;
-    return Number(stats.size) > maxKeptFile ? new DiskVersion(real, stats, encoding) : small(real, stats, encoding);
+    return Number(stats.size) > maxKeptFile
+      ? new DiskVersion(real, stats, coded(stampOf(stats), encoding))
+      : small(real, stats, encoding);
   }
 
-  #isInside(real: string): boolean {
-    return real === this.#root || real.startsWith(this.#root.endsWith(sep) ? this.#root : this.#root + sep);
+  /**
+   * The root without symbolic links. It may be one itself, which leads to another folder after a deployment. It is read as a file's
+   * path is: Windows has several spellings for one folder.
+   */
+  async #readRoot(): Promise<string | undefined> {
+    this.#realRoot = this.#root === anywhere ? anywhere : await existing(realpath(this.#root));
+    this.#rootReadAt = performance.now();
+    return this.#realRoot;
   }
 
   #keep(path: string, file: DiskFile): void {
@@ -180,6 +205,11 @@ export class FileStore implements FileSource {
     this.#kept.delete(path);
     this.#keptBytes -= keptBytesOf(file);
   }
+}
+
+function isIn(root: string | undefined, path: string): boolean {
+  if (root === undefined) return false;
+  return root === anywhere || path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
 function keptBytesOf({ plain, encoded }: DiskFile): number {
@@ -222,7 +252,8 @@ async function small(
     const now = await handle.stat({ bigint: true });
     // A file that is being written now is read when it is sent.
     const isWhole = read === bytes.byteLength && now.isFile() && stampOf(now) === stampOf(stats);
-    return new DiskVersion(path, stats, encoding, isWhole ? bytes : undefined);
+    const tag = isWhole ? await tagOf(bytes) : stampOf(stats);
+    return new DiskVersion(path, stats, coded(tag, encoding), isWhole ? bytes : undefined);
   } finally {
     await handle.close();
   }
@@ -240,6 +271,11 @@ async function readFully(handle: FileHandle, into: Uint8Array, position: number)
 
 function stampOf({ size, mtimeNs }: BigIntStats): string {
   return `${size.toString(16)}-${mtimeNs.toString(16)}`;
+}
+
+/** Two codings of one file may have the same length and time. */
+function coded(tag: string, encoding: Encoding | undefined): string {
+  return encoding === undefined ? tag : `${tag}-${encoding}`;
 }
 
 /** Whether a file that was looked at again is as it was, also the compressed ones next to it. */

@@ -1,6 +1,7 @@
 /** A file as it is answered, wherever its bytes are. */
 import type { Answer } from "../../src/answers/answer.ts";
 import { preferredCoding } from "../../src/codecs/negotiation.ts";
+import { encodeHex } from "../../src/http/bytes.ts";
 import { ranged } from "../../src/representations/ranges.ts";
 import { contentDisposition } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
@@ -26,6 +27,11 @@ export interface FileVersion {
   readonly bytes: Uint8Array | undefined;
   /** Opens the bytes from `first` to `last`, both included. */
   read(first: number, last: number): AsyncIterable<Uint8Array>;
+}
+
+/** The tag of content that is in memory: 128 bits of its SHA-256, the same in every process. */
+export async function tagOf(content: Uint8Array): Promise<string> {
+  return encodeHex(new Uint8Array(await crypto.subtle.digest("SHA-256", content as Uint8Array<ArrayBuffer>), 0, 16));
 }
 
 /** A file, and the compressed ones next to it. */

@@ -85,7 +85,7 @@ describe("a directory with default options", () => {
       "cache-control": "no-cache",
       "last-modified": D,
       "accept-ranges": "bytes",
-      etag: expect.stringMatching(/^"8-[0-9a-f]+"$/),
+      etag: expect.stringMatching(/^"[0-9a-f]{32}"$/),
     });
     expect(headers.get("vary")).toBeUndefined();
     expect(headers.get("content-disposition")).toBeUndefined();
@@ -274,7 +274,7 @@ describe("Files.answer", () => {
     );
   it("is a file at any path of the application's", async () => {
     const { status, body, headers } = await Test.call(Test.app([route(join(root, "out.txt"))]), "GET", "/");
-    expect([status, body, headers.get("etag")]).toEqual([200, "SECRET", expect.stringMatching(/^"6-/)]);
+    expect([status, body, headers.get("etag")]).toEqual([200, "SECRET", expect.stringMatching(/^"[0-9a-f]{32}"$/)]);
   });
   it.each([[root], [join(root, "nothing")], [join(root, "a.txt", "below")], ["\0"]])(
     "is undefined for %j",

@@ -66,9 +66,14 @@ describe("of the files of a directory there are kept", () => {
     expect([await lengthNow(256), await lengthNow(0)]).toEqual([most, 1]);
   });
 
-  it("versions of 4096, whatever their size", async () => {
-    await areAskedFor(4097, most + 1);
-    expect([await lengthNow(4096), await lengthNow(0)]).toEqual([most + 1, 1]);
+  it("4096, whatever their size", async () => {
+    await areAskedFor(4097, 10);
+    expect([await lengthNow(4096), await lengthNow(0)]).toEqual([10, 1]);
+  });
+
+  it("none that is longer, which is looked at each time", async () => {
+    write(0, most + 1);
+    expect([await length(0), await lengthNow(0)]).toEqual([most + 1, 1]);
   });
 
   it("as many after one of them has changed again and again", async () => {
