@@ -161,6 +161,18 @@ export function isSafe(name: string, dotfiles: boolean): boolean {
   return dotfiles || !name.startsWith(".");
 }
 
+const devices = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³])(?:\.|$)/i;
+/** The short name that a file system may give a file: `ENV~1` leads to `.env`. */
+const shortName = /^[^.]{1,6}~\d+(?:\.[^.]{0,3})?$/;
+
+/**
+ * Whether a segment is the name of one file on Windows, and no other name of one: a colon names a stream or a drive, dots and blanks
+ * at the end are dropped, and a device is in every folder.
+ */
+export function isWindowsName(segment: string): boolean {
+  return !/[:<>"|?*]|[. ]$/.test(segment) && !devices.test(segment) && !shortName.test(segment);
+}
+
 /** `Cache-Control` of what never changes. */
 export const immutableField = "public, max-age=31536000, immutable";
 

@@ -6,6 +6,7 @@ import type { FileHandle } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { contentTypeOf, encodings } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
+import { isWindowsName } from "./routes.ts";
 import type { FileSource } from "./routes.ts";
 import { tagOf } from "./version.ts";
 import type { FileVersion, FoundFile, StoredFile } from "./version.ts";
@@ -119,9 +120,8 @@ export class FileStore implements FileSource {
     return found;
   }
 
-  /** On Windows a colon names a stream or a drive, and dots and blanks at the end are dropped. */
   isName(segment: string): boolean {
-    return !isWindows || !/[:<>"|?*]|[. ]$/.test(segment);
+    return !isWindows || isWindowsName(segment);
   }
 
   async #load(path: string, kept: DiskFile | undefined): Promise<FoundFile> {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { isWindowsName } from "../../../adapters/files/routes.ts";
 import { Files } from "usher-http/files";
 import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
@@ -108,4 +109,19 @@ it("none of 700 leads out of the directory, or to a hidden file, and each is ans
   expect((await client.ask("GET /folder/file.txt").answer()).body).toBe("public");
   expect(answered.get(404)).toBeGreaterThan(600);
   expect(answered.get(200) ?? 0).toBeLessThan(10);
+});
+
+it.each<readonly [what: string, names: readonly string[], isName: boolean]>([
+  ["streams and drives", ["file.txt::$DATA", "file.txt:a", "C:", "C:file.txt"], false],
+  ["what is dropped at the end", ["file.txt.", "file.txt ", ".env. ."], false],
+  ["wildcards", ["*", "file.tx?", "FILE<", 'a"b', "a|b"], false],
+  ["devices", ["CON", "nul.txt", "Aux.tar.gz", "COM1", "lpt9.log", "com¹"], false],
+  ["short names", ["ENV~1", "GIT~1", "HTPASS~1", "INDEX~1.HTM", "AB12CD~1.X", "A~10"], false],
+  [
+    "names",
+    ["file.txt", ".env", "console.js", "com.js", "com10", "vendors~main.js", "vendors~0.js", "~1", "a~1.html"],
+    true,
+  ],
+])("on Windows %s are names of files or not: %j", (_what, names, isName) => {
+  for (const name of names) expect([name, isWindowsName(name)]).toEqual([name, isName]);
 });
