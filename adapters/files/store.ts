@@ -174,10 +174,7 @@ export class FileStore implements FileSource {
     if (stats === undefined) return undefined;
     if (stats.isDirectory()) return "directory";
     if (!stats.isFile()) return undefined;
-    if (known?.isOf(real, stats) === true) return known;
-    return Number(stats.size) > maxKeptFile
-      ? new DiskVersion(real, stats, coded(stampOf(stats), encoding))
-      : small(real, stats, encoding);
+    return known?.isOf(real, stats) === true ? known : newVersion(real, encoding);
   }
 
   /**
@@ -239,19 +236,19 @@ async function existing<A>(found: Promise<A>): Promise<A | undefined> {
 // Where a path became a link since, it is not followed; where it became a pipe, opening it does not wait.
 const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-async function small(
-  path: string,
-  stats: BigIntStats,
-  encoding: Encoding | undefined,
-): Promise<DiskVersion | undefined> {
+async function newVersion(path: string, encoding: Encoding | undefined): Promise<DiskVersion | undefined> {
   const handle = await existing(open(path, openFlags));
   if (handle === undefined) return undefined;
   try {
+    // Another file may be at the path since that was looked at.
+    const stats = await handle.stat({ bigint: true });
+    if (!stats.isFile()) return undefined;
+    if (stats.size > maxKeptFile) return new DiskVersion(path, stats, coded(stampOf(stats), encoding));
     const bytes = new Uint8Array(Number(stats.size));
     const read = await readFully(handle, bytes, 0);
     const now = await handle.stat({ bigint: true });
     // A file that is being written now is read when it is sent.
-    const isWhole = read === bytes.byteLength && now.isFile() && stampOf(now) === stampOf(stats);
+    const isWhole = read === bytes.byteLength && stampOf(now) === stampOf(stats);
     const tag = isWhole ? await tagOf(bytes) : stampOf(stats);
     return new DiskVersion(path, stats, coded(tag, encoding), isWhole ? bytes : undefined);
   } finally {

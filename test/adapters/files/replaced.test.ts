@@ -1,8 +1,10 @@
 /** Deployments while the server runs: files that others replace, and a root that leads to another folder. */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import disk from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { App, Test } from "usher-http";
 import { Files } from "usher-http/files";
 import { eventually } from "../../support/eventually.ts";
@@ -46,6 +48,36 @@ describe("a file of another content, with the length and the time of the one bef
     expect(await get({ "if-none-match": tag })).toMatchObject({ status: 200, body: "two" });
   });
 });
+
+it.each([
+  ["a small file", 10],
+  ["a large file", 100_000],
+])("%s that is replaced between two looks at it is sent whole", async (_what, length) => {
+  put("index.html", "one");
+  const look = disk.stat;
+  const looking = vi.spyOn(disk, "stat").mockImplementationOnce(async (...given) => {
+    const seen = await look(...given);
+    put("index.html", new Uint8Array(length));
+    return seen;
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    looking.mockRestore();
+    syncBuiltinESMExports();
+  });
+  const { headers, body } = await Test.call(Test.app(Files.directory(folder)), "GET", "/index.html");
+  expect([headers.get("content-length"), body.length]).toEqual([`${length}`, length]);
+});
+
+it.skipIf(process.getuid?.() === 0).each([10, 100_000])(
+  "a file of %i bytes that may not be read is a 404",
+  async (length) => {
+    put("secret.txt", new Uint8Array(length));
+    chmodSync(join(folder, "secret.txt"), 0);
+    const { fetch } = App.make(Files.directory(folder));
+    expect((await fetch(new Request("http://localhost/secret.txt"))).status).toBe(404);
+  },
+);
 
 it("a large file that was replaced since it was last sent is sent whole", async () => {
   const { fetch } = App.make(Files.directory(folder));
