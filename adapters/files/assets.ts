@@ -116,7 +116,8 @@ function changed(asset: Response, prefix: readonly string[], cacheControl: strin
   // `/about/index.html` leads to `/about/`, which is `/about` here, and below the prefix.
   const location = headers.get("location");
   if (location?.startsWith("/") === true && !location.startsWith("//")) {
-    headers.set("location", ["", ...prefix].join("/") + location.replace(/^([^?#]*[^/?#])\/(?=[?#]|$)/, "$1"));
+    const below = ["", ...prefix].join("/") + location;
+    headers.set("location", below.replace(/^([^?#]*[^/?#])\/(?=[?#]|$)/, "$1"));
   }
   const { status, body } = asset;
   return new Response(isRedirect(asset) || status === 304 ? null : body, { status, headers });

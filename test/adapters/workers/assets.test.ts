@@ -126,6 +126,8 @@ describe("the assets of a Worker", () => {
     expect([index.status, index.headers.get("location")]).toEqual([307, "/site/about"]);
     const root = await ask("/index.html");
     expect([root.status, root.headers.get("location")]).toEqual([307, "/"]);
+    const below = await ask("/site/index.html");
+    expect([below.status, below.headers.get("location")]).toEqual([307, "/site"]);
   });
 
   it("are what a Worker has in the place of a file system", async () => {
@@ -141,6 +143,7 @@ describe("the query of an asset's URL", () => {
   it.each([
     ["/site/about/index.html?from=a%20b&next=/x/", "/site/about?from=a%20b&next=/x/"],
     ["/index.html?q='1'", "/?q=%271%27"],
+    ["/site/index.html?q=1", "/site?q=1"],
     ["/site/about.html?", "/site/about"],
   ])("redirect %s with its query to %s", async (path, location) => {
     const answered = await ask(path);
