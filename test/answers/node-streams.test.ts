@@ -1,10 +1,11 @@
 /** Streams of Node's, as of `createReadStream`, that are answers: one that is not sent, or not to its end, is destroyed. */
+import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Answer, App, Meta, Path, Returns, Test, get, html } from "usher-http";
+import { Answer, App, Meta, Path, Returns, Test, deadline, get, html } from "usher-http";
 import type { AppOptions, Middleware, Route } from "usher-http";
 import { Compress } from "usher-http/compress";
 import { Conditional } from "usher-http/conditional";
@@ -58,8 +59,8 @@ describe("a stream of Node's that is not sent is destroyed", () => {
       (stream) =>
         get(
           Path.root,
-          { returns: Returns.response, meta: Meta.empty.add(Meta.deadline, 20) },
-          async () => (await setTimeout(60), Answer.stream(stream)),
+          { inputs: { deadline }, returns: Returns.response, meta: Meta.empty.add(Meta.deadline, 20) },
+          async ({ deadline }) => (await once(deadline, "abort"), Answer.stream(stream)),
         ),
     ],
   ])("%s", async (_what, routeOf, options = {}, init = {}) => {
