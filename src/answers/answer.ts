@@ -133,8 +133,12 @@ export function isHandshakeOwned(name: string): boolean {
   return handshakeOwned.has(name.toLowerCase());
 }
 
-// A 426 names in `Upgrade` the protocol that it requires (RFC 9110 §15.5.22).
-export function isServerOwned(name: string, status: number): boolean {
+/**
+ * Whether only the framework writes a header. A 426 names in `Upgrade` the protocol that it requires (RFC 9110 §15.5.22).
+ *
+ * @param statuses Of the answer, and of the code that it refuses with: an app's format may answer that with another.
+ */
+export function isServerOwned(name: string, statuses: readonly (number | undefined)[]): boolean {
   const lower = name.toLowerCase();
-  return serverOwned.has(lower) && !(lower === "upgrade" && status === 426);
+  return serverOwned.has(lower) && !(lower === "upgrade" && statuses.includes(426));
 }

@@ -8,6 +8,7 @@ import {
   Codec,
   Path,
   Refusal,
+  RefusalFormat,
   Returns,
   Socket,
   Test,
@@ -63,6 +64,17 @@ describe("a handshake: refused by 426", () => {
 
   it("of a HEAD is a 426", async () => {
     expect((await call("/echo", opening, "HEAD"))[0]).toBe(426);
+  });
+
+  it.each([
+    ["an app's format", { refusalFormat: RefusalFormat.problemDetails({ statuses: { upgrade_required: 400 } }) }],
+    [
+      "middleware",
+      { middleware: [async (_: unknown, next: () => Promise<Answer>) => ({ ...(await next()), status: 400 })] },
+    ],
+  ])("has the status of %s, and names the protocol still", async (_, options) => {
+    const { status, body, headers } = await Test.call(Test.app([echo], options), "GET", "/echo");
+    expect([status, JSON.parse(body).error, headers.get("upgrade")]).toEqual([400, "upgrade_required", "websocket"]);
   });
 
   it("that comes over what cannot upgrade is a 426", async () => {
