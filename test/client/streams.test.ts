@@ -195,15 +195,14 @@ describe("an event stream: resuming", () => {
     await waitOut();
     await waitOut();
     await reading;
-    const utf8 = Buffer.from("zwölf").toString("latin1");
     expect(seen).toEqual([
       [1, "1"],
       [2, "zwölf"],
-      [`after ${utf8}`, "zwölf"],
+      ["after zwölf", "zwölf"],
       [3, "3"],
       ["after 3", "3"],
     ]);
-    expect(asked).toEqual(["0", utf8, "3"]);
+    expect(asked).toEqual(["0", "zwölf", "3"]);
     expect(wait.mock.calls.map(([, ms]) => ms).filter((ms) => ms !== keepAliveMs)).toEqual([4000, 4000]);
   });
 

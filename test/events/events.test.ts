@@ -268,6 +268,16 @@ describe("an event stream: resuming", () => {
     });
   });
 
+  it.each([
+    ["UTF-8", "zw\u00c3\u00b6lf", "zwölf"],
+    ["other bytes", "zw\u00f6lf", "zwölf"],
+    ["bytes and more", "\u00c3\u00b6\u0101", "\u00c3\u00b6\u0101"],
+  ])("reads an id of %s", async (_, sent, read) => {
+    const last = Header.required("last-event-id", Codec.string);
+    const app = Test.app([get(path, { inputs: { last }, returns: Returns.text }, ({ last }) => last)]);
+    expect((await Test.call(app, "GET", "/stream", { headers: { "last-event-id": sent } })).body).toBe(read);
+  });
+
   it("EV-19 has a head for HEAD, and no producer", async () => {
     let ran = false;
     const { status, headers, body } = await Test.call(

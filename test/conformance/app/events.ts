@@ -43,6 +43,13 @@ export const events: readonly Route[] = [
       async (send) =>
         void (await send(Event.make(count, last + 1, { id: `${last + 1}` }))),
   ),
+  get(
+    Path.of("events", "after"),
+    { inputs: { last: Header.required("last-event-id", Codec.string) }, returns: Returns.events([token]) },
+    ({ last }) =>
+      async (send) =>
+        void (await send(Event.make(token, `after ${last}`))),
+  ),
   // One event, and another once it is let; what its sends answer is noted, and that it is over.
   get(
     Path.of("events", "wait", key),

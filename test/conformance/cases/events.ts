@@ -8,6 +8,7 @@ const headers = [
   ["x-accel-buffering", "no"],
 ] as const;
 const stream = (body: string) => streamed("text/event-stream", body, { headers });
+const bytes = (text: string) => Buffer.from(text).toString("latin1");
 const one = "event: state\ndata: 1\n\n";
 
 export const events: readonly MessageCase[] = [
@@ -26,6 +27,12 @@ export const events: readonly MessageCase[] = [
     ask: "GET /events/resumed",
     headers: [["last-event-id", "41"]],
     answer: stream("event: count\nid: 42\ndata: 42\n\n"),
+  },
+  {
+    name: "EV-16 behind an id in UTF-8, as every client sends it",
+    ask: "GET /events/after",
+    headers: [["last-event-id", bytes("zwölf 🙂")]],
+    answer: stream("event: token\ndata: after zwölf 🙂\n\n"),
   },
   {
     name: "EV-18 behind one that is none",

@@ -87,6 +87,7 @@ export const bun: Deviations = {
         "EV-10 none at all": 'transfer-encoding [], not ["chunked"]',
         "EV-16 from the beginning": 'transfer-encoding [], not ["chunked"]',
         "EV-16 behind the last one that was had": 'transfer-encoding [], not ["chunked"]',
+        "EV-16 behind an id in UTF-8, as every client sends it": 'transfer-encoding [], not ["chunked"]',
         "JL-70 lines are sent": 'transfer-encoding [], not ["chunked"]',
         "JL-71 no lines are an empty body": 'transfer-encoding [], not ["chunked"]',
         "AN-25 a stream to HTTP/1.0 ends with its connection": 'content-length ["13"], not []',
