@@ -58,13 +58,13 @@ function signalsOf({ signal }: RequestParts): readonly AbortSignal[] {
 /** Prints a path like `Path.url`. Throws for a segment that no request can have. */
 function pathOf(pattern: string, path: RequestFields = {}): string {
   const segments = pattern.split("/").flatMap((segment) => {
-    const [, name, rest] = /^\{(.+?)(\*?)\}$/.exec(segment) ?? [];
+    const [, name, rest] = /^{(.+?)(\*?)}$/.exec(segment) ?? [];
     if (!name) return segment;
     const values = rest ? (path[name] as readonly unknown[]) : [path[name] ?? ""];
     return values.map((value) => {
       const text = textOf(value);
       // `Request` removes a segment of dots, even encoded, and would call another route.
-      if (/^\.{0,2}$/.test(text)) throw new TypeError(`${pattern}: ${name} is missing, or is not a valid segment`);
+      if (/^\.?\.?$/.test(text)) throw new TypeError(`${pattern}: ${name} is missing, or is not a valid segment`);
       return text;
     });
   });
@@ -105,7 +105,7 @@ async function outcomeOf(
       form || lines ? (await import("./received.ts")).withBody(request, form && pairsOf(form), lines) : request,
     );
     const type = response.headers.get("content-type") ?? "";
-    const isOther = response.ok && type && !/[/+]json\b/i.test(type);
+    const isOther = response.ok && type && !/[/+]json( |;|$)/i.test(type);
     const ending = isOther || !signals[0] ? response : (await import("./received.ts")).endingBy(signals, response);
     if (!response.ok) {
       try {

@@ -13,6 +13,17 @@ function kindOf(value: unknown): string {
 }
 
 it.each([
+  "application/json",
+  "Application/JSON ; charset=utf-8",
+  "application/vnd.example+json",
+  "application/vnd.example+json;v=1",
+])("%s is JSON", async (type) => {
+  const fetch = async () => new Response("7", { headers: { "content-type": type } });
+  const got = await Client.of<[typeof feed]>({ baseUrl: "http://localhost", fetch })["GET /feed"]();
+  expect(got).toMatchObject({ ok: true, value: 7 });
+});
+
+it.each([
   ["text/event-stream", "stream"],
   ["TEXT/Event-Stream ;charset=utf-8", "stream"],
   ["text/event-stream-foo", "text"],
@@ -20,6 +31,9 @@ it.each([
   ["application/jsonl", "stream"],
   ["application/x-ndjson ; a=b", "stream"],
   ["application/jsonl-foo", "response"],
+  ["application/json-seq", "response"],
+  ["application/json5; a=b", "response"],
+  ["application/vnd.example+json-seq", "response"],
 ])("%s is a %s", async (type, expected) => {
   const fetch = async () => new Response("", { headers: { "content-type": type } });
   const got = await Client.of<[typeof feed]>({ baseUrl: "http://localhost", fetch })["GET /feed"]();
