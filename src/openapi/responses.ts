@@ -32,7 +32,7 @@ import { keyed } from "./texts.ts";
 export function corsOf(cors: CorsExtension | undefined, route: Route): object | undefined {
   if (cors === undefined || cors.routes?.includes(route) === false) return undefined;
   const { origins, credentials, headers, expose, maxAgeMs } = cors;
-  return { origins, credentials, headers, expose, maxAge: Math.floor(maxAgeMs / 1000) };
+  return { origins, credentials, headers, expose, maxAge: Math.ceil(maxAgeMs / 1000) };
 }
 
 /** Responses by status. */

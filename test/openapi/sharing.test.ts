@@ -1,6 +1,6 @@
 /** What the document says of an app's CORS policy. */
 import { expect, it } from "vitest";
-import { Cors, Openapi, Path, Returns, get } from "usher-http";
+import { Cors, Openapi, Path, Returns, Test, get } from "usher-http";
 
 const shared = get(Path.of("shared"), { returns: Returns.text }, () => "");
 const own = get(Path.of("own"), { returns: Returns.text }, () => "");
@@ -16,6 +16,14 @@ it("each operation that the policy covers says whose pages may read its answers"
   const headers = ["authorization", "content-type"];
   const said = { origins: ["https://app.example"], credentials: true, headers, expose: ["x-page"], maxAge: 600 };
   expect(told(cors)).toEqual([said, undefined]);
+});
+
+it("tells the seconds of Access-Control-Max-Age", async () => {
+  const cors = Cors.make({ origins: ["https://app.example"], maxAgeMs: 1500 });
+  const headers = { origin: "https://app.example", "access-control-request-method": "GET" };
+  const answer = await Test.call(Test.app([shared], { cors }), "OPTIONS", "/shared", { headers });
+  expect(answer.headers.get("access-control-max-age")).toBe("2");
+  expect(told(cors)[0]).toMatchObject({ maxAge: 2 });
 });
 
 it("a policy of all routes is told at all of them, and none at none", () => {
