@@ -64,10 +64,10 @@ export function networkOf(text: string, ipv6Prefix: number): string {
   return translated.every((byte, i) => bytes[i] === byte) ? bytes.subarray(12).join(".") : prefixOf(bytes, ipv6Prefix);
 }
 
-/** An address as a proxy writes it, without its port and brackets. */
+/** An address as a proxy writes it, without its port, which may be a name (RFC 7239 §6.3), and its brackets. */
 export function withoutPort(text: string): string {
-  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1];
-  return bracketed ?? (/^[^:]*:\d+$/.test(text) ? text.slice(0, text.indexOf(":")) : text);
+  const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::(?:\d+|_[\w.-]+))?$/.exec(text) ?? [];
+  return bracketed ?? plain ?? text;
 }
 
 // RFC 4007 §11: the zone names the local link.

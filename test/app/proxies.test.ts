@@ -50,6 +50,8 @@ describe("the client", () => {
     ["SV-27 a hidden hop", forwarded("for=1.2.3.4, for=_hidden"), "10.0.0.1"],
     ["SV-27 a hop that says nothing", forwarded("for=1.2.3.4, proto=http"), "10.0.0.1"],
     ["SV-27 an IPv6 hop", forwarded('for="[2001:db8::1]:4711"'), "2001:db8::1"],
+    ["SV-27 a hop with a hidden port", forwarded('for="192.0.2.43:_a.1-b"'), "192.0.2.43"],
+    ["SV-27 an IPv6 hop with a hidden port", forwarded('for="[2001:db8::1]:_b"'), "2001:db8::1"],
     ["with its port", forwarded('for="1.2.3.4:4711"'), "1.2.3.4"],
     ["what cannot be read", forwarded("for=1.2.3.4;;for=x"), "10.0.0.1"],
     ["trusted hops", forwarded("for=6.6.6.6, for=1.2.3.4", "for=10.0.0.9"), "1.2.3.4"],
