@@ -30,13 +30,15 @@ const take = script(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
-local used = tonumber(redis.call('GET', KEYS[1]) or '0')
-used = math.min(math.max(used, now), now + interval * burst)
+local known = tonumber(redis.call('GET', KEYS[1]) or '0')
+local used = math.min(math.max(known, now), now + interval * burst)
 local ahead = used - now - interval * (burst - 1)
-if ahead > 0.001 then return string.format('%.3f', ahead) end
-used = used + interval
-redis.call('SET', KEYS[1], string.format('%.3f', used), 'PX', math.max(1, math.ceil(used - now)))
-return '0'
+local passes = ahead <= 0.001
+if passes then used = used + interval end
+if passes or used < known then
+  redis.call('SET', KEYS[1], string.format('%.3f', used), 'PX', math.max(1, math.ceil(used - now)))
+end
+return passes and '0' or string.format('%.3f', ahead)
 `);
 
 /**

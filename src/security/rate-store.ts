@@ -79,12 +79,15 @@ class MemoryRateStore implements RateMemory {
   take(counted: string, { intervalMs, burst }: RateRule, at: Date): number {
     const key = keyOf(counted);
     const now = at.getTime();
-    const known = this.#usedUp.get(key);
-    // If the clock is set back, a key waits at most one burst, and not until the old time.
-    const usedUp = known === undefined || known < now ? now : Math.min(known, now + intervalMs * burst);
+    const known = this.#usedUp.get(key) ?? now;
+    // If the clock is set back, a key waits at most one burst from then on, and not until the old time.
+    const usedUp = Math.min(Math.max(known, now), now + intervalMs * burst);
     const ahead = usedUp - now - intervalMs * (burst - 1);
     // Rounding errors of sums, such as three thirds of a second, are far below this.
-    if (ahead > 1e-6) return ahead;
+    if (ahead > 1e-6) {
+      if (usedUp < known) this.#usedUp.set(key, usedUp);
+      return ahead;
+    }
     if (++this.#passed % sweepEvery === 0) this.#sweep(now);
     if (this.#usedUp.set(key, usedUp + intervalMs)) this.#characters += key.length;
     while (this.#usedUp.size > this.#most || this.#characters > this.#most * charactersPerKey) {

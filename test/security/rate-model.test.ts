@@ -22,11 +22,15 @@ class TableModel {
   /** How long a request waits: 0 where it passes. */
   take(key: string, { intervalMs, burst }: RateRule, now: number): number {
     // A clock that was set back keeps nobody waiting for longer than a burst takes.
-    const usedUp = Math.min(Math.max(this.#usedUp.get(key) ?? now, now), now + intervalMs * burst);
+    const known = this.#usedUp.get(key) ?? now;
+    const usedUp = Math.min(Math.max(known, now), now + intervalMs * burst);
     const ahead = usedUp - now - intervalMs * (burst - 1);
-    if (ahead > 0) return ahead;
-    this.#usedUp.delete(key);
-    this.#usedUp.set(key, usedUp + intervalMs);
+    const passes = ahead <= 0;
+    if (passes || usedUp < known) {
+      this.#usedUp.delete(key);
+      this.#usedUp.set(key, usedUp + (passes ? intervalMs : 0));
+    }
+    if (!passes) return ahead;
     for (const oldest of this.#usedUp.keys()) {
       const characters = [...this.#usedUp.keys()].join("").length;
       if (this.#usedUp.size <= this.#most && characters <= 64 * this.#most) break;

@@ -82,6 +82,19 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
     await store.close();
   });
 
+  it("RL keep nobody waiting for a clock that was set back", async () => {
+    const prefix = `${freshKey()}:`;
+    const store = await rateStore(url, { prefix, ...waits });
+    const looking = await createClient({ url }).connect();
+    const rule = { intervalMs: hour, burst: 2 };
+    await looking.set(`${prefix}a`, String(Date.now() + 24 * hour), { PX: 24 * hour });
+    expect(await store.take("a", rule, now)).toBe(hour);
+    const left = [Number(await looking.get(`${prefix}a`)) - Date.now(), await looking.pTTL(`${prefix}a`)];
+    for (const ms of left) expect(Math.abs(ms - 2 * hour)).toBeLessThan(300_000);
+    await looking.close();
+    await store.close();
+  });
+
   it("RL keep a key no longer than it says something", async () => {
     const store = await rateStore(url, { prefix: "usher-test:", ...waits });
     const key = freshKey();
