@@ -191,10 +191,12 @@ export class IssuerClient implements OidcIssuer {
   async metadata(): Promise<AuthorizationServer> {
     const now = Date.now();
     const known = this.#description;
-    const age = known === undefined ? Number.POSITIVE_INFINITY : now - known.readAt;
-    if (known !== undefined && (age < this.#freshMs || (now < this.#askAgainAt && age < staleMs)))
-      return known.metadata;
-    if (now < this.#askAgainAt) throw new IssuerAway("the issuer could not be reached a moment ago");
+    // A clock may be set back: what is far ahead of it is over.
+    const age = known === undefined ? Number.POSITIVE_INFINITY : Math.abs(now - known.readAt);
+    const restsMs = this.#askAgainAt - now;
+    const isResting = restsMs > 0 && restsMs <= restMs.stale;
+    if (known !== undefined && (age < this.#freshMs || (isResting && age < staleMs))) return known.metadata;
+    if (isResting) throw new IssuerAway("the issuer could not be reached a moment ago");
     // While one request asks, others use what is there.
     if (age < staleMs) this.#askAgainAt = now + restMs.stale;
     try {

@@ -98,6 +98,21 @@ describe("the issuer's description", () => {
   });
 });
 
+describe("the issuer's description, by a clock that is set back", () => {
+  it("is asked for at once after a clock was set back, and again when it is old by the new one", async () => {
+    holdClock();
+    const shop = new Shop();
+    shop.issuer.answers = { instead: down };
+    expect((await begin(shop)).status).toBe(503);
+    shop.issuer.answers = {};
+    pass(-3_600_000);
+    expect((await begin(shop)).status).toBe(303);
+    pass(-3_600_000);
+    await begin(shop);
+    expect(shop.issuer.count(discovery)).toBe(3);
+  });
+});
+
 describe("an issuer that fails or changes meanwhile", () => {
   it("is not asked again in the second after a call that had no answer in time", async () => {
     holdClock();
