@@ -14,8 +14,8 @@ export interface CorsOptions {
   /** Whether those pages may send cookies and read the responses; false by default, and never with `"any"`. */
   readonly credentials?: boolean;
   /**
-   * The request headers that those pages may set, besides the CORS-safelisted ones: `authorization` and `content-type` by
-   * default.
+   * The request headers that those pages may set, besides the CORS-safelisted ones and `last-event-id`: `authorization` and
+   * `content-type` by default.
    */
   readonly headers?: readonly string[];
   /** The response headers that those pages may read, besides the CORS-safelisted ones. */
@@ -54,6 +54,8 @@ type Headers = Answer["headers"];
 export function make(options: CorsOptions): Cors {
   const { origins, credentials, headers: sent, expose, maxAgeMs, routes } = checked(options);
   const headers = sent.map((name) => name.toLowerCase());
+  // An `EventSource` resumes its stream without asking; the typed client has to ask.
+  const sendable = new Set([...headers, "last-event-id"]);
   if (origins === "any" && credentials) {
     throw new Error(
       "Cors.make: origins any with credentials would let every site act as its visitors: list the origins",
@@ -93,7 +95,7 @@ export function make(options: CorsOptions): Cors {
       ["vary", "Origin"],
       ["vary", "Access-Control-Request-Method, Access-Control-Request-Headers"],
     ];
-    const wanted = [...new Set(requestedHeaders(request).filter((name) => headers.includes(name)))];
+    const wanted = [...new Set(requestedHeaders(request).filter((name) => sendable.has(name)))];
     const granted: Headers = [
       ["access-control-allow-origin", origin ?? ""],
       ["access-control-allow-methods", methods.join(", ")],

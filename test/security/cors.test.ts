@@ -69,7 +69,9 @@ describe("a preflight", () => {
       vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
     });
   });
+});
 
+describe("a preflight: the headers it asks for", () => {
   it("CO asks for no header, or for none that is allowed", async () => {
     const none = { status: 204, "access-control-allow-origin": origin };
     for (const headers of [asking(), asking(["access-control-request-headers", "x-unlisted"])]) {
@@ -87,6 +89,18 @@ describe("a preflight", () => {
     });
   });
 
+  it("CO asks to resume an event stream, which every policy allows", async () => {
+    const headers = [...cross.slice(0, 2), ["access-control-request-method", "GET"]] as const;
+    const resumed = [...headers, ["access-control-request-headers", "last-event-id,x-unlisted"]] as const;
+    for (const own of [{}, { headers: ["x-mine"] }]) {
+      const cors = Cors.make({ origins: [origin], ...own });
+      const answered = await ask("OPTIONS", "/api/item", resumed, { cors });
+      expect(answered).toMatchObject({ "access-control-allow-headers": "last-event-id" });
+    }
+  });
+});
+
+describe("a preflight: the routes it is for", () => {
   it("CO is told of the routes the policy is for alone", async () => {
     const answered = await ask("OPTIONS", "/api/item", asking(), {
       cors: Cors.make({ origins: [origin], routes: [getItem], maxAgeMs: 0 }),
