@@ -63,7 +63,7 @@ export function answer(answer: Answer, validators: Validators): Answer {
  *   { inputs: { id: param(id), validators: Conditional.validators }, returns: Returns.json(Order) },
  *   async ({ id, validators }) => {
  *     const order = await find(id);
- *     validators({ etag: String(order.version), lastModified: order.changedAt });
+ *     validators({ etag: String(order.version) });
  *     return order;
  *   },
  * );

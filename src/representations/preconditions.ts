@@ -10,7 +10,10 @@ import { Unwritable } from "../refusals.ts";
 export interface Validators {
   /** The text between the quotes of a strong entity tag, or an entity tag. */
   readonly etag?: string | EntityTag;
-  /** When it changed last; HTTP compares whole seconds. */
+  /**
+   * When it changed last; HTTP compares whole seconds. A browser may use its copy for a tenth of the time since then without
+   * asking, unless the response has a `Cache-Control` such as `no-cache`.
+   */
   readonly lastModified?: Date;
 }
 
