@@ -14,6 +14,15 @@ interface SenderMessage {
   readonly hasGap: boolean;
 }
 
+/** What is known of another sender. */
+interface KnownSender {
+  readonly last: number;
+  /** For how long this process had received all that was sent, when the first message of the sender arrived. */
+  readonly knownMs: number;
+}
+
+// A mark may come that much later than it says, behind what was sent before it.
+const markLateMs = 10_000;
 // Past this many senders, the one with the oldest message is forgotten.
 const maxSenders = 1000;
 
@@ -24,8 +33,7 @@ const maxSenders = 1000;
 export class SequenceNumbers {
   readonly #sender = freshHex(8);
   #last = 0;
-  /** The last number of each other sender. */
-  #lastNumbers = new OldestFirst<number>();
+  #senders = new OldestFirst<KnownSender>();
 
   /** The next message. Its number is used even if sending fails, so that the others notice the gap. */
   event(topic: string, wire: string): string {
@@ -55,23 +63,26 @@ export class SequenceNumbers {
     const end = head.length + Number(topicLength ?? 0);
     if (end > message.length) return undefined;
     const number = Number(digits);
-    const known = this.#lastNumbers.get(sender);
-    if (known !== undefined && (isEvent ? number <= known : number < known)) return undefined;
-    this.#remember(sender, number);
-    // An unknown sender has sent nothing since this process connected: only the sender knows whether it failed to since then.
-    const hasGap = known === undefined ? Number(unsentMs) < connectedMs : number > known + (isEvent ? 1 : 0);
+    const known = this.#senders.get(sender);
+    if (known !== undefined && (isEvent ? number <= known.last : number < known.last)) return undefined;
+    const { last = number, knownMs = connectedMs } = known ?? {};
+    // What a sender did not send before its first message leaves no gap in its numbers. Its mark reports that, perhaps twice.
+    const ago = Number(unsentMs);
+    const isUntold = ago < connectedMs && connectedMs - ago < knownMs + markLateMs;
+    this.#remember(sender, { last: number, knownMs: isUntold ? Number.NEGATIVE_INFINITY : knownMs });
+    const hasGap = isUntold || number > last + (isEvent ? 1 : 0);
     if (!isEvent) return { event: undefined, hasGap };
     return { event: { topic: message.slice(head.length, end), wire: message.slice(end) }, hasGap };
   }
 
   /** Forgets the others' numbers, after a break in the connection. */
   forget(): void {
-    this.#lastNumbers = new OldestFirst();
+    this.#senders = new OldestFirst();
   }
 
-  #remember(sender: string, number: number): void {
-    this.#lastNumbers.set(sender, number);
-    if (this.#lastNumbers.size > maxSenders) this.#lastNumbers.deleteOldest();
+  #remember(sender: string, known: KnownSender): void {
+    this.#senders.set(sender, known);
+    if (this.#senders.size > maxSenders) this.#senders.deleteOldest();
   }
 }
 

@@ -72,3 +72,25 @@ describe("numbered messages", () => {
     expect(there.read(first.event("t", "3"))).toEqual({ event: { topic: "t", wire: "3" }, hasGap: false });
   });
 });
+
+describe("numbered messages without one that was not sent", () => {
+  const pair = () => [new SequenceNumbers(), new SequenceNumbers()] as const;
+
+  it("of a sender whose next event came first are a gap, once it reports the one that it did not send", () => {
+    const [here, there] = pair();
+    here.event("t", "not sent");
+    expect(there.read(here.event("t", "2"), 5000)).toMatchObject({ hasGap: false });
+    expect(there.read(here.mark(9000), 8000)).toMatchObject({ hasGap: false });
+    expect(there.read(here.mark(4000), 8000)).toMatchObject({ hasGap: true });
+    // As where the broker had the mark, and its answer was lost.
+    expect(there.read(here.mark(4100), 8100)).toMatchObject({ hasGap: false });
+  });
+
+  it("of a sender that was known before are a gap once", () => {
+    const [here, there] = pair();
+    there.read(here.mark(), 1000);
+    here.event("t", "not sent");
+    expect(there.read(here.event("t", "2"), 5000)).toMatchObject({ hasGap: true });
+    expect(there.read(here.mark(4000), 16_000)).toMatchObject({ hasGap: false });
+  });
+});

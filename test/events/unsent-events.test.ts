@@ -93,4 +93,16 @@ describe("an event that was not sent", () => {
     await engine.pass(5000);
     expect(other.told).toEqual(["missed", "missed"]);
   });
+
+  it("is missed by one to which the next event is the publisher's first message", async () => {
+    const [one, other] = [await apart(), await apart()];
+    const lines = [...engine.lines];
+    engine.lines.clear();
+    await expect(one.relay.publish("t", "1")).rejects.toThrow("it ended");
+    for (const line of lines) engine.lines.add(line);
+    await one.relay.publish("t", "2");
+    expect(other.told).toEqual(["t 2"]);
+    await engine.pass(30_000);
+    expect(other.told).toEqual(["t 2", "missed"]);
+  });
 });
