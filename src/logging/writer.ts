@@ -251,6 +251,14 @@ class LineBuffer {
   }
 
   finish(): void {
+    this.#writeAll();
+    if (this.#waiting.length > 0 || this.#dropped === 0) return;
+    this.#logDropped();
+    this.#writeAll();
+  }
+
+  /** Writes every line, and waits for a reader that takes some of them. */
+  #writeAll(): void {
     this.#queueNewest();
     let last = performance.now();
     while (this.#waiting.length > 0) {

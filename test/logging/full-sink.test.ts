@@ -1,6 +1,7 @@
 /** The lines that a reader who takes nothing has wait: as many each time that it is so, and the rest is counted. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { batch } from "../../src/logging/writer.ts";
+import { Log } from "usher-http";
+import { batch, useSink } from "../../src/logging/writer.ts";
 import { messages } from "../support/logs.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -85,4 +86,27 @@ it("waits with one timer, however many lines were written at once", () => {
   expect(timers).toEqual(Array.from({ length: 100 }, () => 1));
   vi.advanceTimersByTime(100);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it("says how many were dropped also where the process ends before", () => {
+  let isOpen = false;
+  const taken: string[] = [];
+  const sink = batch({
+    format: "json",
+    write: (bytes) => {
+      if (!isOpen) return 0;
+      taken.push(new TextDecoder().decode(bytes));
+      return bytes.byteLength;
+    },
+    pause: () => void (isOpen = true),
+  });
+  useSink(sink);
+  Log.setup();
+  for (let i = 0; i < 2000; i++) sink.write("x".repeat(9999));
+  sink.finish();
+  useSink({ write: (line) => console.error(line), format: "json" });
+  const lines = taken.join("").split("\n");
+  const kept = lines.filter((line) => line.startsWith("x")).length;
+  expect(kept).toBeLessThan(2000);
+  expect(lines.slice(kept)).toEqual([expect.stringContaining(`dropped ${2000 - kept} lines`), ""]);
 });
