@@ -278,6 +278,7 @@ function draining(app: CompiledApp, background: Background | undefined): Pick<Ap
     drain: () => {
       app.isStopping = true;
       background?.drain();
+      app.overload?.drain();
       for (const act of whenStopping.splice(0)) attempt(undefined, act);
     },
     onDrain: (act) => {

@@ -21,13 +21,20 @@ export class CountedLog {
     if (this.#timer === undefined) this.#log();
   }
 
+  /** Logs what was counted since the last line: the process may end before the next one. */
   stop(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#counted > 0) this.#write();
+  }
+
+  #write(): void {
+    logListener(this.#level, `${this.#message}: ${this.#counted}`);
+    this.#counted = 0;
   }
 
   #log(): void {
-    logListener(this.#level, `${this.#message}: ${this.#counted}`);
-    this.#counted = 0;
+    this.#write();
     const logMore = guarded(undefined, () => {
       this.#timer = undefined;
       if (this.#counted > 0) this.#log();

@@ -124,6 +124,11 @@ export class Overload {
     this.#inFlight--;
   }
 
+  /** The server stops: logs how many were refused so far. */
+  drain(): void {
+    for (const log of this.#logs.values()) log.stop();
+  }
+
   #refuses(bound: BoundName): false {
     countRefused(bound, 1);
     this.#logs.get(bound)?.count();
