@@ -14,11 +14,14 @@ export class List<A extends ListItem> {
   readonly #member: string;
   readonly #items: readonly A[];
   readonly #pageSize: number;
+  readonly #isOpen: boolean;
 
-  constructor(member: string, items: readonly A[], pageSize: number) {
+  /** @param isOpen Whether every caller may read it, and so a cache may give it to anyone. */
+  constructor(member: string, items: readonly A[], pageSize: number, isOpen: boolean) {
     this.#member = member;
     this.#items = items;
     this.#pageSize = pageSize;
+    this.#isOpen = isOpen;
   }
 
   /**
@@ -39,7 +42,7 @@ export class List<A extends ListItem> {
       if (shown?.has(item) !== false) page.push(item.listed);
     }
     const next = at < this.#items.length ? `,"nextCursor":"${at}"` : "";
-    const scope = shown === undefined ? "public" : "private";
+    const scope = this.#isOpen && shown === undefined ? "public" : "private";
     const caching = isModern ? `,"ttlMs":${keptMs},"cacheScope":"${scope}"` : "";
     return `"${this.#member}":[${page.join(",")}]${next}${caching}`;
   }

@@ -101,7 +101,9 @@ export function routes(routes: readonly Route[], options: McpOptions): readonly 
   const prompts = (more.prompts ?? []).map((prompt) => compilePrompt(prompt, names, problems));
   const info = { name, ...(title === undefined ? {} : { title }), version };
   const isProtected = authorization !== undefined;
-  const server = new McpServer({ info, instructions, tools, resources, prompts, pageSize, maxAnswer, isProtected });
+  const isOpen = Object.keys(inputs).length === 0;
+  const parts = { info, instructions, tools, resources, prompts, pageSize, maxAnswer, isProtected, isOpen };
+  const server = new McpServer(parts);
   const allowed = hosts === undefined ? undefined : new Set(hosts.map((host) => host.toLowerCase()));
   const challenge = authorization === undefined ? undefined : challengeOf(authorization);
   const received: Dep<ReceivedRequest> = {

@@ -34,6 +34,8 @@ export interface ServerParts {
   readonly maxAnswer: number;
   /** Whether a 401 is one of HTTP, so that a client signs in. */
   readonly isProtected: boolean;
+  /** Whether it answers every caller: it has no inputs that could refuse one. */
+  readonly isOpen: boolean;
 }
 
 /** Writes a notification of a request, before its result. */
@@ -89,18 +91,18 @@ export class McpServer {
   constructor(parts: ServerParts) {
     this.#parts = parts;
     this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
-    const { pageSize, resources, prompts } = parts;
-    const tools = new List("tools", parts.tools, pageSize);
+    const { pageSize, isOpen, resources, prompts } = parts;
+    const tools = new List("tools", parts.tools, pageSize, isOpen);
     const ofOneUri = resources.filter(({ isTemplate }) => !isTemplate);
     const ofTemplates = resources.filter(({ isTemplate }) => isTemplate);
     this.#resources = [...ofOneUri, ...ofTemplates];
-    const fixed = new List("resources", ofOneUri, pageSize);
-    const templates = new List("resourceTemplates", ofTemplates, pageSize);
+    const fixed = new List("resources", ofOneUri, pageSize, isOpen);
+    const templates = new List("resourceTemplates", ofTemplates, pageSize, isOpen);
     const both: readonly (readonly [string, MessageHandler])[] = [
       ["tools/list", (received) => this.#listTools(tools, received)],
       ["tools/call", (received) => this.#call(received)],
       ...(resources.length === 0 ? [] : this.#ofResources(fixed, templates)),
-      ...(prompts.length === 0 ? [] : this.#ofPrompts(new List("prompts", prompts, pageSize))),
+      ...(prompts.length === 0 ? [] : this.#ofPrompts(new List("prompts", prompts, pageSize, isOpen))),
     ];
     this.#legacy = new Map<string, MessageHandler>([
       ["initialize", ({ message }) => this.#initialize(message.params)],

@@ -82,6 +82,16 @@ describe("a client of 2026-07-28", () => {
     });
   });
 
+  it("gets lists for itself alone of a server that refuses other callers", async () => {
+    const prompts = [Mcp.prompt("hello", v.object({}), () => "Hello.")];
+    const inputs = { key: Header.required("x-key", Codec.string) };
+    const guarded = Test.app([echo, ...Mcp.routes([echo], { ...about, inputs, prompts })]);
+    for (const method of ["tools/list", "prompts/list"]) {
+      const listed = await resultOf(guarded, method, meta(), { ...headersOf(method), "x-key": "k" });
+      expect(listed).toMatchObject({ ttlMs: 60_000, cacheScope: "private" });
+    }
+  });
+
   const call = { name: "echo", arguments: { body: 1 } };
   it.each([
     ["without headers", "tools/list", {}, {}, 400, -32_020],
