@@ -83,7 +83,8 @@ export function make(options: CorsOptions): Cors {
   const exposed: Headers = expose.length === 0 ? none : [["access-control-expose-headers", expose.join(", ")]];
 
   const withHeaders = (request: InputRequest, answer: Answer): Answer => {
-    const origin = allowed(request);
+    // Two such headers let no page read it.
+    const origin = isShared(answer) ? undefined : allowed(request);
     const readable: Headers =
       origin === undefined ? none : [["access-control-allow-origin", origin], ...withCredentials, ...exposed];
     const vary: Headers = varies(answer) ? none : [["vary", "Origin"]];
@@ -140,6 +141,11 @@ function isOfVisitor(request: InputRequest): boolean {
 function requestedHeaders(request: InputRequest): readonly string[] {
   const names = request.lines("access-control-request-headers").join(",").toLowerCase().split(",");
   return names.map((name) => stripped(name));
+}
+
+/** Whether the route itself says whose pages may read it. */
+function isShared({ headers }: Answer): boolean {
+  return headers.some(([name]) => name.toLowerCase() === "access-control-allow-origin");
 }
 
 /** Whether the route's own `Vary` already names `Origin`. */

@@ -211,6 +211,16 @@ describe("an answer", () => {
   });
 });
 
+describe("an answer with a header of its own", () => {
+  it("CO has that one alone, since two let nobody read it", async () => {
+    const open = get(Path.of("font"), { returns: Returns.response }, () =>
+      Answer.make("font", { headers: [["Access-Control-Allow-Origin", "*"]] }),
+    );
+    const answered = await Test.call(Test.app([open], { cors: policyOfAll }), "GET", "/font", { headers: cross });
+    expect(answered.headers.get("access-control-allow-origin")).toBe("*");
+  });
+});
+
 describe("what changes something", () => {
   const cookie = ["cookie", "session=x"] as const;
   it.each<readonly [id: string, headers: Headers, cors: Cors, status: number]>([
