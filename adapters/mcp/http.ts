@@ -242,18 +242,24 @@ const loopbackAddress = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /**
  * Why a request may come by DNS rebinding; undefined where it does not. A page's request has an `Origin`, which must be of this
- * machine, of the hosts, or trusted by the app. A request from this machine must name this machine, or one of the hosts. Where
+ * machine, of the hosts, or named by the app. A request from this machine must name this machine, or one of the hosts. Where
  * hosts are given, every request must name one of them, or this machine.
  */
 function rebinding(request: RequestState, hosts: ReadonlySet<string> | undefined): string | undefined {
   const isOwn = (host: string): boolean => loopback.test(host) || hosts?.has(host) === true;
   for (const origin of request.lines("origin")) {
-    if (request.app.trustedOrigins?.has(origin) === true) continue;
-    if (!isOwn(nameOf(hostOfOrigin(origin)))) return "origin";
+    if (!isNamed(request, origin) && !isOwn(nameOf(hostOfOrigin(origin)))) return "origin";
   }
   const host = nameOf(request.host ?? "");
   const mustBeOwn = hosts !== undefined || loopbackAddress.test(request.client);
   return mustBeOwn && !isOwn(host) ? "host" : undefined;
+}
+
+/** Whether the app trusts an origin, or lets its pages read the answers. Where any may read them, none is named. */
+function isNamed({ app, match }: RequestState, origin: string): boolean {
+  const { trustedOrigins, cors } = app;
+  if (trustedOrigins?.has(origin) === true) return true;
+  return cors?.covers(match?.route.route) === true && cors.policy.named.has(origin);
 }
 
 function hostOfOrigin(origin: string): string {

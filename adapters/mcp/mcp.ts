@@ -57,7 +57,8 @@ export interface McpOptions {
   /**
    * The hosts that the server is reached by, without a port: `["api.example.com"]`. Where they are given, a request must name one of
    * them or this machine, in `Host` and in `Origin`. Unless given, a request from this machine must name this machine, and a page's
-   * `Origin` must be of this machine or in the app's `trustedOrigins`: a page elsewhere could reach the server by DNS rebinding.
+   * `Origin` must be of this machine, in the app's `trustedOrigins` or in its `cors`: a page elsewhere could reach the server by DNS
+   * rebinding.
    */
   readonly hosts?: readonly string[];
   /**

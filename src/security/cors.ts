@@ -34,6 +34,8 @@ export interface Cors extends CorsExtension {
 
 /** What a policy does for a request. */
 export interface CorsPolicy {
+  /** The origins that it names; none with `"any"`. */
+  readonly named: ReadonlySet<string>;
   /** The response to a preflight; the methods are those of the policy's routes at its path. */
   readonly preflight: (request: InputRequest, methods: readonly string[]) => Answer;
   /** The response of a covered route with its CORS headers. */
@@ -112,7 +114,7 @@ export function make(options: CorsOptions): Cors {
     if (origin === undefined || more.length > 0 || origin === "null") return false;
     return origins === "any" ? !isOfVisitor(request) : named.has(origin);
   };
-  return { origins, credentials, headers, expose, maxAgeMs, routes, policy: { preflight, withHeaders, admits } };
+  return { origins, credentials, headers, expose, maxAgeMs, routes, policy: { named, preflight, withHeaders, admits } };
 }
 
 /** The options with their defaults: from JavaScript they may be anything. */

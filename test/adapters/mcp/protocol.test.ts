@@ -1,4 +1,4 @@
-import { Codec, Event, Header, Meta, Path, Returns, Test, clientGone, get, json, post } from "usher-http";
+import { Codec, Cors, Event, Header, Meta, Path, Returns, Test, clientGone, get, json, post } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -201,6 +201,9 @@ describe("what is no message is an error, without a word of it", () => {
 describe("DNS rebinding", () => {
   const listed = Test.app([echo, ...Mcp.routes([echo], { ...about, hosts: ["API.example.com"] })]);
   const trusting = Test.app([echo, ...Mcp.routes([echo], about)], { trustedOrigins: ["https://page.example"] });
+  const shared = (origins: readonly string[] | "any") =>
+    Test.app([echo, ...Mcp.routes([echo], about)], { cors: Cors.make({ origins }) });
+  const ofPage = { host: "api.example.com", origin: "https://page.example" };
   it.each([
     ["its own machine", app, {}, "127.0.0.1", 200],
     ["its own machine with a port", app, { host: "127.0.0.1:8080", origin: "http://127.0.0.1:8080" }, "127.0.0.1", 200],
@@ -209,7 +212,9 @@ describe("DNS rebinding", () => {
     ["a page of another name", app, { host: "evil.example", origin: "http://evil.example" }, "192.168.0.7", 403],
     ["a name that begins alike", app, { host: "localhost.evil.example" }, "127.0.0.1", 403],
     ["a client elsewhere, which is no page", app, { host: "api.example.com" }, "203.0.113.9", 200],
-    ["a trusted page", trusting, { host: "api.example.com", origin: "https://page.example" }, "203.0.113.9", 200],
+    ["a trusted page", trusting, ofPage, "203.0.113.9", 200],
+    ["a page that may read the answers", shared(["https://page.example"]), ofPage, "203.0.113.9", 200],
+    ["a page that may read what any may", shared("any"), ofPage, "203.0.113.9", 403],
     ["a host of the list", listed, { host: "api.example.com:443" }, "127.0.0.1", 200],
     [
       "a page of a host of the list",
