@@ -25,7 +25,7 @@ import type { JwtClaims, Rules, Verified } from "./verifier.ts";
 
 /** Which tokens are accepted. */
 export interface JwtOptions {
-  /** The `iss` of its tokens, as they have it; one of a list. */
+  /** The `iss` of its tokens, as they have it; one of a list, for an issuer of several names: any of the keys is for each. */
   readonly issuer: string | readonly string[];
   /** This service, as `aud` has it; one of a list. A token for another service is refused. */
   readonly audience: string | readonly string[];
