@@ -49,8 +49,12 @@ export interface Sessions<in out A> {
 export interface Session<in out A> {
   /** The application's data. */
   readonly data: A;
-  /** Replaces the data under the same id. */
-  update(data: A): Promise<void>;
+  /**
+   * Replaces the data under the same id. With a function, changes the data that is stored now: another request may have changed it
+   * since this one read it, as a refresh of its tokens does. Of two that do so in one moment the later may undo the earlier: keep
+   * what is counted in the database. Nothing is stored where the function returns the same object.
+   */
+  update(data: A | ((stored: A) => A)): Promise<void>;
   /**
    * Replaces the id and restarts both time limits; the old id is invalid. Call it whenever a user gains rights. It throws where the
    * request has its answer already, as in a WebSocket or after the deadline.
@@ -301,7 +305,8 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
     return this.#data;
   }
 
-  async update(data: A): Promise<void> {
+  async update(data: A | ((stored: A) => A)): Promise<void> {
+    if (isChange(data)) return this.amend(data);
     if (this.#isClosed) throw new Error("a session that was closed cannot be updated");
     this.#entry = this.#sessions.changed(this.#entry, data, this.#at);
     await this.#store.save(this.#digest, this.#entry, "updated");
@@ -342,6 +347,11 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
   get #at(): Date {
     return this.#sessions.after(this.#now, performance.now() - this.#foundAt);
   }
+}
+
+/** Data is what JSON can hold, and so no function. */
+function isChange<A>(data: A | ((stored: A) => A)): data is (stored: A) => A {
+  return typeof data === "function";
 }
 
 function isResource(store: SessionStore | Resource<SessionStore>): store is Resource<SessionStore> {

@@ -126,6 +126,28 @@ describe("a session: of a request that lasts, as one with a stream or a WebSocke
   });
 });
 
+describe("a session: of a request that read it before another one changed it", () => {
+  const found = () => client.sessions.find(client.cookie, new Date(begin));
+
+  it("SE changes what is stored now", async () => {
+    await client.call("POST", "/start/kim");
+    const session = await found();
+    await client.call("POST", "/rename/ann");
+    await session?.update(({ name }) => ({ name: `${name}a` }));
+    expect([session?.data, (await found())?.data]).toEqual([{ name: "anna" }, { name: "anna" }]);
+  });
+
+  it("SE stores nothing where nothing changes", async () => {
+    await client.call("POST", "/start/kim");
+    const session = await found();
+    await client.call("POST", "/rename/ann");
+    const { length } = client.store.told;
+    await session?.update((data) => data);
+    expect(session?.data).toEqual({ name: "ann" });
+    expect(client.store.told.slice(length).map((call) => call.split(" ")[0])).not.toContain("updated");
+  });
+});
+
 describe("a session: closed", () => {
   it("SE-06 is closed, and a copy of its cookie is nobody's", async () => {
     await client.call("POST", "/start/kim");
