@@ -1,5 +1,5 @@
 import { inBackground } from "../logging/raised.ts";
-import { PooledConnection, AcquireQueue, gaveUp, unsent, warn, reasonOf } from "./acquire-queue.ts";
+import { PooledConnection, AcquireQueue, gaveUp, info, unsent, warn, reasonOf } from "./acquire-queue.ts";
 import { ConnectionFailure } from "./connection.ts";
 import type { OpenConnection } from "./connection.ts";
 import { DatabaseError } from "./failure.ts";
@@ -219,6 +219,7 @@ export class ConnectionPool {
     try {
       const pooled = await this.#openOne();
       this.#openingCount--;
+      if (this.#backoffMs > 0) info("the database is reached again");
       this.#backoffMs = 0;
       this.#replaced++;
       this.#settleOpened(pooled);

@@ -9,7 +9,7 @@ const server = await startPostgres();
 const pool = pools(server);
 const one = Statement.find("select 1 as one", { row: { one: Type.int } });
 
-it("each outage is told once, and ended by the first connection that opens", async () => {
+it("each outage is told once, and its end, by the first connection that opens", async () => {
   const some = await pool({ size: 1 });
   const told = () => messages("warn").filter((line) => String(line).startsWith("the database is not reached: "));
   for (let outage = 1; outage <= 2; outage++) {
@@ -20,4 +20,6 @@ it("each outage is told once, and ended by the first connection that opens", asy
     await eventually(() => some.exec(one).catch(() => undefined)).toEqual({ one: 1 });
   }
   expect(told()).toHaveLength(2);
+  const ended = messages("info").filter((line) => line === "the database is reached again");
+  expect(ended).toHaveLength(2);
 });
