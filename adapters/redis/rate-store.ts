@@ -4,6 +4,7 @@ import { memory } from "../../src/security/rate-store.ts";
 import type { RateRule, RateStore } from "../../src/security/rate-store.ts";
 import { raisedOf } from "../../src/app/failures.ts";
 import { current } from "../../src/logging/context.ts";
+import type { Level, LogFields } from "../../src/logging/entry.ts";
 import { log } from "../../src/logging/writer.ts";
 import { RedisConnection, script } from "./client.ts";
 import { needsUrl } from "./closing.ts";
@@ -92,6 +93,7 @@ class RedisRateStore implements OpenRateStore {
   async take(key: string, rule: RateRule, now: Date): Promise<number> {
     try {
       const ahead = await this.#takeFromServer(this.#prefix + shortened(key), rule);
+      if (this.#isAlone) this.#log("info", "rates are counted by the server again");
       this.#isAlone = false;
       return ahead;
     } catch (thrown) {
@@ -114,7 +116,10 @@ class RedisRateStore implements OpenRateStore {
     if (this.#isAlone) return;
     this.#isAlone = true;
     const message = "rates are counted by this process alone until the server answers";
-    const fields = { "error.kind": raisedOf(thrown)?.kind };
-    log({ level: "warn", source: "framework.redis", message, fields, context: current() });
+    this.#log("warn", message, { "error.kind": raisedOf(thrown)?.kind });
+  }
+
+  #log(level: Level, message: string, fields: LogFields = {}): void {
+    log({ level, source: "framework.redis", message, fields, context: current() });
   }
 }

@@ -192,10 +192,12 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
       await own.start();
       // Its key went with the server, so that what passes again is what the server counts.
       while ((await store.take(key, rule, now)) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-      // Each outage is logged.
+      // Each outage is logged, and its end.
+      const ends = () => messages("info").filter((line) => line === "rates are counted by the server again");
+      expect(ends()).toHaveLength(1);
       await own.stop();
       await store.take(key, rule, now);
-      expect(messages("warn")).toHaveLength(2);
+      expect([messages("warn").length, ends().length]).toEqual([2, 1]);
       await store.close();
     },
   );
