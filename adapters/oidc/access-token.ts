@@ -149,7 +149,8 @@ class Refreshes {
     const spent: Spent = { startedAt: Date.now() };
     this.#spent.set(refreshToken, spent);
     this.#spent.sweep(2, ({ startedAt }) => spent.startedAt - startedAt > keptMs);
-    if (this.#spent.size > maxSpent) this.#spent.deleteOldest();
+    // One that the issuer has not answered stays, or another request would send it again.
+    while (this.#spent.size > maxSpent && this.#spent.oldest?.outcome !== undefined) this.#spent.deleteOldest();
     try {
       spent.outcome = { tokens: await grantOfRefresh(issuer, tokens) };
     } catch (thrown) {

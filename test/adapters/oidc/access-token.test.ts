@@ -171,6 +171,30 @@ describe("an access token that several requests need at once", () => {
   );
 });
 
+describe("an access token of one session among a thousand", () => {
+  it("is refreshed once, while theirs are refreshed too", async () => {
+    const { shop, browser, token } = await expired();
+    const { tokens } = (await shop.sessions.find(browser.cookies().get("session"), new Date()))?.data ?? {};
+    const newer = { access_token: "access-2", token_type: "Bearer", expires_in: 3600, refresh_token: "refresh-2" };
+    const issued = gate();
+    shop.issuer.answers = { instead: { "/token": () => issued.passed.then(() => Response.json(newer)) } };
+    const calls = [token()];
+    await expect.poll(() => shop.issuer.count("/token")).toBe(2);
+    for (let i = 0; i < 1000; i++) {
+      let id = "";
+      const setCookie = ({ value }: { readonly value: string }) => void (id = value);
+      await shop.sessions.start(setCookie, { user: "eve", tokens: tokens && { ...tokens, refreshToken: `${i}` } });
+      const headers = { cookie: `session=${id}` };
+      calls.push(Test.call(shop.app, "GET", "/token", { headers }).then(({ body }) => body));
+    }
+    await expect.poll(() => shop.issuer.count("/token")).toBe(1002);
+    calls.push(token());
+    await turn();
+    issued.open();
+    expect([new Set(await Promise.all(calls)), shop.issuer.count("/token")]).toEqual([new Set(["access-2"]), 1002]);
+  });
+});
+
 describe("a session whose refresh token stays", () => {
   it("is stored once for all that wait for a refresh, and what another request changes then is kept", async () => {
     const { shop, browser, token } = await expired({ refresh_token: undefined });
