@@ -113,8 +113,12 @@ export interface RelayEngine {
    * @param isAgain Whether the relay had one before: then the attempt does not keep the process running.
    */
   open(listener: RelayListener, isAgain: boolean): Promise<RelayConnection>;
-  /** Calls `act` after `ms`, without keeping the process running. Returns a function that cancels the timer. */
-  after(ms: number, act: () => void): () => void;
+  /**
+   * Calls `act` after `ms`. Returns a function that cancels the timer.
+   *
+   * @param keepsRunning Whether the process runs until then.
+   */
+  after(ms: number, act: () => void, keepsRunning?: boolean): () => void;
 }
 
 /** Carries events between processes. One relay serves one hub. */
@@ -284,7 +288,8 @@ class EngineRelay implements OpenRelay {
     const connection = this.#connection;
     this.#connection = undefined;
     if (connection === undefined) return;
-    const cancelTimer = this.#engine.after(closeMs, () => connection.destroy());
+    // Nothing else may keep the process running, and what was published is still to be sent.
+    const cancelTimer = this.#engine.after(closeMs, () => connection.destroy(), true);
     await connection.close().catch(() => connection.destroy());
     cancelTimer();
   }

@@ -46,6 +46,15 @@ export async function main(open: Open): Promise<void> {
     leave() {
       process.stdin.destroy();
     },
+    // Nothing else keeps the process running meanwhile.
+    async finish(what, times) {
+      process.stdin.destroy();
+      isOver = true;
+      await commands["publish"]?.(what, times);
+      hub.close();
+      await relay.close();
+      tell("closed");
+    },
   };
   createInterface(process.stdin).on("line", (line) => {
     const [name = "", what = "", times = "1"] = line.split(" ");
