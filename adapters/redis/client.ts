@@ -8,6 +8,10 @@ import { closed } from "./closing.ts";
 const connectMs = 5000;
 const maxBackoffMs = 2000;
 
+function backoffMs(tries: number): number {
+  return Math.min(maxBackoffMs, 50 * 2 ** Math.min(tries, 6));
+}
+
 /** A script, and the digest by which the server knows it. */
 export interface Script {
   readonly text: string;
@@ -21,16 +25,21 @@ export function script(text: string): Script {
 export class RedisConnection {
   readonly #client: ReturnType<typeof clientOf>;
   #isLate = false;
+  #isClosed = false;
   #pings: ReturnType<typeof setInterval> | undefined = undefined;
+  #reconnecting: ReturnType<typeof setTimeout> | undefined = undefined;
+  #tries = 0;
   #closing: Promise<void> | undefined = undefined;
 
   /** @param connected Called once it is connected, and each time it is again. */
   constructor(url: string, connected: () => void = () => {}) {
-    this.#client = clientOf(url);
+    // Only the first connection is the package's own to try again: its timers keep the process running.
+    this.#client = clientOf(url, (tries) => (this.#pings === undefined ? backoffMs(tries) : false));
     // Without a listener an error ends the process.
-    this.#client.on("error", () => {});
+    this.#client.on("error", () => this.#reconnect(backoffMs(this.#tries)));
     // A client destroyed while its socket connects still connects.
     this.#client.on("ready", () => {
+      this.#tries = 0;
       if (this.#client.isOpen) connected();
       else this.destroy();
     });
@@ -97,13 +106,26 @@ export class RedisConnection {
     }
   }
 
+  /** Connects again after a while, where it is neither connected nor connecting. */
+  #reconnect(ms: number): void {
+    if (this.#isClosed || this.#client.isOpen || this.#reconnecting !== undefined) return;
+    this.#reconnecting = setTimeout(() => {
+      this.#reconnecting = undefined;
+      this.#tries++;
+      // It is an "error" event, too.
+      this.#client.connect().catch(() => {});
+    }, ms).unref();
+  }
+
   /** Detects a server that stopped answering without closing the connection. */
   #ping(): void {
     if (this.isAnswering) this.#inTime(this.#client.ping(), connectMs).catch(() => {});
   }
 
   destroy(): void {
+    this.#isClosed = true;
     clearInterval(this.#pings);
+    clearTimeout(this.#reconnecting);
     this.#client.destroy();
   }
 
@@ -114,6 +136,7 @@ export class RedisConnection {
   }
 
   async #close(waitMs: number): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#pings);
     if (!this.isReady) {
       this.destroy();
@@ -125,7 +148,7 @@ export class RedisConnection {
   }
 }
 
-function clientOf(url: string) {
+function clientOf(url: string, reconnectStrategy: (tries: number) => number | false) {
   return createClient({
     url,
     RESP: 3,
@@ -133,7 +156,7 @@ function clientOf(url: string) {
     socket: {
       connectTimeout: connectMs,
       socketTimeout: 3 * connectMs,
-      reconnectStrategy: (tries) => Math.min(maxBackoffMs, 50 * 2 ** Math.min(tries, 6)),
+      reconnectStrategy,
     },
   });
 }
