@@ -96,14 +96,29 @@ export class RedisConnection {
     });
   }
 
-  async #run({ sha, text }: Script, key: string, given: string[]): Promise<unknown> {
-    const options = { keys: [key], arguments: given };
+  async #run(script: Script, key: string, given: string[]): Promise<unknown> {
+    try {
+      return await this.#eval(script, { keys: [key], arguments: given });
+    } catch (thrown) {
+      if (thrown instanceof Error && thrown.message.includes("READONLY")) this.#leaveReplica();
+      throw thrown;
+    }
+  }
+
+  async #eval({ sha, text }: Script, options: { keys: string[]; arguments: string[] }): Promise<unknown> {
     try {
       return await this.#client.evalSha(sha, options);
     } catch (thrown) {
       if (!(thrown instanceof Error && thrown.message.startsWith("NOSCRIPT"))) throw thrown;
       return this.#client.eval(text, options);
     }
+  }
+
+  /** After a failover that left connections open: the server that took over is reached by the same name. */
+  #leaveReplica(): void {
+    if (this.#isClosed) return;
+    this.#client.destroy();
+    this.#reconnect(maxBackoffMs);
   }
 
   /** Connects again after a while, where it is neither connected nor connecting. */

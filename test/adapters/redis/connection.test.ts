@@ -2,11 +2,17 @@
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { spawn } from "node:child_process";
+import { createClient } from "redis";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { idempotencyStore } from "usher-http/redis";
+import { adapterTimers } from "../../support/adapter-timers.ts";
 import { builtProgram } from "../../support/built-program.ts";
+import { eventually } from "../../support/eventually.ts";
+import "../../support/logs.ts";
 import { RedisServer, ownRedis } from "../../support/redis.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { rows } from "../../support/wide.ts";
+import { Wire } from "../../support/wire.ts";
 
 const program = join(import.meta.dirname, "store-program.ts");
 
@@ -28,5 +34,31 @@ describe.skipIf(ownRedis.isSkipped)(`a server that is away${ownRedis.why}`, { ti
     await new Promise((resolve) => child.stdout.once("data", resolve));
     await own.stop();
     expect(await told).toBe("there\naway\n");
+  });
+});
+
+describe.skipIf(ownRedis.isSkipped)(`a server that became a replica${ownRedis.why}`, { timeout: 60_000 }, () => {
+  it("is left for the one that took over", async () => {
+    const [one, other] = [await RedisServer.start(), await RedisServer.start()];
+    const wire = await Wire.to(one.port);
+    const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { waitMs: 60_000 });
+    const admin = await createClient({ url: one.url }).connect();
+    onTestFinished(async () => {
+      await Promise.all([store.close(), admin.close()]);
+    });
+    const claim = (digest: string) =>
+      store.claim(
+        digest,
+        { fingerprint: "f", token: "t", leaseMs: 60_000, keepMs: 60_000, takesOver: false },
+        new Date(),
+      );
+    expect(await claim("a")).toBe(undefined);
+    // As by a failover that cuts no client: the connection still leads to the server that it was opened to.
+    await admin.sendCommand(["REPLICAOF", "127.0.0.1", String(other.port)]);
+    wire.leadTo(other.port);
+    const timers = adapterTimers();
+    await expect(claim("b")).rejects.toThrow("the server is away, or slow");
+    expect(timers.end(2000)).toBe(1);
+    await eventually(async () => expect(await claim("b").catch(() => "away")).toBe(undefined));
   });
 });
