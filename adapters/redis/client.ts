@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import { createClient } from "redis";
-import { closed } from "./closing.ts";
+import { closed, needsReadable } from "./closing.ts";
 
 // How long the server may take to answer; also the interval of pings.
 const connectMs = 5000;
@@ -164,6 +164,7 @@ export class RedisConnection {
 }
 
 function clientOf(url: string, reconnectStrategy: (tries: number) => number | false) {
+  needsReadable(url);
   return createClient({
     url,
     RESP: 3,

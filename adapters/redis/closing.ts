@@ -11,6 +11,24 @@ export function needsUrl(maker: string, url: unknown): void {
   needs(typeof url === "string" && /^rediss?:/.test(url), `${maker}: its URL`, url, "a redis: or rediss: URL");
 }
 
+/** Throws for a URL that the package cannot read: its own error quotes it. */
+export function needsReadable(url: string): void {
+  if (!isReadable(url)) throw new TypeError(`the URL of Redis cannot be read: write ${exampleUrl}. ${encoding}`);
+}
+
+const exampleUrl = "redis://user:password@host:6379/0";
+const encoding = "Percent-encode any other character: # is %23, @ is %40, / is %2F";
+
+function isReadable(text: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(text);
+    decodeURIComponent(username + password);
+    return /^(?:\/\d*)?$/.test(pathname);
+  } catch {
+    return false;
+  }
+}
+
 /** Closes a client. Resolves once its commands are answered, or once it is destroyed or loses its connection. */
 export function closed(client: ClosableClient): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,13 +1,14 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { createClient } from "redis";
 import type { RelayEngine, RelayConnection, RelayListener } from "../../src/events/relay.ts";
-import { closed } from "./closing.ts";
+import { closed, needsReadable } from "./closing.ts";
 
 // How long the server may take to answer.
 const connectMs = 5000;
 
 /** The publish/subscribe of Redis or Valkey as a broker. */
 export function redisEngine(url: string, channel: string): RelayEngine {
+  needsReadable(url);
   return {
     source: "framework.redis",
     open: (listener, isAgain) => openRelay(url, channel, listener, isAgain),

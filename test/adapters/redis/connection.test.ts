@@ -1,10 +1,10 @@
-/** The connection of a rate store and of a store of idempotency keys. */
+/** The connection of a rate store and of a store of idempotency keys: its URL, and what it does while its server is away. */
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { spawn } from "node:child_process";
 import { createClient } from "redis";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { idempotencyStore } from "usher-http/redis";
+import { idempotencyStore, rateStore, relay } from "usher-http/redis";
 import { adapterTimers } from "../../support/adapter-timers.ts";
 import { builtProgram } from "../../support/built-program.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -15,6 +15,26 @@ import { rows } from "../../support/wide.ts";
 import { Wire } from "../../support/wire.ts";
 
 const program = join(import.meta.dirname, "store-program.ts");
+
+describe("the URL of a server", () => {
+  it.each([
+    "redis://:se#cret@127.0.0.1:6379",
+    "redis://:se/cret@127.0.0.1:6379",
+    "redis://app:se?cret@127.0.0.1:6379",
+    "redis://:secret%@127.0.0.1:6379",
+    "redis://:secret@127.0.0.1:6379/secret",
+    "redis://:secret@127.0.0.1:port",
+  ])("%s is refused, and not quoted", async (url) => {
+    for (const open of [() => relay(url, { channel: "c" }), () => rateStore(url), () => idempotencyStore(url)]) {
+      const error: unknown = await open().catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as TypeError).message).toContain(
+        "the URL of Redis cannot be read: write redis://user:password@host:6379/0",
+      );
+      expect(JSON.stringify(Object.entries(error as object))).not.toContain("cret");
+    }
+  });
+});
 
 const commands: { readonly [runtime: string]: () => readonly string[] } = {
   node: () => [runtimes["node-newest"]()],

@@ -34,14 +34,14 @@ function rowsOf(serve: (routes: never, options: never) => Promise<node.Server>, 
 
 const none = "redis://nobody:%@x";
 const redis: readonly Row[] = [
-  ["relay", (x, o) => relay(x, o), [none, { channel: "b" }], /URI malformed|Invalid URL/],
-  ["relay", (x) => relay(none, { channel: x }), ["b"], /URI malformed|Invalid URL/],
-  ["rateStore", (x, o) => rateStore(x, o), [none, {}], /URI malformed|Invalid URL/],
-  ["rateStore", (x) => rateStore(none, { prefix: x }), ["b"], /URI malformed|Invalid URL/],
-  ["rateStore", (x) => rateStore(none, { waitMs: x }), [7], /URI malformed|Invalid URL/],
-  ["idempotencyStore", (x, o) => idempotencyStore(x, o), [none, {}], /URI malformed|Invalid URL/],
-  ["idempotencyStore", (x) => idempotencyStore(none, { prefix: x }), ["b"], /URI malformed|Invalid URL/],
-  ["idempotencyStore", (x) => idempotencyStore(none, { waitMs: x }), [7], /URI malformed|Invalid URL/],
+  ["relay", (x, o) => relay(x, o), [none, { channel: "b" }], /the URL of Redis cannot be read/],
+  ["relay", (x) => relay(none, { channel: x }), ["b"], /the URL of Redis cannot be read/],
+  ["rateStore", (x, o) => rateStore(x, o), [none, {}], /the URL of Redis cannot be read/],
+  ["rateStore", (x) => rateStore(none, { prefix: x }), ["b"], /the URL of Redis cannot be read/],
+  ["rateStore", (x) => rateStore(none, { waitMs: x }), [7], /the URL of Redis cannot be read/],
+  ["idempotencyStore", (x, o) => idempotencyStore(x, o), [none, {}], /the URL of Redis cannot be read/],
+  ["idempotencyStore", (x) => idempotencyStore(none, { prefix: x }), ["b"], /the URL of Redis cannot be read/],
+  ["idempotencyStore", (x) => idempotencyStore(none, { waitMs: x }), [7], /the URL of Redis cannot be read/],
 ];
 
 const issuer = Oidc.issuer("https://issuer.example", { clientId: "shop" });
