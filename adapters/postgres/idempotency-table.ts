@@ -5,7 +5,8 @@ import { openTransaction } from "../../src/database/transaction.ts";
 import type { Database, RefusalKeeper } from "../../src/database/transaction.ts";
 import * as Type from "../../src/database/types.ts";
 import { isA } from "../../src/logging/raised.ts";
-import { LostClaims } from "../../src/security/idempotency-store.ts";
+import type { Refusal } from "../../src/refusals.ts";
+import { LostClaims, NotClaimed } from "../../src/security/idempotency-store.ts";
 import type {
   IdempotencyAnswer,
   IdempotencyClaim,
@@ -66,8 +67,8 @@ export function store(pool: Database, options: IdempotencyTableOptions): Idempot
       lost.free();
       return claimed > 0;
     } catch (thrown) {
-      if (isA(DatabaseError, thrown) && thrown.isOutcomeUnknown) lost.add(digest, token);
-      throw thrown;
+      if (isLost(thrown)) lost.add(digest, token);
+      throw isAway(thrown) ? new UnsentClaim(thrown) : thrown;
     }
   };
   return {
@@ -84,9 +85,37 @@ export function store(pool: Database, options: IdempotencyTableOptions): Idempot
       return (await pool.exec(keep, digest, token, answer, BigInt(keepMs))) > 0;
     },
     extend: (digest, token, leaseMs) => pool.exec(extend, digest, token, BigInt(leaseMs)),
-    free: (digest, token) => pool.exec(free, digest, token),
+    async free(digest, token) {
+      try {
+        await pool.exec(free, digest, token);
+      } catch (thrown) {
+        if (isLost(thrown) || isAway(thrown)) lost.add(digest, token);
+        throw thrown;
+      }
+    },
     sweep: () => sweepAll(() => pool.exec(sweep)),
   };
+}
+
+/** Whether it is not known if a statement was done. */
+function isLost(thrown: unknown): boolean {
+  return isA(DatabaseError, thrown) && thrown.isOutcomeUnknown;
+}
+
+/** Whether the database, or a connection to it, was not there: nothing was done. */
+function isAway(thrown: unknown): thrown is DatabaseError {
+  return isA(DatabaseError, thrown) && thrown.refusal.code.name === "busy";
+}
+
+/** As the error of the database, and nothing is claimed. */
+class UnsentClaim extends NotClaimed {
+  override readonly name: string = "UnsentClaim";
+  readonly refusal: Refusal;
+
+  constructor({ message, refusal }: DatabaseError) {
+    super(message);
+    this.refusal = refusal;
+  }
 }
 
 /**

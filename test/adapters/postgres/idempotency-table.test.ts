@@ -42,6 +42,19 @@ describe("a table", () => {
     }
   });
 
+  it.each(["", "Answers", "a b", 'a"', "1a", "a".repeat(64)])("refuses the name %j", (table) => {
+    expect(() => IdempotencyTable.schema({ table })).toThrow("is not a table's name");
+  });
+
+  it("is for an open transaction", async () => {
+    const pool = await opened();
+    const within = IdempotencyTable.inTransaction(options);
+    expect(() => within(pool)).toThrow("is not that of an open transaction");
+    await pool.use(async (db) => expect(() => within(db)).toThrow("is not that of an open transaction"));
+  });
+});
+
+describe("a table whose database is away", () => {
   it("frees a claim that was lost with its connection, once the database is back", async () => {
     const wire = await Wire.to(server.port);
     const pool = await Pool.create(`postgres://postgres@127.0.0.1:${wire.port}/postgres`, { size: 1 });
@@ -67,15 +80,33 @@ describe("a table", () => {
     await pool.close();
   });
 
-  it.each(["", "Answers", "a b", 'a"', "1a", "a".repeat(64)])("refuses the name %j", (table) => {
-    expect(() => IdempotencyTable.schema({ table })).toThrow("is not a table's name");
+  it("frees a key whose request failed while the database was away, once that is back", async () => {
+    const wire = await Wire.to(server.port);
+    const pool = await Pool.create(`postgres://postgres@127.0.0.1:${wire.port}/postgres`, { size: 1 });
+    const [store, other] = [IdempotencyTable.store(pool, options), IdempotencyTable.store(await opened(), options)];
+    const times = { leaseMs: 3_600_000, keepMs: 3_600_000, takesOver: false };
+    const claim = (at: typeof store, digest: string, token: string) =>
+      at.claim(digest, { fingerprint: "f", token, ...times }, new Date());
+    await claim(store, "failed", "a");
+    wire.cut();
+    await expect(store.free("failed", "a")).rejects.toThrow("the database");
+    expect(await claim(other, "failed", "b")).toMatchObject({ answer: undefined });
+    wire.mend();
+    await eventually(() => claim(store, "next", "a").catch(() => "away")).toBe(undefined);
+    await eventually(() => claim(other, "failed", "b")).toBe(undefined);
+    await pool.close();
   });
 
-  it("is for an open transaction", async () => {
+  it("is not asked to free a key that it could not be asked to claim", async () => {
     const pool = await opened();
-    const within = IdempotencyTable.inTransaction(options);
-    expect(() => within(pool)).toThrow("is not that of an open transaction");
-    await pool.use(async (db) => expect(() => within(db)).toThrow("is not that of an open transaction"));
+    const store = IdempotencyTable.store(pool, options);
+    await pool.close();
+    let freed = 0;
+    const counting: IdempotencyStore = { ...store, free: (...given) => (freed++, store.free(...given)) };
+    const once = Idempotency.by(counting, { caller: Dep.return("everybody") });
+    const app = Test.app([post(Path.root, { inputs: { once }, returns: Returns.text }, () => "done")]);
+    const { status } = await Test.call(app, "POST", "/", { headers: { "idempotency-key": '"key"' } });
+    expect([status, freed]).toEqual([503, 0]);
   });
 });
 
