@@ -213,9 +213,8 @@ function postgresEngine(target: Conninfo, channel: string): RelayEngine {
   return {
     source: "framework.postgres",
     open: (listener, isAgain) => openRelay(target, channel, listener, isAgain),
-    after(ms, act, keepsRunning = false) {
-      const timer = setTimeout(act, ms);
-      if (!keepsRunning) timer.unref();
+    after(ms, act) {
+      const timer = setTimeout(act, ms).unref();
       return () => clearTimeout(timer);
     },
   };

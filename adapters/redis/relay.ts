@@ -12,9 +12,8 @@ export function redisEngine(url: string, channel: string): RelayEngine {
   return {
     source: "framework.redis",
     open: (listener, isAgain) => openRelay(url, channel, listener, isAgain),
-    after(ms, act, keepsRunning = false) {
-      const timer = setTimeout(act, ms);
-      if (!keepsRunning) timer.unref();
+    after(ms, act) {
+      const timer = setTimeout(act, ms).unref();
       return () => clearTimeout(timer);
     },
   };

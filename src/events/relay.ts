@@ -113,12 +113,8 @@ export interface RelayEngine {
    * @param isAgain Whether the relay had one before: then the attempt does not keep the process running.
    */
   open(listener: RelayListener, isAgain: boolean): Promise<RelayConnection>;
-  /**
-   * Calls `act` after `ms`. Returns a function that cancels the timer.
-   *
-   * @param keepsRunning Whether the process runs until then.
-   */
-  after(ms: number, act: () => void, keepsRunning?: boolean): () => void;
+  /** Calls `act` after `ms`, without keeping the process running. Returns a function that cancels the timer. */
+  after(ms: number, act: () => void): () => void;
 }
 
 /** Carries events between processes. One relay serves one hub. */
@@ -190,7 +186,7 @@ function logLine(level: Level, message: string, fields: { readonly [name: string
 
 /** A relay with a connection of its own. */
 export interface OpenRelay extends Relay {
-  /** Sends pending events and closes the connection. Close the hub first. */
+  /** Sends pending events and closes the connection. Close the hub first. The process waits for it. */
   close(): Promise<void>;
 }
 
@@ -221,6 +217,9 @@ class EngineRelay implements OpenRelay {
   readonly #receivers = new Set<Receiver>();
   #connection: RelayConnection | undefined = undefined;
   #isClosed = false;
+  /** How many publish or close. */
+  #awaited = 0;
+  #running: ReturnType<typeof setInterval> | undefined = undefined;
   #waiting = 0;
   /** When an event was not sent, until this is reported to the others. */
   #unsentAt: number | undefined = undefined;
@@ -239,7 +238,7 @@ class EngineRelay implements OpenRelay {
 
   async publish(topic: string, wire: string): Promise<void> {
     try {
-      await this.#send(this.#messages.event(topic, wire));
+      await this.#awaiting(this.#send(this.#messages.event(topic, wire)));
     } catch (thrown) {
       this.#unsentAt = performance.now();
       throw thrown;
@@ -288,10 +287,19 @@ class EngineRelay implements OpenRelay {
     const connection = this.#connection;
     this.#connection = undefined;
     if (connection === undefined) return;
-    // Nothing else may keep the process running, and what was published is still to be sent.
-    const cancelTimer = this.#engine.after(closeMs, () => connection.destroy(), true);
-    await connection.close().catch(() => connection.destroy());
+    const cancelTimer = this.#engine.after(closeMs, () => connection.destroy());
+    await this.#awaiting(connection.close().catch(() => connection.destroy()));
     cancelTimer();
+  }
+
+  /** Keeps the process running until the work is done: the connection alone does not, and what awaits it would never continue. */
+  async #awaiting(work: Promise<void>): Promise<void> {
+    if (this.#awaited++ === 0) this.#running = setInterval(() => {}, heartbeatMs);
+    try {
+      await work;
+    } finally {
+      if (--this.#awaited === 0) clearInterval(this.#running);
+    }
   }
 
   async #send(message: string): Promise<void> {

@@ -38,10 +38,11 @@ export async function main(open: Open): Promise<void> {
     },
     async close() {
       isOver = true;
+      // From now on nothing but the relay's end keeps the process running.
+      process.stdin.destroy();
       hub.close();
       await relay.close();
       tell("closed");
-      process.stdin.destroy();
     },
     leave() {
       process.stdin.destroy();
