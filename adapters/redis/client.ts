@@ -1,7 +1,7 @@
 /** A connection to Redis or Valkey for scripts. */
 import { createHash } from "node:crypto";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
-import { createClient } from "redis";
+import { ErrorReply, createClient } from "redis";
 import { closed, needsReadable } from "./closing.ts";
 
 // How long the server may take to answer; also the interval of pings.
@@ -20,6 +20,11 @@ export interface Script {
 
 export function script(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
+}
+
+/** The code of an error that the server answered, as OOM or NOPERM; undefined where it did not answer. Its text may have a key. */
+export function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof ErrorReply ? (/^[A-Z]+/.exec(thrown.message)?.[0] ?? "ERR") : undefined;
 }
 
 export class RedisConnection {

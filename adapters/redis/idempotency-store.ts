@@ -8,7 +8,7 @@ import type {
   IdempotencyEntry,
   IdempotencyStore,
 } from "../../src/security/idempotency-store.ts";
-import { RedisConnection, script } from "./client.ts";
+import { RedisConnection, codeOf, script } from "./client.ts";
 import type { Script } from "./client.ts";
 import { needsUrl } from "./closing.ts";
 
@@ -76,6 +76,17 @@ class StoreAway extends RefusingError {
 class ClaimUnsent extends NotClaimed {
   override readonly name: string = "StoreAway";
   readonly refusal: Refusal = doesNotAnswer;
+}
+
+/** The server answered with an error, as OOM or LOADING: the script did nothing, and so claimed nothing. */
+class StoreRefuses extends NotClaimed {
+  override readonly name: string = "StoreRefuses";
+  readonly refusal: Refusal;
+
+  constructor(code: string) {
+    super(`the server answers ${code}`);
+    this.refusal = refuse(busy, undefined, { detail: `the store of idempotency keys answers ${code}` });
+  }
 }
 
 /**
@@ -159,8 +170,9 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
     let answer: readonly string[];
     try {
       answer = (await this.#client.run(script, this.#prefix + digest, given, this.#waitMs)) as readonly string[];
-    } catch {
-      throw new StoreAway(away);
+    } catch (thrown) {
+      const code = codeOf(thrown);
+      throw code === undefined ? new StoreAway(away) : new StoreRefuses(code);
     }
     this.#lost.free();
     return answer;

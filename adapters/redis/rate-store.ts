@@ -6,7 +6,7 @@ import { raisedOf } from "../../src/app/failures.ts";
 import { current } from "../../src/logging/context.ts";
 import type { Level, LogFields } from "../../src/logging/entry.ts";
 import { log } from "../../src/logging/writer.ts";
-import { RedisConnection, script } from "./client.ts";
+import { RedisConnection, codeOf, script } from "./client.ts";
 import { needsUrl } from "./closing.ts";
 
 /** The options of a rate store. */
@@ -115,7 +115,9 @@ class RedisRateStore implements OpenRateStore {
   #warnAlone(thrown: unknown): void {
     if (this.#isAlone) return;
     this.#isAlone = true;
-    const message = "rates are counted by this process alone until the server answers";
+    const code = codeOf(thrown);
+    const until = code === undefined ? " until the server answers" : `: the server answers ${code}`;
+    const message = `rates are counted by this process alone${until}`;
     this.#log("warn", message, { "error.kind": raisedOf(thrown)?.kind });
   }
 

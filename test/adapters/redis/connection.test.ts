@@ -4,11 +4,13 @@ import { text } from "node:stream/consumers";
 import { spawn } from "node:child_process";
 import { createClient } from "redis";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { Dep, Idempotency, Path, Returns, Test, post } from "usher-http";
+import type { IdempotencyStore } from "usher-http";
 import { idempotencyStore, rateStore, relay } from "usher-http/redis";
 import { adapterTimers } from "../../support/adapter-timers.ts";
 import { builtProgram } from "../../support/built-program.ts";
 import { eventually } from "../../support/eventually.ts";
-import "../../support/logs.ts";
+import { messages } from "../../support/logs.ts";
 import { RedisServer, ownRedis } from "../../support/redis.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { rows } from "../../support/wide.ts";
@@ -77,8 +79,39 @@ describe.skipIf(ownRedis.isSkipped)(`a server that became a replica${ownRedis.wh
     await admin.sendCommand(["REPLICAOF", "127.0.0.1", String(other.port)]);
     wire.leadTo(other.port);
     const timers = adapterTimers();
-    await expect(claim("b")).rejects.toThrow("the server is away, or slow");
+    await expect(claim("b")).rejects.toThrow("the server answers READONLY");
     expect(timers.end(2000)).toBe(1);
     await eventually(async () => expect(await claim("b").catch(() => "away")).toBe(undefined));
+  });
+});
+
+describe.skipIf(ownRedis.isSkipped)(`a server that answers with an error${ownRedis.why}`, { timeout: 60_000 }, () => {
+  it("is named by its code, and is not asked to free what it did not claim", async () => {
+    const own = await RedisServer.start();
+    const [store, rates] = [
+      await idempotencyStore(own.url, { waitMs: 60_000 }),
+      await rateStore(own.url, { waitMs: 60_000 }),
+    ];
+    const admin = await createClient({ url: own.url }).connect();
+    onTestFinished(async () => {
+      await Promise.all([store.close(), rates.close(), admin.close()]);
+    });
+    await admin.sendCommand(["CONFIG", "SET", "maxmemory", "1"]);
+    let freed = 0;
+    const counting: IdempotencyStore = {
+      claim: (...given) => store.claim(...given),
+      keep: (...given) => store.keep(...given),
+      extend: (...given) => store.extend(...given),
+      free: (...given) => (freed++, store.free(...given)),
+    };
+    const once = Idempotency.by(counting, { caller: Dep.return("everybody") });
+    const app = Test.app([post(Path.root, { inputs: { once }, returns: Returns.text }, () => "done")]);
+    const { status } = await Test.call(app, "POST", "/", { headers: { "idempotency-key": '"a"' } });
+    expect([status, freed]).toEqual([503, 0]);
+    expect(await rates.take("a", { intervalMs: 1000, burst: 1 }, new Date())).toBe(0);
+    expect(messages("warn")).toEqual([
+      "POST /: busy: the store of idempotency keys answers OOM",
+      "rates are counted by this process alone: the server answers OOM",
+    ]);
   });
 });
