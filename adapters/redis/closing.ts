@@ -16,6 +16,12 @@ export function needsReadable(url: string): void {
   if (!isReadable(url)) throw new TypeError(`the URL of Redis cannot be read: write ${exampleUrl}. ${encoding}`);
 }
 
+/** Throws where a value is no time to wait. A timer of a longer one would fire at once, so that each answer would be late. */
+export function needsWait(maker: string, waitMs: unknown): void {
+  const isTime = typeof waitMs === "number" && waitMs > 0 && waitMs < 2 ** 31;
+  needs(isTime, `${maker}: waitMs`, waitMs, "milliseconds, more than 0 and less than 2³¹");
+}
+
 const exampleUrl = "redis://user:password@host:6379/0";
 const encoding = "Percent-encode any other character: # is %23, @ is %40, / is %2F";
 

@@ -1,4 +1,4 @@
-import { needs, needsObject, needsText } from "../../src/given.ts";
+import { needsObject, needsText } from "../../src/given.ts";
 import { RefusingError, busy, refuse } from "../../src/refusals.ts";
 import type { Refusal } from "../../src/refusals.ts";
 import { LostClaims, NotClaimed } from "../../src/security/idempotency-store.ts";
@@ -10,7 +10,7 @@ import type {
 } from "../../src/security/idempotency-store.ts";
 import { RedisConnection, codeOf, script } from "./client.ts";
 import type { Script } from "./client.ts";
-import { needsUrl } from "./closing.ts";
+import { needsUrl, needsWait } from "./closing.ts";
 
 /** The options of a store of idempotency keys. */
 export interface IdempotencyStoreOptions {
@@ -111,7 +111,7 @@ export async function idempotencyStore(
   needsObject("idempotencyStore: options", options);
   const { prefix = "usher-idempotency:", waitMs = 1000 } = options;
   needsText("idempotencyStore: prefix", prefix);
-  needs(typeof waitMs === "number" && waitMs > 0, "idempotencyStore: waitMs", waitMs, "milliseconds");
+  needsWait("idempotencyStore", waitMs);
   const store = new RedisIdempotencyStore(url, prefix, waitMs);
   await store.connect();
   return store;

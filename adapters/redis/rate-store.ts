@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { needs, needsObject, needsText } from "../../src/given.ts";
+import { needsObject, needsText } from "../../src/given.ts";
 import { memory } from "../../src/security/rate-store.ts";
 import type { RateRule, RateStore } from "../../src/security/rate-store.ts";
 import { raisedOf } from "../../src/app/failures.ts";
@@ -7,7 +7,7 @@ import { current } from "../../src/logging/context.ts";
 import type { Level, LogFields } from "../../src/logging/entry.ts";
 import { log } from "../../src/logging/writer.ts";
 import { RedisConnection, codeOf, script } from "./client.ts";
-import { needsUrl } from "./closing.ts";
+import { needsUrl, needsWait } from "./closing.ts";
 
 /** The options of a rate store. */
 export interface RateStoreOptions {
@@ -56,10 +56,10 @@ return passes and '0' or string.format('%.3f', ahead)
 export async function rateStore(url: string, options: RateStoreOptions = {}): Promise<OpenRateStore> {
   needsUrl("rateStore", url);
   needsObject("rateStore: options", options);
-  const { prefix, waitMs } = options;
-  if (prefix !== undefined) needsText("rateStore: prefix", prefix);
-  needs(waitMs === undefined || typeof waitMs === "number", "rateStore: waitMs", waitMs, "milliseconds");
-  const store = new RedisRateStore(url, options);
+  const { prefix = "usher-rate:", waitMs = 200 } = options;
+  needsText("rateStore: prefix", prefix);
+  needsWait("rateStore", waitMs);
+  const store = new RedisRateStore(url, prefix, waitMs);
   await store.connect();
   return store;
 }
@@ -80,7 +80,7 @@ class RedisRateStore implements OpenRateStore {
   readonly #alone: RateStore = memory();
   #isAlone = false;
 
-  constructor(url: string, { prefix = "usher-rate:", waitMs = 200 }: RateStoreOptions) {
+  constructor(url: string, prefix: string, waitMs: number) {
     this.#client = new RedisConnection(url);
     this.#prefix = prefix;
     this.#waitMs = waitMs;

@@ -38,6 +38,14 @@ describe("the URL of a server", () => {
   });
 });
 
+describe("the time that a request waits for a server", () => {
+  it.each([Number.POSITIVE_INFINITY, Number.NaN, 0, -1, 2 ** 31])("cannot be %d", async (waitMs) => {
+    for (const open of [rateStore, idempotencyStore]) {
+      await expect(open("redis://127.0.0.1:1", { waitMs })).rejects.toThrow("waitMs is a number, and not milliseconds");
+    }
+  });
+});
+
 const commands: { readonly [runtime: string]: () => readonly string[] } = {
   node: () => [runtimes["node-newest"]()],
   bun: () => [runtimes.bun()],
