@@ -1,8 +1,8 @@
 /** `ApiKeyTable`: stores the digests of API keys in a table. */
 import * as Statement from "../../src/database/statement.ts";
+import type { Database } from "../../src/database/transaction.ts";
 import * as Type from "../../src/database/types.ts";
 import type { ApiKeyEntry, ApiKeyStore } from "../../src/security/api-key-store.ts";
-import type { Pool } from "./pool.ts";
 import { indexOf, needsPool, sweepAll, sweeping, tableOf } from "./tables.ts";
 
 /** The options of the table. */
@@ -35,7 +35,7 @@ comment on column ${name}.used_at is 'When it was last used, to a minute.';
 }
 
 /** A store for `ApiKeys.make`, over a table that {@link schema} created. Each call borrows a connection. */
-export function store(pool: Pool, options: ApiKeyTableOptions): ApiKeyStore {
+export function store(pool: Database, options: ApiKeyTableOptions): ApiKeyStore {
   needsPool("ApiKeyTable", pool);
   const { add, find, get, list, expire, used, sweep } = statementsOver(options);
   return {

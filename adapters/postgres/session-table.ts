@@ -1,8 +1,8 @@
 /** `SessionTable`: stores sign-in sessions in a table. */
 import * as Statement from "../../src/database/statement.ts";
+import type { Database } from "../../src/database/transaction.ts";
 import * as Type from "../../src/database/types.ts";
 import type { SessionEntry, SessionStore } from "../../src/security/session-store.ts";
-import type { Pool } from "./pool.ts";
 import { indexOf, needsPool, sweepAll, sweeping, tableOf } from "./tables.ts";
 
 /** The options of the table. */
@@ -34,7 +34,7 @@ comment on column ${name}.expires_at is 'When the session expires.';
  * A session store for `Sessions.make`, over a table that {@link schema} created. Each call borrows a connection. The
  * application calls `sweep` from time to time to delete expired sessions.
  */
-export function store(pool: Pool, options: SessionTableOptions): SessionStore {
+export function store(pool: Database, options: SessionTableOptions): SessionStore {
   needsPool("SessionTable", pool);
   const { find, start, update, see, replace, remove, sweep } = statementsOver(options);
   return {
