@@ -6,17 +6,40 @@ import { closed, needsReadable } from "./closing.ts";
 // How long the server may take to answer.
 const connectMs = 5000;
 
+const isReplica = "the server is a replica";
+
 /** The publish/subscribe of Redis or Valkey as a broker. */
 export function redisEngine(url: string, channel: string): RelayEngine {
   needsReadable(url);
+  const seen = { primary: false };
   return {
     source: "framework.redis",
-    open: (listener, isAgain) => openRelay(url, channel, listener, isAgain),
+    open: (listener, isAgain) => openRelay(url, channel, listener, isAgain, seen),
     after(ms, act) {
       const timer = setTimeout(act, ms).unref();
       return () => clearTimeout(timer);
     },
   };
+}
+
+/** The member of a client that tells the role of its server. */
+interface AskedClient {
+  hello(protocol: 3): Promise<{ readonly role: unknown }>;
+}
+
+/** Whether a connection of the relay has led to a primary. */
+interface Seen {
+  primary: boolean;
+}
+
+/**
+ * Whether the server was a primary and became a replica, as by a failover that cuts no connection. What is published there does
+ * not reach the processes at the server that took over.
+ */
+async function becameReplica(client: AskedClient, seen: Seen): Promise<boolean> {
+  const { role } = await client.hello(3);
+  seen.primary ||= role === "master";
+  return seen.primary && role === "replica";
 }
 
 /**
@@ -28,6 +51,7 @@ async function openRelay(
   channel: string,
   { received, lost }: RelayListener,
   isAgain: boolean,
+  seen: Seen,
 ): Promise<RelayConnection> {
   const client = createClient({
     url,
@@ -51,6 +75,7 @@ async function openRelay(
   try {
     await client.connect();
     await client.subscribe(channel, received);
+    if (await becameReplica(client, seen)) throw new Error(isReplica);
   } catch (thrown) {
     client.destroy();
     throw thrown;
@@ -62,6 +87,15 @@ async function openRelay(
   return {
     async send(message) {
       await client.publish(channel, message);
+    },
+    check() {
+      becameReplica(client, seen).then(
+        (became) => {
+          if (became) end(new Error(isReplica));
+        },
+        // A lost connection is an "error" event, too.
+        () => {},
+      );
     },
     close: () => closed(client),
     destroy: () => client.destroy(),

@@ -90,6 +90,8 @@ export class SequenceNumbers {
 export interface RelayConnection {
   /** Resolves once the broker has the message. The messages of one connection arrive in order. */
   send(message: string): Promise<void>;
+  /** Called with each heartbeat: looks whether the others still receive what is sent, and ends the connection if not. */
+  check?(): void;
   /** Sends pending messages and closes. The relay destroys a connection that takes too long. */
   close(): Promise<void>;
   /** Closes at once. */
@@ -343,6 +345,7 @@ class EngineRelay implements OpenRelay {
   #heartbeat(): void {
     this.#hasReceived = false;
     this.#sendMark();
+    this.#connection?.check?.();
     this.#cancelTimers = this.#engine.after(heartbeatMs, () => {
       if (this.#hasReceived) this.#scheduleHeartbeat();
       // After a blocked event loop the timers run before the pending messages, so wait a little longer.

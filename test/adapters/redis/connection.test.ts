@@ -93,6 +93,36 @@ describe.skipIf(ownRedis.isSkipped)(`a server that became a replica${ownRedis.wh
   });
 });
 
+describe.skipIf(ownRedis.isSkipped)(
+  `a relay's server that became a replica${ownRedis.why}`,
+  { timeout: 60_000 },
+  () => {
+    it("is left for the one that took over", async () => {
+      const [one, other] = [await RedisServer.start(), await RedisServer.start()];
+      const wire = await Wire.to(one.port);
+      const timers = adapterTimers();
+      const here = await relay(`redis://127.0.0.1:${wire.port}`, { channel: "c" });
+      const there = await relay(other.url, { channel: "c" });
+      const admin = await createClient({ url: one.url }).connect();
+      onTestFinished(async () => {
+        await Promise.all([here.close(), there.close(), admin.close()]);
+      });
+      const heard: string[] = [];
+      await there.subscribe((topic) => heard.push(topic));
+      await admin.sendCommand(["REPLICAOF", "127.0.0.1", String(other.port)]);
+      wire.leadTo(other.port);
+      for (const one of [here, there]) await one.publish("unheard", "");
+      // The next heartbeats.
+      expect(timers.end(10_000)).toBe(2);
+      await eventually(async () => {
+        await here.publish("heard", "").catch(() => {});
+        expect(heard).toContain("heard");
+      });
+      expect(heard).not.toContain("unheard");
+    });
+  },
+);
+
 describe.skipIf(ownRedis.isSkipped)(`a server that answers with an error${ownRedis.why}`, { timeout: 60_000 }, () => {
   it("is named by its code, and is not asked to free what it did not claim", async () => {
     const own = await RedisServer.start();
