@@ -5,7 +5,7 @@ import type { Deferred } from "../deferred.ts";
 import { within } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
 import { RefusingError, isRefusal, outcomeUnknown, refuse, timedOut, timedOutRefusal } from "../refusals.ts";
-import { logLate } from "./access-log.ts";
+import { logFault, logLate } from "./access-log.ts";
 import { Acquired } from "./acquired.ts";
 import type { RequestDeadline } from "./deadline.ts";
 import { cancelBody } from "./cancel-body.ts";
@@ -68,8 +68,17 @@ function answerOf({ keeping, hasCommitted }: RequestDeadline<RequestState>): Ans
 
 /** Drops what the handler answered after its deadline. */
 export function dropHandled(request: RequestState, answer: Answer): Promise<never> {
-  request.guard?.endedLate(endHandler(request, answer), request.acquired?.isUndone);
+  storeLate(request, request.guard?.endedLate(endHandler(request, answer), request.acquired?.isUndone));
   return dropLate(request, answer);
+}
+
+/** What is stored of a late answer outlasts its handler: a server that stops waits for it, and a runtime does not end it. */
+function storeLate(request: RequestState, storing: Promise<void> | undefined): void {
+  if (storing === undefined) return;
+  const { app, exchange } = request;
+  const failed = (thrown: unknown): void => logFault(request, "the store of an idempotency key", thrown);
+  const stored = app.work.track(storing.catch(failed));
+  exchange.keepAlive?.(stored, lateMs);
 }
 
 /** Drops an answer that comes after that of the deadline. */
@@ -85,7 +94,7 @@ export function dropThrown(
   deadline: RequestDeadline<RequestState>,
   thrown: unknown,
 ): Promise<never> {
-  request.guard?.endedLate(undefined);
+  storeLate(request, request.guard?.endedLate(undefined));
   const isExpected = deadline.isOwn(thrown) || isRefusal(thrown) || isA(RefusingError, thrown);
   if (!isExpected) failureAnswer(request, thrown);
   return new Promise(() => {});

@@ -115,11 +115,12 @@ export interface HandlerGuard {
   /** Gets the answer that was read, or the one in its place. Resolves with the answer to send. */
   leave(answer: object, end: GuardedEnd): Promise<object>;
   /**
-   * The handler answered, or raised (undefined), after the request's deadline. Never throws.
+   * The handler answered, or raised (undefined), after the request's deadline. Never throws. Resolves once the answer is stored;
+   * undefined where nothing is to be stored.
    *
    * @param isUndone Whether what it wrote in a transaction of the request is rolled back.
    */
-  endedLate(answer: object | undefined, isUndone?: boolean): void;
+  endedLate(answer: object | undefined, isUndone?: boolean): Promise<void> | undefined;
 }
 
 /** How a guarded handler ended: what raised may have done what it does, where the outcome is unknown. */

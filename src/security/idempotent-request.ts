@@ -93,8 +93,18 @@ export class IdempotentRequest implements HandlerGuard {
       return await this.#store.claim(this.#digest, claim, now);
     } catch (thrown) {
       // The store may have claimed it, and only its reply be lost.
-      if (!this.isTransaction && !isA(NotClaimed, thrown)) this.#free().catch(() => {});
+      if (!this.isTransaction && !isA(NotClaimed, thrown)) this.#freeLost();
       throw thrown;
+    }
+  }
+
+  /** Frees the key at once. As a task of the request, since a runtime may end with its answer what nothing waits for. */
+  #freeLost(): void {
+    const freed = this.#free().catch(() => {});
+    try {
+      this.#request.later().add(() => freed, true);
+    } catch {
+      // Too many tasks wait already.
     }
   }
 
@@ -113,14 +123,14 @@ export class IdempotentRequest implements HandlerGuard {
     return answer;
   }
 
-  endedLate(answer: Answer | undefined, isUndone = false): void {
-    if (!this.#isClaimed) return;
+  endedLate(answer: Answer | undefined, isUndone = false): Promise<void> | undefined {
+    if (!this.#isClaimed) return undefined;
     clearInterval(this.#extending);
     // A transaction is rolled back by now. What raised may have done a part of its work, so its key is not freed.
-    if (this.isTransaction || answer === undefined) return;
-    if (isPassing(answer.status)) inBackground(this.#free());
+    if (this.isTransaction || answer === undefined) return undefined;
+    if (isPassing(answer.status)) return this.#free();
     // With another transaction than the store's only a part of its work is rolled back: its key is not freed either.
-    else if (!isUndone || answer.refused !== undefined) inBackground(this.#keepLate(answer));
+    return !isUndone || answer.refused !== undefined ? this.#keepLate(answer) : undefined;
   }
 
   // A deadline does not end what is written of a claim: the handler runs on after it, and the key would count as lost.

@@ -36,6 +36,9 @@ it.each([
     ["acquired", "released: timed out 503"],
   ],
   ["a deadline that passes while the handler runs", "GET /finishes", [], 503, ["handled"]],
+  ["a deadline, for the answer to an idempotency key,", "POST /pays", ['idempotency-key: "a"'], 503, ["kept"]],
+  ["the claim of an idempotency key is lost", "POST /loses", ['idempotency-key: "c"'], 500, ["freed"]],
+  ["a deadline, for the failure of an idempotency key,", "POST /fails", ['idempotency-key: "b"'], 503, ["freed"]],
 ])("after %s the work goes on", async (_what, line, headers, status, expected) => {
   const client = await worker.client();
   expect((await client.ask(line, headers).answer()).status).toBe(status);

@@ -1,6 +1,6 @@
 /** The Worker whose requests are answered while a part of their work still runs. */
-import { Answer, Dep, Meta, Path, Returns, after, get } from "usher-http";
-import type { Middleware } from "usher-http";
+import { Answer, Dep, Idempotency, Meta, Path, Refusal, Returns, after, get, post, refuse } from "usher-http";
+import type { IdempotencyStore, Middleware } from "usher-http";
 import { worker } from "../../../adapters/workers/index.ts";
 
 const seen: string[] = [];
@@ -37,6 +37,24 @@ const thorough: Middleware = async (request, next) => {
   }
 };
 
+/** A store that is told of each key what becomes of it, and takes time for it. */
+const store: IdempotencyStore = {
+  claim: async () => undefined,
+  extend: async () => {},
+  async keep() {
+    await ms(20);
+    seen.push("kept");
+    return true;
+  },
+  async free() {
+    await ms(20);
+    seen.push("freed");
+  },
+};
+const once = Idempotency.by(store, { caller: Dep.return("everybody") });
+/** Whose claim is done, perhaps, and its reply is lost. */
+const losing: IdempotencyStore = { ...store, claim: () => Promise.reject(new Error("lost")) };
+
 const text = { returns: Returns.text } as const;
 const soon = { ...text, meta: Meta.empty.add(Meta.deadline, 50) };
 
@@ -55,6 +73,19 @@ const routes = [
     seen.push("handled");
     return "late";
   }),
+  post(Path.of("pays"), { ...soon, inputs: { once } }, async () => {
+    await ms(200);
+    return "late";
+  }),
+  post(Path.of("fails"), { ...soon, inputs: { once } }, async () => {
+    await ms(200);
+    return refuse(Refusal.busy);
+  }),
+  post(
+    Path.of("loses"),
+    { ...text, inputs: { once: Idempotency.by(losing, { caller: Dep.return("all") }) } },
+    () => "x",
+  ),
   get(Path.of("seen"), text, () => JSON.stringify(seen.splice(0))),
 ];
 
