@@ -134,11 +134,13 @@ export function isHandshakeOwned(name: string): boolean {
 }
 
 /**
- * Whether only the framework writes a header. A 426 names in `Upgrade` the protocol that it requires (RFC 9110 §15.5.22).
+ * Whether only the framework writes a header. A 426 names in `Upgrade` the protocol that it requires (RFC 9110 §15.5.22); an
+ * app's format of refusals may give it another status.
  *
- * @param statuses Of the answer, and of the code that it refuses with: an app's format may answer that with another.
+ * @param answer The answer that has the header.
  */
-export function isServerOwned(name: string, statuses: readonly (number | undefined)[]): boolean {
+export function isServerOwned(name: string, answer?: Pick<Answer, "status" | "refused">): boolean {
   const lower = name.toLowerCase();
-  return serverOwned.has(lower) && !(lower === "upgrade" && statuses.includes(426));
+  if (!serverOwned.has(lower)) return false;
+  return lower !== "upgrade" || (answer?.status !== 426 && answer?.refused?.code.status !== 426);
 }

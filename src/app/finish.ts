@@ -214,7 +214,7 @@ function invalidReason(answer: Answer): string | undefined {
     const [name, value] = pair;
     if (!Array.isArray(pair) || typeof name !== "string") return "a header that is no pair of a name and a value";
     if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${JSON.stringify(name)}`;
-    const isOwned = isServerOwned(name, [status, refused?.code.status]) || (opensSocket && isHandshakeOwned(name));
+    const isOwned = isServerOwned(name, answer) || (opensSocket && isHandshakeOwned(name));
     if (isOwned) return `a header only the framework writes: ${JSON.stringify(name)}`;
   }
   // `Cookie.make` checks its cookies, but a program can write a cookie as a plain object.

@@ -38,7 +38,7 @@ export function make(changes: { readonly [name: string]: string | false } = {}):
   for (const [given, value] of Object.entries(changes)) {
     const name = given.toLowerCase();
     if (!isToken(name)) throw new Error(`SecureHeaders.make: ${JSON.stringify(given)} is not a header's name`);
-    if (isServerOwned(name, [])) throw new Error(`SecureHeaders.make: ${name} is set by the framework itself`);
+    if (isServerOwned(name)) throw new Error(`SecureHeaders.make: ${name} is set by the framework itself`);
     if (value === false) headers.delete(name);
     else if (isFieldValue(value)) headers.set(name, value);
     else throw new Error(`SecureHeaders.make: no header can hold the value of ${given}`);
