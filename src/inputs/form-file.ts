@@ -4,7 +4,7 @@ import type { Dep, FileListOptions, FileOptions } from "./dep.ts";
 import { fromForm } from "./form-body.ts";
 import type { UploadedFile } from "./form-body.ts";
 import { isNeeded, lengthProblem } from "./text-list.ts";
-import { required as missing } from "./text.ts";
+import { missing } from "./text.ts";
 
 /** A required file: a 400 problem `required` at `form.<name>` where it is absent. */
 export function required<const Name extends string>(

@@ -7,7 +7,7 @@ import { fromForm } from "./form-body.ts";
 import { isNeeded, listReader } from "./text-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
-import { readGiven, required as missing } from "./text.ts";
+import { readGiven, missing } from "./text.ts";
 
 export * as File from "./form-file.ts";
 

@@ -8,7 +8,7 @@ import type { Dep, TextNeed } from "./dep.ts";
 import { isNeeded, listReader } from "./text-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, SchemaKind } from "./text-schema.ts";
-import { readText, required as missing } from "./text.ts";
+import { readText, missing } from "./text.ts";
 
 /** A header read by a codec, or by a schema whose JSON is `J`. */
 type HeaderKind<A, J> = Codec<A> | SchemaKind<A, J>;

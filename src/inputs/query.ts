@@ -5,7 +5,7 @@ import type { Dep, RouteContext, TextNeed } from "./dep.ts";
 import { isNeeded, listReader } from "./text-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
-import { readGiven, required as missing } from "./text.ts";
+import { readGiven, missing } from "./text.ts";
 
 /**
  * A required query value, read by a codec or a schema: a 400 problem `required` at `query.<name>` where it is absent.

@@ -3,7 +3,7 @@ import { Problem } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import { counted } from "../schema/messages.ts";
 import { maxReportLength } from "../schema/reading.ts";
-import { WrongText, notText, together } from "./text.ts";
+import { WrongText, notText, problemOrRefusal } from "./text.ts";
 import type { GivenText } from "./text.ts";
 
 /** Whether a list must have an item, so that it must be sent. */
@@ -42,7 +42,7 @@ export function listReader(codec: AnyCodec, at: string, bounds: ListBounds): Rea
     const wrong = lengthProblem(at, count, bounds);
     if (problems === undefined) return wrong ?? values;
     if (wrong !== undefined) problems.list(wrong);
-    return problems.together();
+    return problems.outcome();
   };
 }
 
@@ -83,7 +83,7 @@ class ListProblems {
     this.#problems.push(problem);
   }
 
-  together(): Problem | Refusal {
-    return together(this.#problems, this.#more);
+  outcome(): Problem | Refusal {
+    return problemOrRefusal(this.#problems, this.#more);
   }
 }

@@ -151,7 +151,7 @@ export class WrongText {
 /** Parses one text with its codec: the value, or its problem or problems at its place. */
 export function readText(codec: AnyCodec, text: string, at: string): unknown {
   const read = codec.parse(text);
-  return read.ok ? read.value : together(problemsOf(read, at));
+  return read.ok ? read.value : problemOrRefusal(problemsOf(read, at));
 }
 
 /** A schema's problems have their place; a codec's error gets it here. */
@@ -160,7 +160,7 @@ function problemsOf(read: { readonly error: string }, at: string): readonly Prob
 }
 
 /** One problem by itself, several as a refusal. */
-export function together(problems: readonly Problem[], more = 0): Problem | Refusal {
+export function problemOrRefusal(problems: readonly Problem[], more = 0): Problem | Refusal {
   return problems.length === 1 && more === 0 ? (problems[0] as Problem) : invalidRefusal(problems, undefined, more);
 }
 
@@ -176,6 +176,7 @@ export function notText(codec: AnyCodec, at: string): Problem {
   return new Problem(at, "malformed", read === undefined || read.ok ? "This is not text." : read.error);
 }
 
-export function required(at: string): Problem {
+/** The problem of a text or a file that was not sent. */
+export function missing(at: string): Problem {
   return new Problem(at, "required", "This is required.");
 }

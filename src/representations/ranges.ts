@@ -107,7 +107,7 @@ function partly(request: RevisedRequest, answer: Answer, source: Uint8Array | Ra
   if (wanted === undefined || length === 0 || answer.status !== 200 || !isSameRepresentation(request, version)) {
     return answer;
   }
-  const parts = together(wanted.flatMap((range) => partOf(range, length)));
+  const parts = mergeExtents(wanted.flatMap((range) => partOf(range, length)));
   if (parts.length > maxParts) return answer;
   const [first] = parts;
   if (first === undefined) return notSatisfiable(length);
@@ -137,7 +137,7 @@ const nearBytes = 80;
  * The parts, those that overlap or are near each other as one, in the order of the client (RFC 9110 §15.3.7.2).
  * So nothing is sent twice: a request of a few bytes cannot make the server send a file many times.
  */
-function together(parts: readonly Extent[]): readonly Extent[] {
+function mergeExtents(parts: readonly Extent[]): readonly Extent[] {
   const ordered = parts.map((part, place) => ({ ...part, place })).toSorted((one, other) => one.first - other.first);
   const joined: { first: number; last: number; place: number }[] = [];
   for (const part of ordered) {

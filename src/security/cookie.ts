@@ -7,7 +7,7 @@ import type { Dep, TextNeed } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { codecFor } from "../inputs/text-schema.ts";
 import type { TextKind } from "../inputs/text-schema.ts";
-import { readText, required as missing } from "../inputs/text.ts";
+import { readText, missing } from "../inputs/text.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 

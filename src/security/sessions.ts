@@ -6,7 +6,7 @@ import { requestOf } from "../inputs/connection.ts";
 import { constant, credential } from "../inputs/dep.ts";
 import type { Dep, Resource } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
-import { required as missing } from "../inputs/text.ts";
+import { missing } from "../inputs/text.ts";
 import { current } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
