@@ -1,6 +1,9 @@
-/** Looks at arguments that only JavaScript gets wrong, so that a sentence names the function and not a member of nothing. */
+/**
+ * The check of arguments, which only JavaScript can get wrong: the error names the function, and not a member of `undefined` inside of
+ * it.
+ */
 
-/** Throws where an argument is not what its function takes: `Rate.make: options is null, and not an object`. */
+/** Throws unless an argument is what its function takes: `Rate.make: options is null, and not an object`. */
 export function needs(holds: boolean, at: string, value: unknown, what: string): void {
   if (!holds) throw new TypeError(`${at} is ${kindOf(value)}, and not ${what}`);
 }
@@ -34,7 +37,7 @@ export function isTexts(value: unknown): value is readonly string[] {
   return isListOf(value, (text) => typeof text === "string");
 }
 
-/** Whether a value is a list whose members all hold; a hole is `undefined`, which `every` would pass over. */
+/** Whether a value is a list whose members all pass the test. `every` alone would skip a hole, which is `undefined`. */
 export function isListOf(value: unknown, holds: (member: unknown) => boolean): value is readonly unknown[] {
   return Array.isArray(value) && Array.from(value).every((member) => holds(member));
 }
@@ -72,7 +75,7 @@ export function isRoutes(value: unknown): boolean {
   return isListOf(value, (route) => isObject(route) && isObject(route["meta"]));
 }
 
-/** Whether a segment is one. */
+/** Whether a value can be a segment of a path. */
 export function isSegment(segment: unknown): boolean {
   return typeof segment === "string" || (isObject(segment) && typeof segment["name"] === "string" && "kind" in segment);
 }
@@ -82,7 +85,7 @@ export function isKind(value: unknown): boolean {
   return isObject(value) && isObject(value["payload"]);
 }
 
-/** What a value is, for a message that quotes none of it. */
+/** The type of a value, for a message that does not quote it. */
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (typeof value === "function") return "a function";
@@ -91,7 +94,7 @@ export function kindOf(value: unknown): string {
   return value instanceof Promise ? "a promise" : "another object";
 }
 
-/** A number or a text as it is, and the kind of any other value: for the sentence about an option. */
+/** A number or a text as it is, and the type of any other value: for the error of an option. */
 export function shown(value: unknown): string {
   if (typeof value === "number") return String(value);
   return typeof value === "string" ? JSON.stringify(value) : kindOf(value);

@@ -41,7 +41,7 @@ export class RequestHandler implements ServerState {
   inFlight = 0;
   #whenAnswered: (() => void) | undefined = undefined;
 
-  /** @param arrivals Not for an app that does not bound how late its event loop is. */
+  /** @param arrivals Only for an app with `maxEventLoopDelayMs`. */
   constructor(app: App, deadlines: Deadlines, sendTimeoutMs: number, connections: Connections, arrivals?: Arrivals) {
     this.app = app;
     this.#arrivals = arrivals;
@@ -62,7 +62,7 @@ export class RequestHandler implements ServerState {
   #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const connection = this.connections.of(request.socket);
     if (connection.closing || connection.fault !== undefined) return;
-    // A server that stops answers what was there before, and this was not.
+    // A stopping server answers the requests that it has, and not one that is pipelined behind them.
     if (this.stopping && !this.isMounted && !connection.isIdle) return;
     const { last } = connection;
     if (last !== undefined && last !== request) return;
@@ -80,7 +80,7 @@ export class RequestHandler implements ServerState {
     const waiting = this.#arrivals?.wait();
     const sent = waiting === undefined ? this.app.answer(exchange) : this.#answerLate(exchange, waiting);
     if (!isPending(sent)) return write(exchange, sent, this);
-    // The body waits if a route reads it late.
+    // Otherwise the body stays unread: the route may still read it.
     if (exchange.dropsBody) exchange.drain();
     connection.beginAnswer();
     this.inFlight++;
@@ -98,7 +98,7 @@ export class RequestHandler implements ServerState {
     });
   }
 
-  /** Answers once no connection waits to be accepted. It has its turn on its connection meanwhile. */
+  /** Answers once no connection waits to be accepted. The request keeps its turn on its own connection. */
   async #answerLate(exchange: NodeExchange, waiting: Promise<void>): Promise<WireResponse> {
     await waiting;
     const sent = this.app.answer(exchange);
@@ -106,7 +106,7 @@ export class RequestHandler implements ServerState {
     return sent;
   }
 
-  /** One request less is in flight. */
+  /** Called after a request has its response: ends the wait of {@link answered} if it was the last one. */
   settle(): void {
     if (this.inFlight === 0) this.#whenAnswered?.();
   }

@@ -75,7 +75,7 @@ class NodeListener extends Listener {
   #http2: Http2 | undefined = undefined;
   readonly #floodLog = new CountedLog("warn", "HTTP/2 connections closed whose clients sent too much");
 
-  /** Undefined for an app that does not bound how late its event loop is. */
+  /** Undefined for an app without `maxEventLoopDelayMs`. */
   readonly #arrivals: Arrivals | undefined;
 
   constructor(app: App, limits: Limits, arrivals: Arrivals | undefined) {
@@ -241,11 +241,11 @@ class NodeListener extends Listener {
     const handler = this.#handler;
     handler.stopping = true;
     const closed = Promise.all(this.#servers.map(closeServer));
-    // What was read in this turn is answered before, as the request of a handler that stops its server.
+    // In the next turn: a request that was read in this one is answered, such as that of a handler that stops its server.
     setImmediate(
       guarded(undefined, () => {
         this.#connections.closeIdle();
-        // Later than a connection that begins to speak HTTP/2 in this turn.
+        // So that it also ends a connection that begins to speak HTTP/2 in this turn.
         this.#http2?.stop();
       }),
     );

@@ -312,7 +312,7 @@ export class IncomingBody implements BodySource {
     return this.#draining?.dropped ?? 0;
   }
 
-  /** Whether the rest must not be awaited: the client got no `100 Continue`, or stopped, or sent an invalid body. */
+  /** Whether the rest may never arrive: the client got no `100 Continue`, or stopped, or sent an invalid body. */
   get isLost(): boolean {
     const failure = this.#whole?.failure ?? this.#parts?.failure;
     return this.#sendContinue !== undefined || (failure !== undefined && failure !== bodyTooLarge);
