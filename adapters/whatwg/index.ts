@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import { isStream } from "../../src/answers/answer.ts";
 import { needsApp } from "../../src/given.ts";
 import type { App } from "../../src/app/app.ts";
@@ -7,6 +7,7 @@ import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
 import { FetchExchange, responseOf, responseTo, unmade } from "../../src/app/web.ts";
 import { inTime, unrefTimer } from "../../src/async.ts";
 import { isPending } from "../../src/deferred.ts";
+import { internalRefusal } from "../../src/app/failures.ts";
 import type { MaybePromise } from "../../src/deferred.ts";
 import type { StreamBody } from "../../src/events/stream.ts";
 import { gather, isFailure } from "../../src/inputs/body-source.ts";
@@ -106,7 +107,7 @@ const lingerMs = 1000;
  * Whether a response must close its connection, because too much of its request's body is unread. The length of a chunked
  * body is known only at its end: the rest is dropped before the head is written.
  */
-function endsUnread({ body, node: { req } }: WhatwgExchange): boolean | Promise<boolean> {
+function endsUnread({ counted: body, node: { req } }: WhatwgExchange): boolean | Promise<boolean> {
   if (body === undefined || req.complete || req.httpVersionMajor !== 1) return false;
   const { length } = body;
   if (length !== undefined) return length - body.received - req.readableLength > discardLimit;
@@ -114,7 +115,7 @@ function endsUnread({ body, node: { req } }: WhatwgExchange): boolean | Promise<
 }
 
 /** Whether the body ends within the limits of bytes and time. */
-async function dropped(body: NonNullable<WhatwgExchange["body"]>): Promise<boolean> {
+async function dropped(body: CountedBody): Promise<boolean> {
   const limit = body.received + discardLimit;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, lingerMs, "late" as const)));
@@ -185,6 +186,15 @@ function watched(
   return readable;
 }
 
+/** The address of a client, or the path of the Unix socket that it connected to. */
+function peerOf({ remoteAddress, server }: Socket & { readonly server?: Server | null }): string {
+  const path = remoteAddress === undefined ? server?.address() : undefined;
+  if (typeof path === "string") return `unix:${path}`;
+  const address = remoteAddress ?? "";
+  // An IPv4 peer of a dual-stack socket.
+  return address.startsWith("::ffff:") ? address.slice(7) : address;
+}
+
 /**
  * An exchange over the adapter's request, of which only the body is exact. Its URL is `Host` and target joined, Node drops
  * some repeated headers, and its signal never aborts once `AbortSignal.any` has used it. The rest is read from Node's
@@ -193,18 +203,25 @@ function watched(
 class WhatwgExchange extends FetchExchange implements Exchange {
   override readonly target: string;
   readonly listener = "@whatwg-node/server";
-  declare readonly body: CountedBody | undefined;
   readonly node: Node;
+  readonly counted: CountedBody | undefined;
+  /** Middleware ahead has parsed the body: the adapter has bytes of it only where that left a text or bytes. */
+  readonly #isParsed: boolean;
   #controller: AbortController | undefined = undefined;
 
   constructor(request: Request, node: Node) {
     const { socket, originalUrl, url = "/" } = node.req;
-    const address = socket.remoteAddress ?? "";
-    // An IPv4 peer of a dual-stack socket.
-    super(request, address.startsWith("::ffff:") ? address.slice(7) : address);
+    super(request, peerOf(socket));
     this.target = originalUrl ?? url;
-    this.body = this.body && new CountedBody(this.body);
+    this.counted = this.given && new CountedBody(this.given);
+    this.#isParsed = this.given === undefined && node.req.readableDidRead;
     this.node = node;
+  }
+
+  override get body(): BodySource | undefined {
+    if (this.#isParsed)
+      throw internalRefusal("its body was read by what is mounted ahead of the app, which left no bytes of it");
+    return super.body && this.counted;
   }
 
   override get gone(): AbortSignal {
@@ -256,6 +273,8 @@ export type WhatwgHandler = (request: Request, context: WhatwgContext) => Respon
  *
  * A server that passes its own objects to the adapter, as Fastify does, passes them as `{ req, reply }` too. `peer`, the
  * target, the raw header lines and the client's disconnect are read from them.
+ *
+ * Mount it before what parses bodies. Where that left no bytes, as Express's `json` does, a route that reads a body answers 500.
  *
  * @example
  * ```ts
@@ -318,5 +337,12 @@ function nodeResponseTo(
   if (ends) lingerAtEnd(req.socket);
   const { body } = sent;
   const stream = isStream(body) ? watched(body, res, isEventStream(sent) ? eventStreams : undefined) : undefined;
-  return responseOf(ends ? { ...sent, closes: true } : sent, stream);
+  return responseOf(toSend(req, sent, ends), stream);
+}
+
+function toSend({ httpVersionMajor }: IncomingMessage, sent: WireResponse, ends: boolean): WireResponse {
+  if (httpVersionMajor === 1) return ends ? { ...sent, closes: true } : sent;
+  // HTTP/2 has neither field (RFC 9113 §8.2.2). Node throws for `upgrade`, which a route of WebSockets names in its refusal.
+  const head = sent.head.filter((_, i) => sent.head[i - (i % 2)] !== "upgrade");
+  return { ...sent, head, closes: false };
 }

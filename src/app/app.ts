@@ -164,7 +164,7 @@ export interface Connection {
 export interface App {
   /**
    * Answers a request without a socket. Never rejects. Cancelling the body of the response, as a server does when its client
-   * disconnects, or aborting the request aborts `clientGone`.
+   * disconnects, or aborting the request aborts `clientGone`. A route that reads a body which other code has read answers 500.
    *
    * @param connection A `Connection`, or the object that a runtime passes: `env` of Workers, `info` of Deno, Bun's server, the
    *   context of Next.js. No address is read from an object of a runtime.

@@ -7,6 +7,7 @@ import type { StreamBody, StreamEnd } from "../events/stream.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { endedEarly, gather, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import { internalRefusal } from "../refusals.ts";
 import { abortingWith } from "./exchange.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
 import { logReported } from "./failures.ts";
@@ -22,11 +23,14 @@ export class FetchExchange implements Exchange {
   readonly method: string;
   readonly target: string;
   readonly peer: string;
-  readonly body: BodySource | undefined;
+  /** The body as the request has it. */
+  protected readonly given: BodySource | undefined;
   /** Sends the spans that wait, if the app has an exporter. */
   flush: (() => Promise<unknown>) | undefined = undefined;
   readonly #request: Request;
   readonly #context: KeepingContext | undefined;
+  /** Other code has read of the body, or reads it: what is left would be taken for the whole. */
+  readonly #isRead: boolean;
   #going: AbortController | undefined = undefined;
 
   constructor(request: Request, peer: string, context?: KeepingContext) {
@@ -38,7 +42,14 @@ export class FetchExchange implements Exchange {
     this.peer = peer;
     this.#request = request;
     this.#context = context;
-    this.body = request.body === null ? undefined : new RequestBody(request, request.body);
+    this.given = request.body === null ? undefined : new RequestBody(request, request.body);
+    this.#isRead = request.bodyUsed || request.body?.locked === true;
+  }
+
+  get body(): BodySource | undefined {
+    if (this.#isRead)
+      throw internalRefusal("its body was read before the app got the request, which has the rest at most");
+    return this.given;
   }
 
   get gone(): AbortSignal {

@@ -6,7 +6,7 @@ import { whatwg } from "../../adapters/whatwg/index.ts";
 import type { Exchange } from "../../src/app/exchange.ts";
 import type { BodySource } from "../../src/inputs/body-source.ts";
 import { CallExchange } from "../../src/testing/call.ts";
-import { logged } from "../support/logs.ts";
+import { logged, messages } from "../support/logs.ts";
 import { internal, unreadable } from "../support/refusals.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -101,11 +101,26 @@ describe.each([
       expect(logged().join("\n")).not.toContain("s3cret");
     });
 
-    it("that somebody else reads is a 400", async () => {
+    it("that somebody else reads, or has read of it, is a 500 with a line", async () => {
+      for (const leaves of [false, true]) {
+        const request = requestOf(path, streamOf(bytes("{}"), bytes("{}")));
+        const reader = request.body?.getReader();
+        if (leaves) {
+          await reader?.read();
+          reader?.releaseLock();
+        }
+        const response = await fetch(request);
+        expect([response.status, await response.text()]).toEqual([500, internal]);
+        expect(messages("error").at(-1)).toContain("its body was read before the app got the request");
+      }
+    });
+
+    it("that was read is a 500 with a line", async () => {
       const request = requestOf(path, streamOf(bytes("{}")));
-      request.body?.getReader();
+      await request.text();
       const response = await fetch(request);
-      expect([response.status, await response.text()]).toEqual([400, unreadable]);
+      expect([response.status, await response.text()]).toEqual([500, internal]);
+      expect(messages("error").at(-1)).toContain("its body was read before the app got the request");
     });
   });
 

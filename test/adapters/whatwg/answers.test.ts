@@ -1,5 +1,10 @@
 /** An app behind `@whatwg-node/server` on the wire: what it answers, and what it knows of a request (contract 1, 4). */
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   Answer,
   App,
@@ -20,7 +25,7 @@ import {
   setCookie,
 } from "usher-http";
 import { lines, logged } from "../../support/logs.ts";
-import { header } from "../../support/raw-client.ts";
+import { RawClient, header } from "../../support/raw-client.ts";
 import { internal, invalid, notAllowed, notFound, notImplemented } from "../../support/refusals.ts";
 import type { WireResponse } from "../../../src/app/exchange.ts";
 import { whatwg } from "../../../adapters/whatwg/index.ts";
@@ -140,6 +145,21 @@ describe("what it knows of a request", () => {
     expect((await (await clientOf(routes)).ask("GET /who", forwarded).answer()).body).toBe("127.0.0.1 127.0.0.1");
     const trusting = await clientOf(routes, { trustedProxies: ["127.0.0.1"] });
     expect((await trusting.ask("GET /who", forwarded).answer()).body).toBe("127.0.0.1 9.9.9.9");
+  });
+
+  it("is the path of a Unix socket, and whom a proxy there speaks for", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "usher-whatwg-"));
+    const path = join(folder, "s.sock");
+    const adapter = adapterOf(routes, { trustedProxies: [`unix:${path}`] });
+    const server = createServer((request, response) => void adapter(request, response));
+    onTestFinished(() => {
+      server.close();
+      rmSync(folder, { recursive: true });
+    });
+    await once(server.listen(path), "listening");
+    const client = await RawClient.to(path);
+    const { body } = await client.ask("GET /who", ["x-forwarded-for: 9.9.9.9"]).answer();
+    expect(body).toBe(`unix:${path} 9.9.9.9`);
   });
 
   it("is its id, across awaits and on its lines", async () => {

@@ -1,11 +1,13 @@
 /** An app behind `@whatwg-node/server` inside servers that have routes of their own. */
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Answer, Path, Returns, get, json, peer, post, request } from "usher-http";
 import { RawClient, header } from "../../support/raw-client.ts";
-import { notFound } from "../../support/refusals.ts";
+import { messages } from "../../support/logs.ts";
+import { internal, notFound } from "../../support/refusals.ts";
 import { adapterOf, clientTo, serving } from "./adapted.ts";
 
 const Item = v.object({ name: v.string() });
@@ -35,6 +37,43 @@ describe("mounted under a path, as Express does", () => {
     expect((await client.ask("GET /").answer()).body).toBe("its own");
     expect((await client.ask("GET /app/who?q", ["x-a: 1", "x-a: 2"]).answer()).body).toBe("127.0.0.1 /app/who?q 1|2");
     expect((await client.ask("GET /app/none").answer()).body).toBe(notFound);
+  });
+});
+
+describe("behind what has read the body", () => {
+  const sent = ["content-type: application/json"];
+  const serves = (serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>) =>
+    serving((request, response) => void serve(request, response));
+
+  it("is a 500 with a line, where that left no bytes of it", async () => {
+    const adapter = adapterOf(routes);
+    // What Express's `json()` does to a request.
+    const server = await serves(async (request, response) => {
+      Object.assign(request, { body: JSON.parse((await request.toArray()).join("")) as unknown });
+      await adapter(request, response);
+    });
+    const client = await clientTo(server);
+    const answer = await client.ask("POST /app/json", sent, '{"name":"a"}').answer();
+    expect([answer.status, answer.body]).toEqual([500, internal]);
+    expect(messages("error").at(-1)).toContain("its body was read by what is mounted ahead of the app");
+    // A route that reads none is answered.
+    expect((await client.ask("GET /app/who", sent, '{"name":"a"}').answer()).status).toBe(200);
+  });
+
+  it("is answered, where that left them", async () => {
+    const adapter = adapterOf(routes);
+    // What Express's `raw()` and `text()` do.
+    const server = await serves(async (request, response) => {
+      const bytes = Buffer.concat((await request.toArray()) as Buffer[]);
+      await adapter(
+        Object.assign(request, { body: request.url === "/app/json?text" ? String(bytes) : bytes }),
+        response,
+      );
+    });
+    const client = await clientTo(server);
+    for (const path of ["/app/json", "/app/json?text"]) {
+      expect((await client.ask(`POST ${path}`, sent, '{"name":"a"}').answer()).body).toBe('{"name":"a"}');
+    }
   });
 });
 
