@@ -154,6 +154,9 @@ function isClosed(response: ServerResponse & { readonly stream?: { readonly dest
   return response.closed || response.stream?.destroyed === true;
 }
 
+/** The request of each connection that arrived last. */
+const latest = new WeakMap<Socket, IncomingMessage>();
+
 const nothing = (): void => {};
 
 /**
@@ -294,6 +297,7 @@ export function whatwg(app: App): WhatwgHandler {
     const refused = refusedHost(node);
     if (refused !== undefined) return refuse(refused);
     const exchange = new WhatwgExchange(request, node);
+    latest.set(node.req.socket, node.req);
     return whenSent(app.answer(exchange), (sent) => respond(exchange, sent, eventStreams));
   };
 }
@@ -337,11 +341,13 @@ function nodeResponseTo(
   if (ends) lingerAtEnd(req.socket);
   const { body } = sent;
   const stream = isStream(body) ? watched(body, res, isEventStream(sent) ? eventStreams : undefined) : undefined;
-  return responseOf(toSend(req, sent, ends), stream);
+  // A server that stops waits for its connections. Others that were pipelined are answered, too.
+  const isLast = eventStreams.hasEnded && latest.get(req.socket) === req;
+  return responseOf(toSend(req, sent, ends || isLast), stream);
 }
 
-function toSend({ httpVersionMajor }: IncomingMessage, sent: WireResponse, ends: boolean): WireResponse {
-  if (httpVersionMajor === 1) return ends ? { ...sent, closes: true } : sent;
+function toSend({ httpVersionMajor }: IncomingMessage, sent: WireResponse, closes: boolean): WireResponse {
+  if (httpVersionMajor !== 2) return closes ? { ...sent, closes } : sent;
   // HTTP/2 has neither field (RFC 9113 §8.2.2). Node throws for `upgrade`, which a route of WebSockets names in its refusal.
   const head = sent.head.filter((_, i) => sent.head[i - (i % 2)] !== "upgrade");
   return { ...sent, head, closes: false };

@@ -29,7 +29,7 @@ import { RawClient, header } from "../../support/raw-client.ts";
 import { internal, invalid, notAllowed, notFound, notImplemented } from "../../support/refusals.ts";
 import type { WireResponse } from "../../../src/app/exchange.ts";
 import { whatwg } from "../../../adapters/whatwg/index.ts";
-import { adapterOf, clientOf } from "./adapted.ts";
+import { adapterOf, clientOf, clientTo, servingApp } from "./adapted.ts";
 
 const word = (path: Path, text: string) => get(path, { returns: Returns.text }, () => text);
 const number = Query.required("n", Codec.int);
@@ -88,6 +88,19 @@ describe("behind @whatwg-node/server, an app", () => {
     for (let i = 0; i < 3; i++) expect((await client.ask("GET /bytes").answer()).status).toBe(200);
     expect(header(await client.ask("GET /closes").answer(), "connection")).toBe("close");
     await client.closed();
+  });
+
+  it("ends its connection with the last answer once the app drains", async () => {
+    const app = App.make(routes);
+    const server = await servingApp(app);
+    const [client, piping] = [await clientTo(server), await clientTo(server)];
+    await client.ask("GET /").answer();
+    app.drain();
+    expect(header(await client.ask("GET /").answer(), "connection")).toBe("close");
+    await client.closed();
+    piping.send("GET /later HTTP/1.1", "host: h", "", "GET / HTTP/1.1", "host: h", "", "");
+    expect([(await piping.answer()).body, (await piping.answer()).body]).toEqual(["later", "hello"]);
+    await piping.closed();
   });
 
   it("answers HEAD as it does GET, without the body", async () => {
