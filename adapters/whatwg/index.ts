@@ -208,8 +208,8 @@ class WhatwgExchange extends FetchExchange implements Exchange {
   readonly listener = "@whatwg-node/server";
   readonly node: Node;
   readonly counted: CountedBody | undefined;
-  /** Middleware ahead has parsed the body: the adapter has bytes of it only where that left a text or bytes. */
-  readonly #isParsed: boolean;
+  /** Middleware ahead has read the body, or of it, and left neither a text nor bytes, which the adapter would take. */
+  readonly #isTaken: boolean;
   #controller: AbortController | undefined = undefined;
 
   constructor(request: Request, node: Node) {
@@ -217,12 +217,12 @@ class WhatwgExchange extends FetchExchange implements Exchange {
     super(request, peerOf(socket));
     this.target = originalUrl ?? url;
     this.counted = this.given && new CountedBody(this.given);
-    this.#isParsed = this.given === undefined && node.req.readableDidRead;
+    this.#isTaken = node.req.readableDidRead && (this.given === undefined || !node.req.readableEnded);
     this.node = node;
   }
 
   override get body(): BodySource | undefined {
-    if (this.#isParsed)
+    if (this.#isTaken)
       throw internalRefusal("its body was read by what is mounted ahead of the app, which left no bytes of it");
     return super.body && this.counted;
   }

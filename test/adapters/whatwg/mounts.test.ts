@@ -1,4 +1,5 @@
 /** An app behind `@whatwg-node/server` inside servers that have routes of their own. */
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
@@ -58,6 +59,17 @@ describe("behind what has read the body", () => {
     expect(messages("error").at(-1)).toContain("its body was read by what is mounted ahead of the app");
     // A route that reads none is answered.
     expect((await client.ask("GET /app/who", sent, '{"name":"a"}').answer()).status).toBe(200);
+  });
+
+  it("is a 500, where that has read a part of it", async () => {
+    const adapter = adapterOf(routes);
+    const server = await serves(async (request, response) => {
+      await once(request, "readable");
+      request.read(1);
+      await adapter(request, response);
+    });
+    const client = await clientTo(server);
+    expect((await client.ask("POST /app/json", sent, '{"name":"a"}').answer()).status).toBe(500);
   });
 
   it("is answered, where that left them", async () => {
