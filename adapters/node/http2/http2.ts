@@ -34,6 +34,10 @@ const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHT
 
 /** How the first bytes of HTTP/2 begin. No method of HTTP/1.1 does. */
 const preface = Buffer.from("PRI");
+/** A head of up to as many bytes is answered, whatever the limit is. */
+const answeredBytes = 65_536;
+/** The greatest value of a setting. */
+const maxSetting = 2 ** 32 - 1;
 /** How long a connection that is closed has to take what was written. */
 const lingerMs = 1000;
 
@@ -62,16 +66,18 @@ export class Http2 {
     this.maxHeaderBytes = maxHeaderBytes;
     this.floods = floods;
     const { opensSockets: enableConnectProtocol } = handler;
+    // Past these Node resets the stream: as many as a head of this length can have, so that the answer is a 431.
+    const maxHeaderListPairs = Math.max(128, Math.ceil(maxHeaderBytes / 5));
     const options: ServerOptions & { readonly strictSingleValueFields: boolean } = {
       settings: {
         maxConcurrentStreams: limits.streams,
-        maxHeaderListSize: maxHeaderBytes,
+        // Likewise, once the client has acknowledged it. It counts 32 bytes more for each field (RFC 9113 §6.5.2).
+        maxHeaderListSize: Math.min(Math.max(maxHeaderBytes, answeredBytes) + 32 * maxHeaderListPairs, maxSetting),
         enablePush: false,
         ...(enableConnectProtocol && { enableConnectProtocol }),
       },
       maxSettings: 32,
-      // Past it Node resets the stream: as many as a head of this length can have, so that the answer is a 431.
-      maxHeaderListPairs: Math.max(128, Math.ceil(maxHeaderBytes / 5)),
+      maxHeaderListPairs,
       maxSessionInvalidFrames: limits.invalidFrames,
       streamResetBurst: limits.resets.burst,
       streamResetRate: limits.resets.perSecond,
