@@ -47,8 +47,7 @@ export class FetchExchange implements Exchange {
   }
 
   get body(): BodySource | undefined {
-    if (this.#isRead)
-      throw internalRefusal("its body was read before the app got the request, which has the rest at most");
+    if (this.#isRead) throw internalRefusal("its body was read before the app got it");
     return this.given;
   }
 

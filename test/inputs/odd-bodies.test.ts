@@ -111,7 +111,7 @@ describe.each([
         }
         const response = await fetch(request);
         expect([response.status, await response.text()]).toEqual([500, internal]);
-        expect(messages("error").at(-1)).toContain("its body was read before the app got the request");
+        expect(messages("error").at(-1)).toContain("its body was read before the app got it");
       }
     });
 
@@ -120,7 +120,7 @@ describe.each([
       await request.text();
       const response = await fetch(request);
       expect([response.status, await response.text()]).toEqual([500, internal]);
-      expect(messages("error").at(-1)).toContain("its body was read before the app got the request");
+      expect(messages("error").at(-1)).toContain("its body was read before the app got it");
     });
   });
 
