@@ -87,7 +87,7 @@ export class DecodedBody implements DecodedSource {
     const { length } = this.#source;
     // No coding makes a body longer by more than this.
     if (length !== undefined && length > limit + limit / 1024 + 1024) receiver.done(bodyTooLarge);
-    else gather(() => this.read(), limit, receiver);
+    else gather(this, limit, receiver);
   }
 
   close(): void {

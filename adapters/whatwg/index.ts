@@ -94,7 +94,7 @@ class CountedBody implements BodySource {
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
-    gather(() => this.read(), limit, receiver);
+    gather(this, limit, receiver);
   }
 }
 

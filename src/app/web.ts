@@ -118,7 +118,7 @@ class RequestBody implements BodySource {
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
-    gather(() => this.read(), limit, receiver);
+    gather(this, limit, receiver);
   }
 }
 

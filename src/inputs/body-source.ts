@@ -86,9 +86,9 @@ export function partOf({
 }
 
 /** Reads a whole body part by part, for listeners without a faster way. */
-export function gather(read: BodySource["read"], limit: number, receiver: BodyReceiver): void {
+export function gather(body: Pick<BodySource, "read">, limit: number, receiver: BodyReceiver): void {
   inBackground(
-    gathered(read, limit, receiver).then(
+    gathered(body, limit, receiver).then(
       (whole) => receiver.done(whole),
       () => receiver.done(endedEarly),
     ),
@@ -96,13 +96,13 @@ export function gather(read: BodySource["read"], limit: number, receiver: BodyRe
 }
 
 async function gathered(
-  read: BodySource["read"],
+  body: Pick<BodySource, "read">,
   limit: number,
   receiver: BodyReceiver,
 ): Promise<Uint8Array | BodyFailure> {
   const parts: Uint8Array[] = [];
   let length = 0;
-  for (let part = await read(); part !== undefined; part = await read()) {
+  for (let part = await body.read(); part !== undefined; part = await body.read()) {
     if (isFailure(part)) return part;
     length += part.byteLength;
     if (length > limit) return bodyTooLarge;

@@ -98,7 +98,7 @@ export class TimedBody implements BodySource {
     const { length } = this;
     const { pieceBytes, deadlines } = this.#reading;
     if (this.#state === "over" || length === undefined || length > Math.min(pieceBytes, deadlines.shortBytes, limit)) {
-      gather(() => this.read(), limit, receiver);
+      gather(this, limit, receiver);
       return;
     }
     this.#state = "reading";
