@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { needsApp } from "../../src/given.ts";
 import type { App } from "../../src/app/app.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
+import { logRefusedHead } from "../../src/app/failures.ts";
 import { internalRefusal } from "../../src/refusals.ts";
 import { isPending } from "../../src/deferred.ts";
 import { bodyTooLarge, noRoom } from "../../src/inputs/body-source.ts";
@@ -255,6 +256,12 @@ export function listener(
     handler.endEventStreams();
   });
   return (request, response) => {
+    // Its connection is of other requests, too, and is not to be closed.
+    if (request.httpVersionMajor === 2) {
+      logRefusedHead(505, "HTTP/2, which `serve` and `usher-http/whatwg` answer");
+      response.writeHead(505).end();
+      return;
+    }
     handler.answer(request, response, leavesContinue(response) && awaitsContinue(request, response));
   };
 }

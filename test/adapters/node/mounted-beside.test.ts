@@ -1,14 +1,18 @@
 /** An app next to other code of its server */
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer as createHttp2Server } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import express from "express";
 import type { Express } from "express";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { Answer, App, Path, Returns, get, request } from "usher-http";
 import { listener } from "usher-http/node";
+import { http2Ask, http2Client } from "../../support/http2-client.ts";
 import { messages } from "../../support/logs.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
 import { internal, notFound, tooLarge } from "../../support/refusals.ts";
@@ -160,6 +164,20 @@ describe("beside what is mounted ahead of it: others on its server", () => {
     const bodies = [];
     for (let i = 0; i < 5; i++) bodies.push((await client.answer()).body);
     expect(bodies).toEqual(["later", "theirs", "4", "theirs", "later"]);
+  });
+
+  it("each request of HTTP/2 is a 505, with a line that says who answers it", async () => {
+    const answer = listener(app);
+    const server = createHttp2Server((request, response) => {
+      answer(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+    });
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const session = await http2Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    for (let i = 0; i < 2; i++) expect((await http2Ask(session, { ":path": "/later" })).status).toBe(505);
+    expect(messages("info")).toEqual(
+      Array(2).fill("refused a request head: 505 HTTP/2, which `serve` and `usher-http/whatwg` answer"),
+    );
   });
 
   it("two apps of one server are each their own", async () => {
