@@ -89,8 +89,7 @@ export function wrapped(shape: Wrapper, at: string, describer: Describer): Schem
   switch (shape.type) {
     case "optional":
     case "exact_optional":
-      // A caller may send null for an absent member.
-      return direction === "input" ? withDefault(shape, nullable(shape.wrapped, inner, direction)) : inner;
+      return direction === "input" ? maybeSent(shape, inner) : inner;
     case "undefinedable":
       return inner;
     case "nullable":
@@ -98,7 +97,7 @@ export function wrapped(shape: Wrapper, at: string, describer: Describer): Schem
       if (direction === "output" && instead(shape)) return inner;
       return nullable(shape.wrapped, inner, direction);
     case "nullish":
-      if (direction === "input") return withDefault(shape, nullable(shape.wrapped, inner, direction));
+      if (direction === "input") return maybeSent(shape, inner);
       return instead(shape) ? inner : nullable(shape.wrapped, inner, direction);
     case "non_optional":
       return direction === "input" ? sent(shape.wrapped, at, describer, inner) : inner;
@@ -140,6 +139,13 @@ function mayBeUnwritten(shape: Kind): boolean {
     default:
       return false;
   }
+}
+
+/** What a caller may leave out, and may send null for. The default of a shape within is then not read: `v.partial` makes such. */
+function maybeSent(shape: Wrapper, inner: Schema): Schema {
+  const schema = nullable(shape.wrapped, inner, "input");
+  const { default: _unread, ...others } = schema;
+  return withDefault(shape, "wrapped" in shape.wrapped ? others : schema);
 }
 
 /** Adds the default, if it is JSON. */

@@ -22,7 +22,7 @@ export function optionalReader(shape: Wrapper, compile: Compile<Kind>): Reader {
   switch (shape.type) {
     case "optional":
     case "exact_optional":
-      return absentReader(shape, wrapped);
+      return absentReader(shape, wrapped, compile);
     case "nullable":
     case "nullish":
       return nullableReader(shape, wrapped);
@@ -40,18 +40,24 @@ export function optionalReader(shape: Wrapper, compile: Compile<Kind>): Reader {
 }
 
 /** A client may send null for an absent member, unless null is a value of the shape. */
-function absentReader(shape: Wrapper, wrapped: Reader): Reader {
+function absentReader(shape: Wrapper, wrapped: Reader, compile: Compile<Kind>): Reader {
   let takesNull: boolean | undefined;
   return {
     sorts: () => [...new Set([...wrapped.sorts(), "null" as const])],
     expected: wrapped.expected,
     read: (value, reading) => {
       if (value !== undefined && value !== null) return wrapped.read(value, reading);
-      if (value === null && (takesNull ??= wrapped.sorts().includes("null"))) return wrapped.read(null, reading);
+      if (value === null && (takesNull ??= hasNull(shape.wrapped, compile))) return wrapped.read(null, reading);
       const instead = defaultOf(shape, undefined);
       return instead === undefined ? undefined : wrapped.read(instead, reading);
     },
   };
+}
+
+/** Whether null is a value of a shape. Of an optional one it stands for no value, also where `v.partial` made that optional again. */
+function hasNull(shape: Kind, compile: Compile<Kind>): boolean {
+  if (shape.type === "optional" || shape.type === "exact_optional") return hasNull(shape.wrapped, compile);
+  return compile(shape).sorts().includes("null");
 }
 
 function nullableReader(shape: Wrapper, wrapped: Reader): Reader {

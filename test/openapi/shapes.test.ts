@@ -304,6 +304,12 @@ describe("shapes read and written differently: members", () => {
     expect(memberOf(read, "either")).toEqual({ type: "string" });
   });
 
+  it("OA a default within what may be absent itself, as by v.partial, is none", () => {
+    const { read } = both(v.object({ a: v.optional(v.optional(whole, 1)), b: v.optional(v.nullish(whole, 1), 2) }));
+    expect(memberOf(read, "a")).toEqual(nullable({ type: "integer" }));
+    expect(memberOf(read, "b")).toEqual({ ...nullable({ type: "integer" }), default: 2 });
+  });
+
   it("OA a place in a list is null where it is absent", () => {
     const { read, written } = both(v.tuple([v.optional(text), text, v.optional(text)]));
     expect(read).toMatchObject({ minItems: 2, maxItems: 3 });

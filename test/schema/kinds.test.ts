@@ -94,6 +94,14 @@ describe("absent and null", () => {
     expect(valueOf(v.partial(v.object({ a: text })), "{}")).toEqual({});
   });
 
+  test("null for a member that v.partial made optional once more is no member, and not its default", () => {
+    const state = v.optional(v.picklist(["new", "sent"]), "new");
+    const change = v.partial(v.object({ state, note: v.nullable(text), size: v.nullish(v.number(), 1) }));
+    expect(valueOf(change, "{}")).toEqual({});
+    expect(valueOf(change, '{"state":null,"note":null,"size":null}')).toEqual({ note: null, size: 1 });
+    expect(valueOf(v.optional(v.optional(text, "inner"), "outer"), "null")).toBe("outer");
+  });
+
   test("a default is read as JSON is, and made anew for each body", () => {
     let calls = 0;
     const given = v.object({
