@@ -16,6 +16,7 @@ import {
 import type { ForeignForms } from "./foreign-schema.ts";
 import {
   intersection,
+  item,
   list,
   literal,
   object,
@@ -180,7 +181,7 @@ export class Components {
 
   /** The schema of a shape, with marks for references. */
   describe(shape: AnyStandard, direction: Direction, at: string, notes: SchemaNotes): Schema {
-    if (isCompiled(shape)) return this.#describer(direction, notes.imprecise).describe(kindOf(shape), at);
+    if (isCompiled(shape)) return item(kindOf(shape), at, this.#describer(direction, notes.imprecise));
     const schema = this.#foreignSchema(shape, direction);
     if (schema.ok) return schema.value;
     notes.problem(`has for its ${at} ${schema.error}`);

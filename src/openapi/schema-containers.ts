@@ -154,19 +154,14 @@ function withDefault(shape: { readonly default?: unknown }, schema: Schema): Sch
   return given === undefined || typeof given === "function" || !isJson(given) ? schema : { ...schema, default: given };
 }
 
-function instead(shape: Wrapper): boolean {
-  return shape.default !== undefined && shape.default !== null;
+/** Whether a default takes the place of null. One that a function makes may be null. */
+function instead({ default: given }: Wrapper): boolean {
+  return given !== undefined && given !== null && typeof given !== "function";
 }
 
 function nullable(inner: Kind, schema: Schema, direction: Direction): Schema {
-  return takesNull(inner) && (direction === "input" || keepsNull(inner)) ? schema : orNull(schema);
-}
-
-/** Whether the null that a shape takes is a value that is written as null: of an absent value it is not, nor where a pipe changes it. */
-function keepsNull(shape: Kind): boolean {
-  if (makesAnother(shape)) return false;
-  const isAbsent = shape.type === "optional" || shape.type === "exact_optional";
-  return !isAbsent || (takesNull(shape.wrapped) && keepsNull(shape.wrapped));
+  // What is read as null need not be written as null: it means an absent value, or a pipe changes it.
+  return direction === "input" && takesNull(inner) ? schema : orNull(schema);
 }
 
 function takesNull(shape: Kind): boolean {
@@ -240,8 +235,8 @@ export function tuple(shape: TupleKind, at: string, describer: Describer): Schem
   };
 }
 
-/** An absent item of an array is written as null. */
-function item(shape: Kind, at: string, describer: Describer): Schema {
+/** An item of an array, or a value by itself: where it is absent, null is written. */
+export function item(shape: Kind, at: string, describer: Describer): Schema {
   const schema = describer.describe(shape, at);
   return describer.direction === "output" && mayBeAbsent(shape, describer) ? orNull(schema) : schema;
 }

@@ -45,9 +45,28 @@ const annotations: ReadonlySet<string> = new Set(["title", "description", "defau
 
 /** A schema that also accepts null. Its annotations stay outside. */
 export function orNull(schema: Schema): Schema {
+  if (hasNull(schema)) return schema;
   const notes = Object.entries(schema).filter(([keyword]) => annotations.has(keyword));
   const rules = Object.entries(schema).filter(([keyword]) => !annotations.has(keyword));
   return { anyOf: [Object.fromEntries(rules), { type: "null" }], ...Object.fromEntries(notes) };
+}
+
+/** Whether a schema is seen to accept null. Of several rules together, or a reference, only a validator knows. */
+function hasNull(schema: Schema): boolean {
+  const [rule, ...more] = Object.entries(schema).filter(([keyword]) => !annotations.has(keyword));
+  if (rule === undefined) return true;
+  if (more.length > 0) return false;
+  const [keyword, value] = rule;
+  switch (keyword) {
+    case "type":
+      return value === "null";
+    case "enum":
+      return (value as readonly unknown[]).includes(null);
+    case "anyOf":
+      return (value as readonly Schema[]).some(hasNull);
+    default:
+      return keyword === "const" && value === null;
+  }
 }
 
 /** Whether a value is JSON. */

@@ -48,7 +48,7 @@ describe("a rule is a keyword, read and written alike", () => {
       v.nonNullable(v.union([text, v.null()])),
       { allOf: [{ anyOf: [{ type: "string" }, { type: "null" }] }, { not: { type: "null" } }] },
     ],
-    ["nothing", v.union([v.never()]), { not: {} }],
+    ["members of nothing", v.record(text, v.union([v.never()])), { type: "object", additionalProperties: { not: {} } }],
   ])("%s", (_what, shape, schema) => {
     const { requestBody, responses } = onlyOperation(described([routeOf(shape)]));
     expect([jsonSchema(requestBody), jsonSchema(responses["200"])]).toEqual([schema, schema]);
@@ -83,6 +83,9 @@ describe("a rule is a keyword, read and written alike", () => {
 
 describe("what is read and what is written differ", () => {
   const textOrNull = { anyOf: [{ type: "string" }, { type: "null" }] };
+  const list = { type: "array", items: textOrNull };
+  const either = { anyOf: [textOrNull, { type: "number" }] };
+  const oneOfThree = { anyOf: [{ anyOf: [{ type: "string" }, { type: "number" }] }, { type: "null" }] };
   it.each<[string, v.GenericSchema, object, object]>([
     ["null that is a value, where nothing may be absent", v.nonOptional(v.nullable(text)), textOrNull, textOrNull],
     ["the same of a member that may be absent", v.nonOptional(v.optional(v.nullable(text))), textOrNull, textOrNull],
@@ -99,6 +102,12 @@ describe("what is read and what is written differ", () => {
       { type: "string" },
     ],
     ["null of what may be absent too", v.nullable(v.optional(text)), textOrNull, textOrNull],
+    ["a value by itself that may be absent", v.optional(text), textOrNull, textOrNull],
+    ["any of two values, by itself", v.union([v.optional(text), v.undefined()]), textOrNull, textOrNull],
+    ["items that may be null or absent", v.array(v.nullish(text)), list, list],
+    ["null beside what may be absent", v.nullable(v.union([v.optional(text), v.number()])), either, oneOfThree],
+    ["null beside a default for it", v.nullable(v.nullable(text, "a")), textOrNull, textOrNull],
+    ["null that a function makes", v.nullish(text, () => null), textOrNull, textOrNull],
     ["null of any JSON", v.nullable(v.unknown()), {}, {}],
     ["null once, of what may be absent", v.nullish(v.optional(v.nullable(text))), textOrNull, textOrNull],
     [

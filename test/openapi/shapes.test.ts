@@ -154,7 +154,7 @@ const alike: readonly [string, Shape, object][] = [
       minItems: 2,
     },
   ],
-  ["OA what fits nothing", v.never(), { not: {} }],
+  ["OA what fits nothing", v.record(text, v.never()), { type: "object", additionalProperties: { not: {} } }],
   ["OA anything", v.unknown(), {}],
   [
     "OA a check of the author's",

@@ -44,6 +44,7 @@ const wrappers: { readonly [name: string]: (shape: Schema) => Schema } = {
   nullable: (shape) => v.nullable(shape),
   nullish: (shape) => v.nullish(shape),
   "nullish, null": (shape) => v.nullish(shape, null),
+  "nullish, made null": (shape) => v.nullish(shape, () => null),
   nonOptional: (shape) => v.nonOptional(shape),
   nonNullable: (shape) => v.nonNullable(shape),
   nonNullish: (shape) => v.nonNullish(shape),
@@ -163,7 +164,7 @@ it("reads and writes what its schema says, and writes what it has read", () => {
         const shown = JSON.stringify([spelled, value, isSent.schema, isWritten.schema]);
         const read = reader.readText(JSON.stringify(value));
         if (read.ok || !makesText.test(spelled)) expect(read.ok, shown).toBe(isSent(value));
-        if (!read.ok || read.value === undefined) continue;
+        if (!read.ok) continue;
         taken++;
         const text = writer.write(read.value);
         expect(text, shown).toMatchObject({ ok: true });
