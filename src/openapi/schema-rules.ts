@@ -1,3 +1,4 @@
+import { describedAs } from "../schema/described.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { builtInOf, changesNothing, keepsSort, shapeName, textChanges } from "../schema/valibot.ts";
 import type { Action, Kind } from "../schema/valibot.ts";
@@ -322,11 +323,11 @@ export function pipe(shape: Kind, at: string, describer: Describer): Schema {
   return schema;
 }
 
-/** The parts of nested pipes, flattened. A named shape stays whole, as a reference. */
+/** The parts of nested pipes, flattened. A shape that has a name, or that its author described, stays whole. */
 function partsOf(shape: Kind): [Kind, ...PipePart[]] {
   const [first, ...behind] = shape.pipe ?? [shape];
-  const whole = first.pipe === undefined || first.fallback !== undefined || shapeName(first) !== undefined;
-  if (whole || builtInOf(first) !== undefined) return [first, ...behind];
+  const isPlain = first.pipe === undefined || first.fallback !== undefined || builtInOf(first) !== undefined;
+  if (isPlain || shapeName(first) !== undefined || describedAs(first) !== undefined) return [first, ...behind];
   return [...partsOf(first), ...behind];
 }
 

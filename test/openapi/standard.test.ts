@@ -152,9 +152,12 @@ describe("a schema whose library makes no JSON Schema", () => {
       ),
       { type: "number", multipleOf: 2 },
     );
-    const shape = v.object({ even: Even });
+    const shape = v.object({ even: Even, positive: v.pipe(Even, v.minValue(1), v.brand("positive")) });
     const route = post(Path.of("a"), { inputs: { body: json(shape) }, returns: Returns.text }, () => "");
-    expect(bodyOf(described([route]))).toMatchObject({ properties: { even: { type: "number", multipleOf: 2 } } });
+    const number = { type: "number", multipleOf: 2 };
+    expect(bodyOf(described([route]))).toMatchObject({
+      properties: { even: number, positive: { ...number, minimum: 1 } },
+    });
   });
 
   it.each([undefined, null, "text", 7])("and is given %s by hand: a TypeError", (given) => {
