@@ -88,7 +88,8 @@ function eitherParameters(ones: readonly Parameter[], others: readonly Parameter
 }
 
 function eitherSchema(one: Parameter["schema"], other: Parameter["schema"]): Parameter["schema"] {
-  const schemas = (one["anyOf"] as readonly unknown[] | undefined) ?? [one];
+  // An `anyOf` with other rules is one schema.
+  const schemas = Object.keys(one).join() === "anyOf" ? (one["anyOf"] as readonly unknown[]) : [one];
   return schemas.some((schema) => same(schema, other)) ? one : { anyOf: [...schemas, other] };
 }
 

@@ -29,7 +29,7 @@ import type { Code } from "../../src/refusals.ts";
 import "../support/logs.ts";
 import { Item, add } from "./add.ts";
 import { plain, root, signedOut } from "./small-routes.ts";
-import { described, operation } from "./described.ts";
+import { described, onlyOperation, operation } from "./described.ts";
 
 const refusalRef = { $ref: "#/components/schemas/Refusal" };
 
@@ -223,6 +223,15 @@ describe("routes that clash: operations", () => {
         },
       },
     });
+  });
+
+  it("OA-52 so they are of a parameter that has several rules, which stay together", () => {
+    const address = Path.param("id", v.pipe(v.string(), v.ip()), { unparsed: "next-route" });
+    const word = Path.param("id", v.literal("all"), { unparsed: "next-route" });
+    const routes = [address, word, Path.int("id")].map((id) => textOn(Path.of("items", id)));
+    const { parameters } = onlyOperation(described(routes));
+    const ip = { type: "string", anyOf: [{ format: "ipv4" }, { format: "ipv6" }] };
+    expect(parameters).toMatchObject([{ schema: { anyOf: [ip, { const: "all" }, { type: "integer" }] } }]);
   });
 
   it("OA-52 so they are in the other order, which is the same for a request", () => {
