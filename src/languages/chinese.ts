@@ -212,6 +212,7 @@ export const chinese: Language = /* @__PURE__ */ language("zh", {
   aText: "文本",
   aList: "列表",
   anObject: "对象",
+  anyJson: "任意 JSON",
   anotherInstant: "其他时刻",
   nothing: "无任何值",
   noWords: "无任何选项",

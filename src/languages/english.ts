@@ -203,6 +203,7 @@ export const english = {
   aText: "text",
   aList: "a list",
   anObject: "an object",
+  anyJson: "any JSON",
   anotherInstant: "another instant",
   nothing: "nothing at all",
   noWords: "no words at all",

@@ -226,6 +226,7 @@ export const french: Language = /* @__PURE__ */ language("fr", {
   aText: "du texte",
   aList: "une liste",
   anObject: "un objet",
+  anyJson: "du JSON quelconque",
   anotherInstant: "un autre instant",
   nothing: "rien du tout",
   noWords: "aucun mot",

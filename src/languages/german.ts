@@ -220,6 +220,7 @@ export const german: Language = /* @__PURE__ */ language("de", {
   aText: "Text",
   aList: "eine Liste",
   anObject: "ein Objekt",
+  anyJson: "beliebiges JSON",
   anotherInstant: "ein anderer Zeitpunkt",
   nothing: "gar nichts",
   noWords: "gar kein Wort",

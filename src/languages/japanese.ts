@@ -212,6 +212,7 @@ export const japanese: Language = /* @__PURE__ */ language("ja", {
   aText: "テキスト",
   aList: "リスト",
   anObject: "オブジェクト",
+  anyJson: "任意の JSON",
   anotherInstant: "別の日時",
   nothing: "値なし",
   noWords: "選択肢なし",

@@ -74,7 +74,7 @@ const rules: { readonly [Name in keyof SentenceRules]: true } = {
 /* @__NO_SIDE_EFFECTS__ */
 export function language(tag: string, sentences: Sentences, own: Language["own"] = {}): Language {
   needsText("language: its tag", tag);
-  needs(/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,7}$/.test(tag), "language: its tag", tag, 'a tag, like "pt-BR"');
+  needs(isTag(tag), "language: its tag", tag, 'a tag, like "pt-BR"');
   needsObject("language: its sentences", sentences);
   needsObject("language: its own sentences", own);
   for (const one of Object.values(own)) needsText(`language: one of its own sentences of ${tag}`, one);
@@ -84,6 +84,15 @@ export function language(tag: string, sentences: Sentences, own: Language["own"]
     needs(typeof given[key] === "function", `language: the sentence ${key} of ${tag}`, given[key], "a function");
   }
   return { tag, sentences, own };
+}
+
+/** Whether a text is a tag that `Intl` takes. Each refusal in the language needs it: `test` and `de-1` would make them 500s. */
+function isTag(text: string): boolean {
+  try {
+    return /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,7}$/.test(text) && Intl.getCanonicalLocales(text).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /**

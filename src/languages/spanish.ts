@@ -221,6 +221,7 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
   aText: "texto",
   aList: "una lista",
   anObject: "un objeto",
+  anyJson: "cualquier JSON",
   anotherInstant: "otro instante",
   nothing: "nada en absoluto",
   noWords: "ninguna palabra",

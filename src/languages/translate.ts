@@ -123,6 +123,7 @@ const nouns = [
   "text",
   "a list",
   "an object",
+  "any JSON",
   "nothing at all",
   "no words at all",
 ].join("|");

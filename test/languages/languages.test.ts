@@ -311,6 +311,7 @@ describe("what stays", () => {
 
 it.each([
   ["a tag that is none", () => language("deutsch, bitte", german.sentences), "language: its tag"],
+  ["a tag that has the form of one alone", () => language("test", german.sentences), "language: its tag"],
   [
     "a sentence that is missing",
     () => language("nl", { ...german.sentences, busy: undefined as never }),

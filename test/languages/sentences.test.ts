@@ -203,6 +203,7 @@ const inOther: readonly (readonly [english: string, german: string])[] = [
   ["This must be nothing at all, not something else.", "Hier wird gar nichts erwartet, nicht etwas anderes."],
   ['This must be one of "a" or "b" or null, not a list.', 'Hier wird "a", "b" oder null erwartet, nicht eine Liste.'],
   ["This is not a number or true or false.", "Hier wird eine Zahl oder true oder false erwartet."],
+  ["This must be any JSON, not null.", "Hier wird beliebiges JSON erwartet, nicht null."],
   ['This must start with "a.".', 'Das muss mit "a." beginnen.'],
   ["Not ready: db, cache.", "Nicht bereit: db, cache."],
   ["This socket speaks chat, which was not offered.", "Dieser Socket spricht chat, was nicht angeboten wurde."],
