@@ -7,7 +7,7 @@ import type { Members } from "./reading.ts";
 import { flattened, keepsSort, wholeBy } from "./valibot.ts";
 import type { Action, Choice, Kind, ListKind, ObjectKind, RecordKind, TupleKind, Variant, Wrapper } from "./valibot.ts";
 import { isNoObject, writeBoolean, writeAny, writeMembers, writeNumber, writeText, writeWhole } from "./writing.ts";
-import type { CompileWrite, WriteOutcome, WriteValue, JsonWriting } from "./writing.ts";
+import type { CompileWrite, WriteValue, JsonWriting } from "./writing.ts";
 
 export function listWriter(shape: ListKind, compile: CompileWrite<Kind>): WriteValue {
   const write = compile(shape.item);
@@ -164,30 +164,38 @@ function firstThatFits(options: readonly WriteValue[]): WriteValue {
   };
 }
 
-/** The first shape that declares every member of the value; failing that, the first that can be written. */
+/** Writes with the shape that leaves nothing out; failing that, with the first whose outermost omission is deepest. */
 function tryOptions(options: readonly WriteValue[], value: unknown, writing: JsonWriting): unknown {
   const { depth, outcomes } = writing;
   writing.outcomes ??= new Map();
-  let best: WriteOutcome | undefined;
+  let best: unknown;
+  let deepest = -1;
   for (const write of options) {
     const written = write(value, writing);
     const { failure } = writing;
     writing.depth = depth;
     writing.failure = undefined;
-    if (failure !== undefined) continue;
-    best ??= { written, failure };
-    if (keepsAll(value, written)) {
-      best = { written, failure };
-      break;
-    }
+    const omission = failure === undefined ? omissionIn(written, value, writing) : -1;
+    if (omission > deepest) [best, deepest] = [written, omission];
+    if (deepest === Infinity) break;
   }
   writing.outcomes = outcomes;
-  return best === undefined ? writing.fail("is of none of the shapes it may have") : best.written;
+  return deepest === -1 ? writing.fail("is of none of the shapes it may have") : best;
 }
 
-function keepsAll(value: unknown, written: unknown): boolean {
-  if (!isObject(value) || !isObject(written)) return true;
-  return Object.keys(value).every((name) => value[name] === undefined || name in written);
+/** The depth of the outermost member that a copy leaves out; infinite where it has all. Unions around it ask again. */
+function omissionIn(written: unknown, value: unknown, writing: JsonWriting): number {
+  if (typeof value !== "object" || value === null || typeof written !== "object" || written === null) return Infinity;
+  const known = writing.omissions?.get(written);
+  if (known !== undefined) return known;
+  let depth = Infinity;
+  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
+    if (member === undefined) continue;
+    const within = name in written ? 1 + omissionIn((written as Members)[name], member, writing) : 0;
+    depth = Math.min(depth, within);
+  }
+  (writing.omissions ??= new WeakMap()).set(written, depth);
+  return depth;
 }
 
 /** Writes the members that any of several shapes declares. */

@@ -20,6 +20,8 @@ export class JsonWriting {
   readonly path: Step[] = [];
   /** The outcomes of values that several shapes try, while one trial is within another. */
   outcomes: Map<object, WeakMap<object, WriteOutcome>> | undefined;
+  /** How deep copies leave something out of their values. */
+  omissions: WeakMap<object, number> | undefined;
 
   refuse(expected: string, value: unknown): undefined {
     const what =
@@ -51,7 +53,7 @@ export class JsonWriting {
 
 const promised = "is a promise: await it";
 
-export interface WriteOutcome {
+interface WriteOutcome {
   readonly written: unknown;
   readonly failure: string | undefined;
 }

@@ -27,6 +27,9 @@ const cycle: { next?: unknown } = {};
 cycle.next = cycle;
 const linked: v.GenericSchema = v.object({ next: v.optional(v.lazy(() => linked)) });
 
+const short = v.object({ a: text });
+const long = v.object({ a: text, b: text });
+
 const changing = v.variant("t", [
   v.pipe(
     v.object({ t: v.literal("a"), n: v.number() }),
@@ -197,6 +200,24 @@ const written: readonly [string, Shape.Shape, unknown, string][] = [
     new Date(0),
     '"1970-01-01T00:00:00.000Z"',
   ],
+  [
+    "all members of a list's items, which another list of a union declares",
+    v.union([v.array(short), v.array(long)]),
+    [{ a: "1", b: "2" }],
+    '[{"a":"1","b":"2"}]',
+  ],
+  [
+    "all members at any depth",
+    v.union([v.object({ in: v.record(text, short) }), v.object({ in: v.record(text, long) })]),
+    { in: { x: { a: "1", b: "2" } } },
+    '{"in":{"x":{"a":"1","b":"2"}}}',
+  ],
+  [
+    "by the one that leaves something out within, and not by the one that leaves out the whole",
+    v.union([short, v.object({ a: text, in: v.array(long) })]),
+    { a: "1", in: [{ a: "1", b: "2", c: "3" }] },
+    '{"a":"1","in":[{"a":"1","b":"2"}]}',
+  ],
   ["a shape that refers to itself", linked, { next: { next: {}, x: 1 } }, '{"next":{"next":{}}}'],
   [
     "64-bit numbers as numbers",
@@ -338,6 +359,23 @@ describe("what is not (JB-22): unions and transformations", () => {
     for (let level = 0; level < 100; level++) value = { next: value, kind: "b" };
     expect(write(tree, value)).toMatch(/is of none of the shapes it may have$/);
     expect(reads).toBeLessThan(10);
+  });
+
+  test("nested unions look for a member that is left out once, however deep", () => {
+    let looks = 0;
+    const tree: v.GenericSchema = v.lazy(() =>
+      v.union([v.object({ next: v.optional(tree), last: v.optional(whole) }), whole]),
+    );
+    let value: object = {
+      last: 1,
+      get other(): string {
+        looks++;
+        return "no shape declares it";
+      },
+    };
+    for (let level = 0; level < 100; level++) value = { next: value };
+    expect(write(tree, value)).toMatch(/\{"last":1\}\}+$/);
+    expect(looks).toBeLessThan(10);
   });
 
   test("a transformation to what JSON has no word for is refused when the writer is made", () => {
