@@ -1,11 +1,11 @@
 import { everySort, mustBe, oneOf, required, sortOf, unreadable } from "./messages.ts";
 import type { Sort } from "./messages.ts";
-import { anyReader, object } from "./read-container.ts";
+import { anyReader, object, objectReader } from "./read-container.ts";
 import { enumKey, enumReader } from "./read-scalar.ts";
 import { hasOwn, isObject } from "./reading.ts";
 import type { Compile, ReadOutcome, Outcomes, ReadValue, Reader, JsonReading } from "./reading.ts";
-import { authorMessage } from "./valibot.ts";
-import type { Choice, Kind, Lazy, Variant } from "./valibot.ts";
+import { authorMessage, refuseKind } from "./valibot.ts";
+import type { Choice, Kind, Lazy, ObjectKind, Variant } from "./valibot.ts";
 
 /** The values of a tag, `undefined` among them where it may be absent; `open` if they cannot be listed. */
 type Tags = readonly unknown[] | "open";
@@ -183,7 +183,7 @@ function oneReader(options: readonly ReadValue[]): ReadValue {
 
 /** A value that fits each of several shapes, merged as `v.intersect` does. */
 export function intersectReader(shape: Choice, compile: Compile<Kind>): Reader {
-  const options = shape.options.map((option) => compile(option));
+  const options = partsOf(shape, compile, (option, elsewhere) => objectReader(option, compile, elsewhere));
   const [first] = options;
   if (first === undefined) throw new Error("v.intersect of no shapes is not a shape of JSON.");
   return {
@@ -198,6 +198,26 @@ export function intersectReader(shape: Choice, compile: Compile<Kind>): Reader {
       return merged === conflict ? reading.wrong("malformed", authorMessage(shape, value, unreadable)) : merged;
     },
   };
+}
+
+/**
+ * What is compiled of each shape of an intersection. A member that one of them declares is not any JSON to a loose object next to it:
+ * that would keep a null that stands for absence, and the text of an instant.
+ *
+ * @param loose Compiles a loose object without the members that others declare.
+ */
+export function partsOf<Part>(
+  { options }: Choice,
+  compile: (option: Kind) => Part,
+  loose: (option: ObjectKind, elsewhere: ReadonlySet<string>) => Part,
+): readonly Part[] {
+  return options.map((option) => {
+    if (option.type !== "loose_object" || option.pipe !== undefined || option.fallback !== undefined)
+      return compile(option);
+    refuseKind(option);
+    const others = options.filter((other) => other !== option);
+    return loose(option, new Set(others.flatMap((other) => ("entries" in other ? Object.keys(other.entries) : []))));
+  });
 }
 
 const conflict = Symbol("two shapes read one value as different things");

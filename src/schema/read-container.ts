@@ -94,14 +94,18 @@ interface Member {
 /** The value of an absent member. */
 type Absent = "required" | "left out" | "default" | { readonly fallback: unknown };
 
-/** Reads the members in the order they were sent, which is also the order of the problems. */
-export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader {
+/**
+ * Reads the members in the order they were sent, which is also the order of the problems.
+ *
+ * @param elsewhere Members that another shape of an intersection reads.
+ */
+export function objectReader(shape: ObjectKind, compile: Compile<Kind>, elsewhere?: ReadonlySet<string>): Reader {
   const members = Object.keys(shape.entries).map((name, index): Member => {
     const entry = shape.entries[name] as Kind;
     return { name, index, read: compile(entry).read, absent: whenAbsent(entry) };
   });
   const byName = new Map(members.map((member) => [keyOf(member.name), member]));
-  const readRest = restReader(shape, compile);
+  const readRest = restReader(shape, compile, elsewhere);
 
   return {
     sorts: () => object,
@@ -139,12 +143,14 @@ export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader 
 }
 
 /** Reads a member that the shape does not declare; undefined where such members are skipped. */
-function restReader(shape: ObjectKind, compile: Compile<Kind>): ReadValue | undefined {
+function restReader(shape: ObjectKind, compile: Compile<Kind>, elsewhere?: ReadonlySet<string>): ReadValue | undefined {
   if (shape.type === "strict_object") return (_value, reading) => reading.wrong("unknown_member", unknownMember);
   const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? anyReader : undefined;
   if (rest === undefined) return undefined;
-  return (value, reading) =>
-    isNeverRead(reading.path[reading.depth - 1] as string) ? undefined : rest.read(value, reading);
+  return (value, reading) => {
+    const name = reading.path[reading.depth - 1] as string;
+    return isNeverRead(name) || elsewhere?.has(name) === true ? undefined : rest.read(value, reading);
+  };
 }
 
 function whenAbsent(entry: Kind): Absent {

@@ -1,6 +1,6 @@
 import { counted, oneOf } from "./messages.ts";
 import { LongInteger } from "./parse-json.ts";
-import { tagsOf } from "./read-choice.ts";
+import { partsOf, tagsOf } from "./read-choice.ts";
 import { compileRead } from "./read.ts";
 import { JsonReading, isObject } from "./reading.ts";
 import type { Members } from "./reading.ts";
@@ -52,8 +52,16 @@ function orNull(item: unknown): unknown {
   return item === undefined ? null : item;
 }
 
-/** Writes the members that the shape declares, in its order, also from getters of a class. */
-export function objectWriter(shape: ObjectKind, compile: CompileWrite<Kind>): WriteValue {
+/**
+ * Writes the members that the shape declares, in its order, also from getters of a class.
+ *
+ * @param elsewhere Members that another shape of an intersection writes.
+ */
+export function objectWriter(
+  shape: ObjectKind,
+  compile: CompileWrite<Kind>,
+  elsewhere: Iterable<string> = [],
+): WriteValue {
   const members = Object.keys(shape.entries).map((name) => ({
     name,
     write: compile(shape.entries[name] as Kind),
@@ -61,7 +69,7 @@ export function objectWriter(shape: ObjectKind, compile: CompileWrite<Kind>): Wr
     inherited: (Object.prototype as Members)[name],
   }));
   const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? writeAny : undefined;
-  const declared = new Set(members.map(({ name }) => name));
+  const declared = new Set([...members.map(({ name }) => name), ...elsewhere]);
   return (value, writing) => {
     if (!isObject(value)) return writing.refuse("an object", value);
     const level = writing.enter();
@@ -200,7 +208,7 @@ function omissionIn(written: unknown, value: unknown, writing: JsonWriting): num
 
 /** Writes the members that any of several shapes declares. */
 export function intersectWriter(shape: Choice, compile: CompileWrite<Kind>): WriteValue {
-  const writers = shape.options.map((option) => compile(option));
+  const writers = partsOf(shape, compile, (option, elsewhere) => objectWriter(option, compile, elsewhere));
   return (value, writing) => {
     const parts: unknown[] = [];
     for (const write of writers) {

@@ -81,7 +81,7 @@ const cases = fc.letrec<{ any: Case; object: Case }>((tie) => ({
     wrapped(tie("any")),
     fc.array(tie("any"), { minLength: 1, maxLength: 2 }).map(tupleOf),
     // Of one name two shapes may make two values, which is no value of both.
-    fc.tuple(tie("object"), objectIn(["x", "y"], tie("any"))).map(bothOf),
+    fc.tuple(tie("object"), objectIn(["x", "y"], tie("any")), fc.boolean()).map(bothOf),
     fc.tuple(tie("object"), tie("object"), fc.boolean()).map(taggedOf),
   ),
 })).any;
@@ -116,16 +116,19 @@ function tupleOf(items: readonly Case[]): Case {
   };
 }
 
-function bothOf([one, other]: readonly [Case, Case]): Case {
+function bothOf([one, other, isLoose]: readonly [Case, Case, boolean]): Case {
   return {
-    shape: v.intersect([one.shape, other.shape]),
+    shape: v.intersect([isLoose ? v.looseObject(entriesOf(one)) : one.shape, other.shape]),
     json: fc.tuple(one.json, other.json).map((both) => Object.assign({}, ...both)),
-    spelled: `${one.spelled} & ${other.spelled}`,
+    spelled: `${isLoose ? "loose " : ""}${one.spelled} & ${other.spelled}`,
   };
 }
 
+function entriesOf({ shape }: Case): v.ObjectEntries {
+  return (shape as unknown as { readonly entries: v.ObjectEntries }).entries;
+}
+
 function taggedOf([one, other, isChanged]: readonly [Case, Case, boolean]): Case {
-  const entriesOf = ({ shape }: Case) => (shape as unknown as { readonly entries: v.ObjectEntries }).entries;
   const tagged = v.object({ ...entriesOf(one), t: v.literal("a") });
   const changed = v.pipe(
     tagged,

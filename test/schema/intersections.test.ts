@@ -12,6 +12,7 @@ const length = v.pipe(
   text,
   v.transform((sent) => sent.length),
 );
+const loose = v.looseObject({ a: text });
 const kinds = (shape: AnyShape): AnyShape => v.object({ a: shape });
 
 describe("an intersection", () => {
@@ -30,6 +31,21 @@ describe("an intersection", () => {
       { in: { a: "x", b: "y" } },
     ],
     ["that may be left out", v.object({ a: v.optional(v.intersect([text, text])) }), "{}", {}],
+    [
+      "of a loose object and one that reads null for no member",
+      v.intersect([
+        loose,
+        v.object({ b: v.optional(text), c: v.optional(text, "c"), in: v.object({ d: v.optional(text) }) }),
+      ]),
+      '{"a":"x","b":null,"c":null,"in":{"d":null},"e":null}',
+      { a: "x", c: "c", in: {}, e: null },
+    ],
+    [
+      "of a loose object and one that reads another value",
+      v.intersect([loose, v.object({ at: instant })]),
+      '{"a":"x","at":"2026-09-30T12:00:00Z"}',
+      { a: "x", at: new Date("2026-09-30T12:00:00Z") },
+    ],
   ])("%s is one value", (_what, shape, sent, value) => {
     expect(valueOf(shape, sent)).toEqual(value);
   });

@@ -218,6 +218,12 @@ const written: readonly [string, Shape.Shape, unknown, string][] = [
     { a: "1", in: [{ a: "1", b: "2", c: "3" }] },
     '{"a":"1","in":[{"a":"1","b":"2"}]}',
   ],
+  [
+    "no other beside a loose object, and what that does not know of by its own shape",
+    v.intersect([v.looseObject({ a: text }), v.object({ at: Shape.instant, in: v.object({ b: text }) })]),
+    { a: "1", at: new Date(0), in: { b: "2", x: 1 }, c: 3 },
+    '{"a":"1","c":3,"at":"1970-01-01T00:00:00.000Z","in":{"b":"2"}}',
+  ],
   ["a shape that refers to itself", linked, { next: { next: {}, x: 1 } }, '{"next":{"next":{}}}'],
   [
     "64-bit numbers as numbers",
