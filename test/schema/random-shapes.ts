@@ -262,7 +262,10 @@ function boundedList(item: Case, least: number): Case {
 }
 
 function tuple(items: readonly Case[]): Case {
-  const ofLength = v.custom<unknown>((value) => Array.isArray(value) && value.length === items.length);
+  // A list may end before items with a fallback.
+  const least = items.findLastIndex(({ shape }) => !("fallback" in shape)) + 1;
+  const isOfLength = (count: number): boolean => count >= least && count <= items.length;
+  const ofLength = v.custom<unknown>((value) => Array.isArray(value) && isOfLength(value.length));
   return {
     shape: v.tuple(items.map((item) => item.shape)),
     oracle: v.pipe(ofLength, v.strictTuple(items.map((item) => item.oracle))),
