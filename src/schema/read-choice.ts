@@ -48,23 +48,24 @@ function all(lists: readonly Tags[]): Tags {
 /** Adds the problems of trials that all failed to a reading. */
 type AddProblems = (trials: readonly JsonReading[], reading: JsonReading, value: unknown) => void;
 
-/**
- * Reads a value with the first of several shapes that has no problem with it.
- *
- * Without a cache, nested trials would read an inner value once for each shape of every level: years for a body of some
- * kilobytes. So the outcome for a value within a trial is kept until the body is read.
- */
+/** Reads a value with the first of several shapes that has no problem with it. */
 function firstOption(options: readonly ReadValue[], addProblems: AddProblems): ReadValue {
+  return once(options, (value, reading) => tryOptions(options, addProblems, value, reading));
+}
+
+/**
+ * Reads each value with several shapes once: the outcome for a value within a trial is kept until the body is read. Else nested
+ * trials would read an inner value once for each shape of every level: years for a body of some kilobytes.
+ */
+function once(options: object, read: ReadValue): ReadValue {
   return (value, reading) => {
     const { outcomes } = reading;
-    if (outcomes === undefined || typeof value !== "object" || value === null) {
-      return tryOptions(options, addProblems, value, reading);
-    }
+    if (outcomes === undefined || typeof value !== "object" || value === null) return read(value, reading);
     const known = outcomesOf(outcomes, options);
     let outcome = known.get(value);
     if (outcome === undefined) {
       const found = reading.trial();
-      outcome = { value: tryOptions(options, addProblems, value, found), found };
+      outcome = { value: read(value, found), found };
       known.set(value, outcome);
     }
     reading.take(outcome.found);
@@ -189,14 +190,14 @@ export function intersectReader(shape: Choice, compile: Compile<Kind>): Reader {
   return {
     sorts: () => first.sorts().filter((sort) => options.every((option) => option.sorts().includes(sort))),
     expected: first.expected,
-    read: (value, reading) => {
+    read: once(options, (value, reading) => {
       const all = reading.trial();
       const parts = options.map((option) => option.read(value, all));
       if (all.count > 0) reading.takeDistinct(all);
       if (all.valueless > 0) return undefined;
       const merged = parts.reduce(merge);
       return merged === conflict ? reading.wrong("malformed", authorMessage(shape, value, unreadable)) : merged;
-    },
+    }),
   };
 }
 

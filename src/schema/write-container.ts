@@ -151,31 +151,38 @@ export function variantWriter(shape: Variant, compile: CompileWrite<Kind>): Writ
   };
 }
 
-/** Writes with the first shape that fits; nested trials are cached, because otherwise each level doubles the work. */
+/** Writes with the first shape that fits. */
 function firstThatFits(options: readonly WriteValue[]): WriteValue {
   const [only] = options;
   if (only !== undefined && options.length === 1) return only;
+  return once(options, (value, writing) => tryOptions(options, value, writing));
+}
+
+/** Writes each value with several shapes once: nested ones are cached, because otherwise each level doubles the work. */
+function once(options: object, write: WriteValue): WriteValue {
   return (value, writing) => {
-    if (writing.outcomes === undefined || typeof value !== "object" || value === null) {
-      return tryOptions(options, value, writing);
+    const before = writing.outcomes;
+    if (before === undefined || typeof value !== "object" || value === null) {
+      writing.outcomes ??= new Map();
+      const written = write(value, writing);
+      writing.outcomes = before;
+      return written;
     }
-    let known = writing.outcomes.get(options);
-    if (known === undefined) writing.outcomes.set(options, (known = new WeakMap()));
-    const before = known.get(value);
-    if (before !== undefined) {
-      writing.failure = before.failure;
-      return before.written;
+    let known = before.get(options);
+    if (known === undefined) before.set(options, (known = new WeakMap()));
+    let outcome = known.get(value);
+    if (outcome === undefined) {
+      outcome = { written: write(value, writing), failure: writing.failure };
+      known.set(value, outcome);
     }
-    const written = tryOptions(options, value, writing);
-    known.set(value, { written, failure: writing.failure });
-    return written;
+    writing.failure = outcome.failure;
+    return outcome.written;
   };
 }
 
 /** Writes with the shape that leaves nothing out; failing that, with the first whose outermost omission is deepest. */
 function tryOptions(options: readonly WriteValue[], value: unknown, writing: JsonWriting): unknown {
-  const { depth, outcomes } = writing;
-  writing.outcomes ??= new Map();
+  const { depth } = writing;
   let best: unknown;
   let deepest = -1;
   for (const write of options) {
@@ -187,7 +194,6 @@ function tryOptions(options: readonly WriteValue[], value: unknown, writing: Jso
     if (omission > deepest) [best, deepest] = [written, omission];
     if (deepest === Infinity) break;
   }
-  writing.outcomes = outcomes;
   return deepest === -1 ? writing.fail("is of none of the shapes it may have") : best;
 }
 
@@ -209,19 +215,20 @@ function omissionIn(written: unknown, value: unknown, writing: JsonWriting): num
 /** Writes the members that any of several shapes declares. */
 export function intersectWriter(shape: Choice, compile: CompileWrite<Kind>): WriteValue {
   const writers = partsOf(shape, compile, (option, elsewhere) => objectWriter(option, compile, elsewhere));
-  return (value, writing) => {
+  return once(writers, (value, writing) => {
     const parts: unknown[] = [];
     for (const write of writers) {
       parts.push(write(value, writing));
       if (writing.failure !== undefined) return undefined;
     }
-    return parts.reduce(mergeWritten);
-  };
+    return parts.reduce(together);
+  });
 }
 
 /** What two shapes write of one value: of objects in it the members of both. */
-function mergeWritten(one: unknown, other: unknown): unknown {
-  if (Array.isArray(one) && Array.isArray(other)) return one.map((item, index) => mergeWritten(item, other[index]));
+function together(one: unknown, other: unknown): unknown {
+  if (one === other) return one;
+  if (Array.isArray(one) && Array.isArray(other)) return one.map((item, index) => together(item, other[index]));
   if (!isObject(one) || !isObject(other) || one instanceof LongInteger) return one;
   const both: Members = Object.assign(Object.create(null), one, other);
   for (const name of Object.keys(one))

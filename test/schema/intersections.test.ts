@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import * as v from "valibot";
 import { Shape } from "usher-http";
 import type { Shape as AnyShape } from "../../src/schema/valibot.ts";
+import { compileWriter } from "../../src/schema/write.ts";
 import { problemsOf, valueOf } from "./reading.ts";
 
 const text = v.string();
@@ -78,6 +79,23 @@ describe("an intersection", () => {
     ["objects of other members", v.intersect([v.object({ a: text }), v.object({ a: length })]), '{"a":"x"}'],
   ])("that reads %s is refused", (_what, shape, sent) => {
     expect(problemsOf(shape, sent)).toEqual([unreadable]);
+  });
+});
+
+describe("an intersection of other sizes", () => {
+  test("that both of its shapes refer to is read and written once, however deep", () => {
+    let reads = 0;
+    const counted = v.pipe(
+      text,
+      v.check(() => ++reads > 0),
+    );
+    const next = v.optional(v.lazy((): v.GenericSchema => tree));
+    const tree: v.GenericSchema = v.intersect([v.object({ a: counted, next }), v.object({ next })]);
+    const sent = `${'{"a":"x","next":'.repeat(100)}{"a":"x"}${"}".repeat(100)}`;
+    const value = valueOf(tree, sent);
+    expect(reads).toBe(101);
+    expect(compileWriter(tree).write(value)).toEqual({ ok: true, value: sent });
+    expect(problemsOf(tree, sent.replace('x"}', 'x","next":7}'))).toHaveLength(1);
   });
 
   test("of no shapes is none", () => {
