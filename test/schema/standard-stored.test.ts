@@ -25,7 +25,7 @@ describe("a column of JSON by Zod", () => {
 
 describe("sessions by Zod", () => {
   const store = Sessions.memory();
-  const sessions = Sessions.make({ store, shape: Data, idleMs: 1000, absoluteMs: 1000 });
+  const sessions = Sessions.make({ store, shape: Data, idleMs: 60_000, absoluteMs: 60_000 });
   const signIn = post(Path.of("in"), { inputs: { setCookie }, returns: Returns.empty() }, async ({ setCookie }) => {
     await sessions.start(setCookie, { clerk: "Kim", since: "2025" });
   });
