@@ -289,9 +289,10 @@ export function authorMessage(part: Kind | Action, value: unknown, sentence: str
   return issue === undefined ? sentence : (messageByAuthor(issue) ?? sentence);
 }
 
-/** Runs one part as Valibot would. */
+/** Runs one part as Valibot would. Of several shapes none is tried again: nested ones would double the work at each level. */
 function issuesOf(part: Kind | Action, value: unknown): readonly Issue[] {
-  return part["~run"]({ typed: true, value }, getGlobalConfig()).issues ?? [];
+  const alone = part.type === "union" || part.type === "intersect" ? { ...part, options: [] } : part;
+  return alone["~run"]({ typed: true, value }, getGlobalConfig()).issues ?? [];
 }
 
 /** The message of an issue if its author wrote it: Valibot's own messages quote the value, so they must not be sent. */

@@ -214,6 +214,29 @@ describe("unions: of any shapes", () => {
   });
 });
 
+describe("unions: a message of a function", () => {
+  test("is of the union, and no shape reads the value again for it, however deep", () => {
+    let calls = 0;
+    const counted = v.pipe(
+      text,
+      v.check(() => ++calls > 0),
+    );
+    const filter: v.GenericSchema = v.lazy(() =>
+      v.union(
+        [
+          v.object({ op: v.literal("and"), of: v.array(filter), by: v.optional(counted) }),
+          v.object({ op: v.literal("or"), of: v.array(filter), by: v.optional(counted) }),
+        ],
+        ({ expected, received }) => `No ${expected}: ${received}.`,
+      ),
+    );
+    const deep = `${'{"op":"and","of":['.repeat(100)}{"op":"not","of":[],"by":"x"}${"]}".repeat(100)}`;
+    expect(problemsOf(filter, deep)).toEqual([["body", "malformed", "No Object: Object."]]);
+    expect(calls).toBeLessThan(5);
+    expect(problemsOf(filter, "7")).toEqual([["body", "unexpected_type", "No Object: 7."]]);
+  });
+});
+
 describe("unions: tagged, and intersections", () => {
   test("a tagged union tells where the tag is missing or unknown, and reads the tag of a nested one", () => {
     const shape = v.variant("kind", [
