@@ -225,12 +225,14 @@ function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Pip
   });
 }
 
-/** Checks of a part of the value run although another part is invalid; only Valibot knows which can. */
+/** Checks of a part of the value run although another part is invalid; only Valibot knows which can, and runs those within too. */
 function withPartialChecks(shape: Kind, read: ReadValue): ReadValue {
   return (value, reading) => {
-    const { valueless } = reading;
+    const { valueless, isCheckedAround } = reading;
+    reading.isCheckedAround = true;
     const result = read(value, reading);
-    if (reading.valueless === valueless) return result;
+    reading.isCheckedAround = isCheckedAround;
+    if (reading.valueless === valueless || isCheckedAround) return result;
     const json = anyReader.read(value, reading.trial());
     for (const issue of shape["~run"]({ value: json }, getGlobalConfig()).issues ?? []) {
       if (issue.type === "partial_check" || issue.type === "raw_check") report(issue, reading);

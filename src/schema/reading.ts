@@ -59,6 +59,8 @@ export class JsonReading {
   readonly root: string;
   readonly path: Step[];
   readonly problems: Problem[] = [];
+  /** Whether checks of parts run for a value around this one, and then for this one too. */
+  isCheckedAround = false;
   /** The number of problems that are not listed. */
   more = 0;
   /** The outcomes of values that may be read again, kept only within a trial. */

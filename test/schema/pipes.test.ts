@@ -80,6 +80,18 @@ describe("a pipe: its checks", () => {
     ]);
   });
 
+  test("checks parts of values that are not whole once, however deep", () => {
+    let checks = 0;
+    const tree: v.GenericSchema = v.pipe(
+      v.object({ a: text, next: v.optional(v.lazy(() => tree)) }),
+      v.partialCheck([["a"]], () => ++checks > 101, "No."),
+    );
+    const problems = problemsOf(tree, `${'{"a":"x","next":'.repeat(100)}{"a":"x","next":7}${"}".repeat(100)}`);
+    expect(checks).toBe(101);
+    expect(problems.filter(([, , message]) => message === "No.")).toHaveLength(101);
+    expect(problemsOf(v.array(tree), '[{"a":"x","next":1},{"a":"x","next":1}]')).toHaveLength(2);
+  });
+
   test("tells what items a check found wrong", () => {
     const shape = v.object({
       list: v.pipe(
