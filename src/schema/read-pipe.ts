@@ -35,7 +35,7 @@ export function optionalReader(shape: Wrapper, compile: Compile<Kind>): Reader {
         },
       };
     default:
-      return requiredReader(shape, wrapped);
+      return requiredReader(shape, wrapped, compile);
   }
 }
 
@@ -56,8 +56,8 @@ function absentReader(shape: Wrapper, wrapped: Reader, compile: Compile<Kind>): 
 
 /** Whether null is a value of a shape. Of an optional one it stands for no value, also where `v.partial` made that optional again. */
 function hasNull(shape: Kind, compile: Compile<Kind>): boolean {
-  if (shape.type === "optional" || shape.type === "exact_optional") return hasNull(shape.wrapped, compile);
-  return compile(shape).sorts().includes("null");
+  const mayBeAbsent = shape.type === "optional" || shape.type === "exact_optional" || shape.type === "undefinedable";
+  return mayBeAbsent ? hasNull(shape.wrapped, compile) : compile(shape).sorts().includes("null");
 }
 
 function nullableReader(shape: Wrapper, wrapped: Reader): Reader {
@@ -77,14 +77,17 @@ function nullableReader(shape: Wrapper, wrapped: Reader): Reader {
   };
 }
 
-function requiredReader(shape: Wrapper, wrapped: Reader): Reader {
+function requiredReader(shape: Wrapper, wrapped: Reader, compile: Compile<Kind>): Reader {
   const refusesNull = shape.type !== "non_optional";
+  let isTaken: boolean | undefined;
+  const takesNull = (): boolean => (isTaken ??= !refusesNull && hasNull(shape.wrapped, compile));
   return {
-    sorts: () => wrapped.sorts().filter((sort) => !(refusesNull && sort === "null")),
-    expected: () => wrapped.expected().filter((word) => !(refusesNull && word === "null")),
+    sorts: () => wrapped.sorts().filter((sort) => sort !== "null" || takesNull()),
+    expected: () => wrapped.expected().filter((word) => word !== "null" || takesNull()),
     read: (value, reading) => {
       const count = reading.count;
-      const read = value === null && refusesNull ? null : wrapped.read(value, reading);
+      const absent = refusesNull ? null : undefined;
+      const read = value === null && !takesNull() ? absent : wrapped.read(value, reading);
       if (reading.count !== count) return read;
       if (read === undefined && shape.type !== "non_nullable") return reading.wrong("required", required);
       if (read !== null || !refusesNull) return read;

@@ -106,6 +106,7 @@ describe("what is read and what is written differ", () => {
     ["any of two values, by itself", v.union([v.optional(text), v.undefined()]), textOrNull, textOrNull],
     ["items that may be null or absent", v.array(v.nullish(text)), list, list],
     ["null beside what may be absent", v.nullable(v.union([v.optional(text), v.number()])), either, oneOfThree],
+    ["null around what must be there", v.nullable(v.nonOptional(v.optional(text))), textOrNull, textOrNull],
     ["null beside a default for it", v.nullable(v.nullable(text, "a")), textOrNull, textOrNull],
     ["null that a function makes", v.nullish(text, () => null), textOrNull, textOrNull],
     ["null of any JSON", v.nullable(v.unknown()), {}, {}],

@@ -88,9 +88,12 @@ describe("absent and null", () => {
     expect(problemsOf(v.required(v.object({ a: v.optional(text) })), "{}")).toEqual([
       ["body.a", "required", "This is required."],
     ]);
-    expect(problemsOf(v.required(v.object({ a: v.optional(text) })), '{"a":null}')).toEqual([
-      ["body.a", "required", "This is required."],
-    ]);
+    const changed = v.transform((sent: string | undefined) => sent ?? "none");
+    for (const a of [v.optional(text), v.optional(text, "x"), v.pipe(v.optional(text), changed)]) {
+      const problem = ["body.a", "required", "This is required."];
+      expect(problemsOf(v.required(v.object({ a })), '{"a":null}')).toEqual([problem]);
+    }
+    expect(valueOf(v.object({ a: v.nullable(v.nonOptional(v.optional(text))) }), '{"a":null}')).toEqual({ a: null });
     expect(valueOf(v.partial(v.object({ a: text })), "{}")).toEqual({});
   });
 
