@@ -1,6 +1,7 @@
 import { getGlobalConfig } from "valibot";
 import { problemOf } from "./formats.ts";
-import { everySort, memberName, mustBe, required, sortOf, unknownMember } from "./messages.ts";
+import { everySort, memberName, mustBe, required, sortOf, tooDeep, unknownMember } from "./messages.ts";
+import { isDeepValue } from "./parse-json.ts";
 import { copyOf, anyReader } from "./read-container.ts";
 import { boundCheck, wholeReader } from "./read-scalar.ts";
 import type { ValueCheck, Compile, ReadValue, Reader, JsonReading } from "./reading.ts";
@@ -213,6 +214,10 @@ function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Pip
       return { kind: "change", read };
     }
     if (item.kind === "transformation") {
+      if (parsesJson(item)) {
+        json = true;
+        return { kind: "change", read: (text, reading) => parsed(item, text, reading) };
+      }
       json &&= keepsSort.has(item.type);
       const change = textChanges.get(item.type);
       if (change !== undefined) return { kind: "change", read: (value) => change(value as string) };
@@ -226,6 +231,17 @@ function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Pip
     const check = boundCheck(item);
     return check === undefined ? { kind: "check", action: item } : { kind: "bound", check };
   });
+}
+
+/** Whether what a transformation makes is JSON, and no value of a reviver. */
+function parsesJson({ type, config }: Action): boolean {
+  return type === "parse_json" && config?.reviver === undefined;
+}
+
+/** The JSON that a text holds. It is read as deep as a body is. */
+function parsed(item: Action, text: unknown, reading: JsonReading): unknown {
+  const json = run(item, { typed: true, value: text }, reading);
+  return isDeepValue(json) ? reading.wrong("too_deep", tooDeep) : json;
 }
 
 /** Checks of a part of the value run although another part is invalid; only Valibot knows which can, and runs those within too. */

@@ -181,6 +181,8 @@ export interface Action extends ShapePart {
   readonly kind: "validation" | "transformation" | "metadata";
   readonly type: string;
   readonly requirement?: unknown;
+  /** Of `v.parseJson`. */
+  readonly config?: { readonly reviver?: unknown };
 }
 
 /** A shape as the compilers see it. */

@@ -45,6 +45,34 @@ describe("a pipe: its order", () => {
     const inner = v.pipe(text, v.parseJson(), v.object({ a: text }));
     expect(problemsOf(v.object({ x: inner }), '{"x":"{}"}')).toEqual([["body.x.a", "required", "This is required."]]);
   });
+
+  test("reads JSON in a text as a body is read", () => {
+    let calls = 0;
+    const counted = v.pipe(
+      text,
+      v.check(() => ++calls > 0),
+    );
+    const filter: v.GenericSchema = v.lazy(() =>
+      v.union([
+        v.object({ op: v.literal("and"), of: v.array(filter), by: v.optional(counted) }),
+        v.object({ op: v.literal("or"), of: v.array(filter), by: v.optional(counted) }),
+      ]),
+    );
+    const sent = (json: string): string => JSON.stringify(json);
+    const shape = v.pipe(text, v.parseJson(), filter);
+    const deep = `${'{"op":"and","of":['.repeat(100)}{"op":"not","of":[],"by":"x"}${"]}".repeat(100)}`;
+    expect(problemsOf(shape, sent(deep))).toEqual([["body", "malformed", "This could not be read."]]);
+    expect(calls).toBeLessThan(5);
+    expect(valueOf(shape, sent('{"op":"or","of":[],"by":null}'))).toEqual({ op: "or", of: [] });
+    expect(problemsOf(v.pipe(text, v.parseJson(), v.object({ a: text })), sent('{"a":1}'))).toEqual([
+      ["body.a", "unexpected_type", "This must be text, not a number."],
+    ]);
+    expect(problemsOf(v.pipe(text, v.parseJson(), v.unknown()), sent("[".repeat(600) + "]".repeat(600)))).toEqual([
+      ["body", "too_deep", "This is nested more than 512 deep."],
+    ]);
+    const reviver = (_name: string, value: unknown): unknown => (value === "now" ? new Date(0) : value);
+    expect(valueOf(v.pipe(text, v.parseJson({ reviver }), v.date()), sent('"now"'))).toEqual(new Date(0));
+  });
 });
 
 describe("a pipe: its checks", () => {
