@@ -7,7 +7,7 @@ import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
 import { FetchExchange, responseOf, responseTo, unmade } from "../../src/app/web.ts";
 import { inTime, unrefTimer } from "../../src/async.ts";
 import { isPending } from "../../src/deferred.ts";
-import { internalRefusal } from "../../src/app/failures.ts";
+import { internalRefusal } from "../../src/refusals.ts";
 import type { MaybePromise } from "../../src/deferred.ts";
 import type { StreamBody } from "../../src/events/stream.ts";
 import { gather, isFailure } from "../../src/inputs/body-source.ts";

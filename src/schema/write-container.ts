@@ -221,14 +221,14 @@ export function intersectWriter(shape: Choice, compile: CompileWrite<Kind>): Wri
       parts.push(write(value, writing));
       if (writing.failure !== undefined) return undefined;
     }
-    return parts.reduce(together);
+    return parts.reduce(mergeWritten);
   });
 }
 
 /** What two shapes write of one value: of objects in it the members of both. */
-function together(one: unknown, other: unknown): unknown {
+function mergeWritten(one: unknown, other: unknown): unknown {
   if (one === other) return one;
-  if (Array.isArray(one) && Array.isArray(other)) return one.map((item, index) => together(item, other[index]));
+  if (Array.isArray(one) && Array.isArray(other)) return one.map((item, index) => mergeWritten(item, other[index]));
   if (!isObject(one) || !isObject(other) || one instanceof LongInteger) return one;
   const both: Members = Object.assign(Object.create(null), one, other);
   for (const name of Object.keys(one))
