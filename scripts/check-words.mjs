@@ -203,5 +203,5 @@ function read(program) {
 
 /** @param {import("oxc-parser").NewExpression} node */
 function isError({ callee }) {
-  return callee.type === "Identifier" && /Error$|^Unwritable$/.test(callee.name);
+  return callee.type === "Identifier" && /Error$|^InvalidAnswerError$/.test(callee.name);
 }

@@ -312,6 +312,6 @@ export abstract class RefusingError extends Error {
 }
 
 /** An invalid answer, a bug of the application: a 500 whose logged detail quotes no value. */
-export class Unwritable extends Error {
-  override readonly name: string = "Unwritable";
+export class InvalidAnswerError extends Error {
+  override readonly name: string = "InvalidAnswerError";
 }

@@ -3,7 +3,7 @@ import { isPage } from "../html/page.ts";
 import type { Html } from "../html/html.ts";
 import { isObject, needs, needsObject, needsSchema, needsText } from "../given.ts";
 import { awaitErrors } from "../node-stream.ts";
-import { Unwritable, isRefusal } from "../refusals.ts";
+import { InvalidAnswerError, isRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import type { InputOf, StandardSchema, AnyStandard } from "../schema/standard.ts";
 import type { AnyShape, ValueOf, Written } from "../schema/valibot.ts";
@@ -156,7 +156,7 @@ export function closeConnection(answer: Answer): Answer {
 
 // `undefined` would make an answer without a body.
 function definedBody<Body>(body: Body): Body {
-  if (body === undefined) throw new Unwritable("an answer built of undefined, where a body is to be");
+  if (body === undefined) throw new InvalidAnswerError("an answer built of undefined, where a body is to be");
   return body;
 }
 

@@ -7,7 +7,7 @@ import type { MaybePromise } from "../deferred.ts";
 import { needsObject } from "../given.ts";
 import { lists } from "../http/fields.ts";
 import { inBackground } from "../logging/raised.ts";
-import { Unwritable } from "../refusals.ts";
+import { InvalidAnswerError } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { JsonWriter } from "../schema/write.ts";
@@ -19,7 +19,7 @@ import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakeoverRequest } fr
 
 /** A standard `Response` as an answer. A header that only the framework writes is refused in it, too. */
 function fromResponse(response: Response): Answer {
-  if (response.bodyUsed) throw new Unwritable("a Response whose body is read already");
+  if (response.bodyUsed) throw new InvalidAnswerError("a Response whose body is read already");
   const headers: (readonly [string, string])[] = [];
   let contentType: string | undefined;
   for (const [name, value] of response.headers) {
@@ -57,7 +57,7 @@ export function answerFrom(returned: unknown): Answer {
   ) {
     return copyOf(returned as Answer);
   }
-  throw new Unwritable("an answer that is neither built with Answer nor a Response");
+  throw new InvalidAnswerError("an answer that is neither built with Answer nor a Response");
 }
 
 // A getter of an object from JavaScript may throw, or return another value each time: each member is read once.
@@ -136,7 +136,7 @@ export function jsonWriterOf(shape: AnyStandard): (value: unknown) => string {
   const { write } = writer;
   return (value) => {
     const written = write(value);
-    if (!written.ok) throw new Unwritable(`an answer its shape cannot write: ${written.error}`);
+    if (!written.ok) throw new InvalidAnswerError(`an answer its shape cannot write: ${written.error}`);
     return written.value;
   };
 }
@@ -155,13 +155,14 @@ export function eventsAnswer(
   keepAliveMs: number = defaultKeepAliveMs,
   typeWithTextKinds?: string,
 ): Answer {
-  if (typeof producer !== "function") throw new Unwritable("an event stream without a function that makes its events");
+  if (typeof producer !== "function")
+    throw new InvalidAnswerError("an event stream without a function that makes its events");
   const parts = new EventStream(producer as Producer<unknown>, declared, keepAliveMs);
   const body: StreamBody = {
     kind: "stream",
     parts,
     begin: (request) => {
-      if (parts.request !== undefined) throw new Unwritable("an event stream that is sent already");
+      if (parts.request !== undefined) throw new InvalidAnswerError("an event stream that is sent already");
       parts.request = request;
     },
     stop: () => parts.stop(),
@@ -232,7 +233,7 @@ export function socketAnswer(
   { client, server, subprotocols }: AnyProtocol,
   { keepAliveMs = 15_000, maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard, compression }: SocketLimits,
 ): Answer {
-  if (typeof handler !== "function") throw new Unwritable("a WebSocket without a function that speaks on it");
+  if (typeof handler !== "function") throw new InvalidAnswerError("a WebSocket without a function that speaks on it");
   const body: SocketBody = {
     kind: "socket",
     subprotocolOf: (request) => chosenSubprotocol(request, subprotocols),

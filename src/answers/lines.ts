@@ -1,7 +1,7 @@
 import { isTaken, take } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { awaitErrors, iteratorOf, letGo } from "../node-stream.ts";
-import { Unwritable } from "../refusals.ts";
+import { InvalidAnswerError } from "../refusals.ts";
 import { none } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 
@@ -10,7 +10,7 @@ const headers = [["x-accel-buffering", "no"]] as const;
 
 /** The answer of JSON lines: 200; the values are asked for once its head is sent. */
 export function linesAnswer(values: unknown, write: (value: unknown) => string): Answer {
-  if (!isAsyncIterable(values)) throw new Unwritable("JSON lines without an async iterable of their values");
+  if (!isAsyncIterable(values)) throw new InvalidAnswerError("JSON lines without an async iterable of their values");
   awaitErrors(values);
   const body: StreamBody = {
     kind: "stream",

@@ -1,7 +1,7 @@
 import { needsObject, needsSchema } from "../given.ts";
 import * as v from "valibot";
 import { isFieldValue, isToken, stripped } from "../http/fields.ts";
-import { Unwritable } from "../refusals.ts";
+import { InvalidAnswerError } from "../refusals.ts";
 import type { Code, Problem, Refusal } from "../refusals.ts";
 import { named } from "../schema/valibot.ts";
 import type { AnyStandard, InputOf, StandardSchema } from "../schema/standard.ts";
@@ -126,7 +126,7 @@ export function text(
   const { contentType, write, statuses } = given("text", options);
   return formatOf(contentType, statuses, undefined, (refusal) => {
     const body: unknown = write(refusal);
-    if (typeof body !== "string") throw new Unwritable("a refusal whose format wrote no text");
+    if (typeof body !== "string") throw new InvalidAnswerError("a refusal whose format wrote no text");
     return body;
   });
 }

@@ -40,7 +40,7 @@ export interface ReturnsNode {
   readonly maxMessage?: number;
   /** Checks the handshake of a socket before the inputs are read, and refuses a wrong one. */
   readonly opens?: (request: InputRequest, canUpgrade: boolean) => Refusal | undefined;
-  /** Makes the writer, once per route. The writer throws `Unwritable` for a value that the declaration does not allow. */
+  /** Makes the writer, once per route. The writer throws `InvalidAnswerError` for a value that the declaration does not allow. */
   readonly compile: () => (returned: unknown) => Answer;
 }
 

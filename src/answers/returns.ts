@@ -26,7 +26,7 @@ import { isContentType } from "../inputs/body-inputs.ts";
 import type { Answered, ListedAnswer, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
 import { isPage } from "../html/page.ts";
 import type { Html } from "../html/html.ts";
-import { Unwritable } from "../refusals.ts";
+import { InvalidAnswerError } from "../refusals.ts";
 
 /** A sentence in the error of a status that is no success; one that is no literal type is checked by `App.make` alone. */
 type Success<Status extends number> = number extends Status
@@ -317,7 +317,7 @@ function textNode(kind: "html" | "text", contentType: string): ReturnsNode {
     if (typeof returned === "string") return plainAnswer(200, contentType, returned);
     if (kind === "html" && isPage(returned)) return plainAnswer(200, contentType, pageBody(returned));
     const what = returned instanceof Response ? "a Response: declare Returns.response" : kindOf(returned);
-    throw new Unwritable(`an answer declared as ${kind} that is ${what}`);
+    throw new InvalidAnswerError(`an answer declared as ${kind} that is ${what}`);
   };
   return { kind, statuses: [[200, ""]], several: false, compile: () => write };
 }
@@ -331,7 +331,7 @@ function answeredOf(returned: unknown): Answered<number, unknown> {
     const { status, value } = returned;
     if (typeof status === "number") return { status, value };
   }
-  throw new Unwritable("an answer with no status, from a route that lists several");
+  throw new InvalidAnswerError("an answer with no status, from a route that lists several");
 }
 
 export type { SocketOptions } from "./kinds.ts";

@@ -2,14 +2,14 @@ import type { Level, LogFields } from "../logging/entry.ts";
 import { describeRaised, isA, logRaised } from "../logging/raised.ts";
 import type { Raised } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
-import { Refusal, RefusingError, Unwritable, internalRefusal, isRefusal } from "../refusals.ts";
+import { Refusal, RefusingError, InvalidAnswerError, internalRefusal, isRefusal } from "../refusals.ts";
 
 /** The refusal that answers a thrown value: a thrown refusal itself, and 500 `internal` for anything else. */
 export function refusalOf(thrown: unknown): Refusal {
   if (isRefusal(thrown)) return thrown;
   if (isA(RefusingError, thrown) && isRefusal(thrown.refusal)) return thrown.refusal;
   if (isA(Refusal, thrown)) return internalRefusal("a refusal whose code or detail is none");
-  return internalRefusal(isA(Unwritable, thrown) ? thrown.message : undefined);
+  return internalRefusal(isA(InvalidAnswerError, thrown) ? thrown.message : undefined);
 }
 
 /** The log level of a refusal's detail. `busy` is a warning: the server works as it should. */

@@ -18,7 +18,7 @@ import { askingForTextKinds } from "../events/text-kinds.ts";
 import { isBytes, ownBytes } from "../http/bytes.ts";
 import { httpDate, isFieldValue, isToken } from "../http/fields.ts";
 import { inBackground } from "../logging/raised.ts";
-import { Unwritable, isRefusal } from "../refusals.ts";
+import { InvalidAnswerError, isRefusal } from "../refusals.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import {
   ConnectionLog,
@@ -172,7 +172,7 @@ async function withSealedCookies(request: RequestState, answer: Answer): Promise
     return { ...answer, cookies };
   } catch {
     cancelBody(answer.body);
-    return failureAnswer(request, new Unwritable("a cookie that could not be sealed"));
+    return failureAnswer(request, new InvalidAnswerError("a cookie that could not be sealed"));
   }
 }
 
@@ -193,7 +193,7 @@ function writable(request: RequestState, answer: Answer): Answer {
   const detail = invalidReason(answer) ?? wrongConnection(request, answer.body);
   if (detail === undefined) return answer;
   cancelBody(answer.body);
-  return failureAnswer(request, new Unwritable(detail));
+  return failureAnswer(request, new InvalidAnswerError(detail));
 }
 
 /**
@@ -379,7 +379,7 @@ const lastMs = /* @__PURE__ */ Date.parse("9999-12-31T23:59:59Z");
 function timeOf(now: Date): number {
   const at = now.getTime();
   if (at >= firstMs && at <= lastMs) return at;
-  throw new Unwritable("a date, by an app whose clock says none");
+  throw new InvalidAnswerError("a date, by an app whose clock says none");
 }
 
 function addMissing(head: string[], { headers }: SecureHeaders): void {

@@ -2,7 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isA } from "../logging/raised.ts";
-import { Refusal, RefusingError, Unwritable, internalRefusal, isRefusal, listing } from "../refusals.ts";
+import { Refusal, RefusingError, InvalidAnswerError, internalRefusal, isRefusal, listing } from "../refusals.ts";
 import { logRaise, logRefusal } from "./access-log.ts";
 import { refusalOf } from "./failures.ts";
 import type { RequestState } from "./request.ts";
@@ -22,7 +22,7 @@ export function formatted(request: RequestState, answer: Answer): Answer {
     return written(request, answer, refused, refusalFormat);
   } catch (thrown) {
     if (refused.detail !== undefined) logRefusal(request, refused);
-    const refusal = internalOf(request, isRefusal(thrown) ? new Unwritable(raisedRefusal) : thrown);
+    const refusal = internalOf(request, isRefusal(thrown) ? new InvalidAnswerError(raisedRefusal) : thrown);
     return writtenSafely(request, refusal, refusalFormat);
   }
 }

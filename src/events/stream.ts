@@ -1,7 +1,7 @@
 import { shouldYield, yieldToEventLoop } from "../async.ts";
 import { isBytes, ownBytes } from "../http/bytes.ts";
 import { isNodeStream, iteratorOf } from "../node-stream.ts";
-import { Unwritable } from "../refusals.ts";
+import { InvalidAnswerError } from "../refusals.ts";
 
 interface StreamParts extends AsyncIterable<Uint8Array> {
   /** Settles once the producer has ended, if the iterator's `return` does not wait for it. Never rejects. */
@@ -101,16 +101,16 @@ export function isTaken(parts: StreamBody["parts"]): boolean {
  * at once is a 500 and not a truncated stream. Throws if the parts are already taken or not iterable.
  */
 export function take(parts: StreamBody["parts"]): AsyncIterator<Uint8Array> | undefined {
-  if (isTaken(parts)) throw new Unwritable("a stream that is read already");
+  if (isTaken(parts)) throw new InvalidAnswerError("a stream that is read already");
   if (parts instanceof ReadableStream) {
     taken.add(parts);
     return undefined;
   }
   const iterator: unknown = iteratorOf(parts);
   if (typeof iterator !== "object" || iterator === null || typeof (iterator as Partial<Parts>).next !== "function") {
-    throw new Unwritable("a stream whose async iterator has no next()");
+    throw new InvalidAnswerError("a stream whose async iterator has no next()");
   }
-  if (taken.has(iterator)) throw new Unwritable("a stream that is read already");
+  if (taken.has(iterator)) throw new InvalidAnswerError("a stream that is read already");
   taken.add(isNodeStream(parts) ? parts : iterator);
   return iterator as AsyncIterator<Uint8Array>;
 }
@@ -141,7 +141,7 @@ async function nextOf(
   if (shouldYield()) await yieldToEventLoop();
   const { done, value } = await (request === undefined ? read() : request.run(read));
   if (done === true) return undefined;
-  if (!isBytes(value)) throw new Unwritable("a stream with a part that is no bytes");
+  if (!isBytes(value)) throw new InvalidAnswerError("a stream with a part that is no bytes");
   return ownBytes(value);
 }
 

@@ -1,7 +1,7 @@
 import { abandon, isThenable } from "../async.ts";
 import { isObject, kindOf } from "../given.ts";
 import { awaitErrors } from "../node-stream.ts";
-import { Unwritable } from "../refusals.ts";
+import { InvalidAnswerError } from "../refusals.ts";
 import { isSafeUrl, refusedUrl } from "./attributes.ts";
 import { Page } from "./page.ts";
 import { PageStream } from "./stream.ts";
@@ -240,7 +240,7 @@ function checkedUrl({ checked, written }: UrlParts, { kind }: HoleAttribute): st
 }
 
 function fail(hole: Hole, value: unknown, advice: string): never {
-  throw new Unwritable(`a template of html with a value that is ${kindOf(value)} (${hole.place}): ${advice}`);
+  throw new InvalidAnswerError(`a template of html with a value that is ${kindOf(value)} (${hole.place}): ${advice}`);
 }
 
 function noop(): void {}

@@ -1,5 +1,5 @@
 import { needs, needsText } from "../given.ts";
-import { Unwritable } from "../refusals.ts";
+import { InvalidAnswerError } from "../refusals.ts";
 import { Html } from "./html.ts";
 
 /**
@@ -25,7 +25,7 @@ export function trusted(text: string): Html {
  */
 export function json(value: unknown): Html {
   const text: string | undefined = JSON.stringify(value);
-  if (text === undefined) throw new Unwritable("Html.json of a value that JSON cannot write");
+  if (text === undefined) throw new InvalidAnswerError("Html.json of a value that JSON cannot write");
   return new Html(text.replace(/[<>&\u2028\u2029]/g, escapeOf), true);
 }
 

@@ -1,7 +1,7 @@
 import { shouldYield, yieldToEventLoop } from "../async.ts";
 import { inBackground } from "../logging/raised.ts";
 import { iteratorOf, letGo } from "../node-stream.ts";
-import { Unwritable } from "../refusals.ts";
+import { InvalidAnswerError } from "../refusals.ts";
 
 /** HTML, and values that are not ready yet, in the order of the page. */
 export type PageContent = string | readonly (string | PendingValue)[];
@@ -130,7 +130,7 @@ export class PageStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
   #begin({ promise, iterable, contentOf }: PendingValue): Promise<void> | undefined {
     if (promise !== undefined) return promise.then((value) => this.#write(contentOf(value)));
     const iterator = iteratorOf(iterable as AsyncIterable<unknown>);
-    if (begun.has(iterator)) throw new Unwritable("a page with a list that was read for another page");
+    if (begun.has(iterator)) throw new InvalidAnswerError("a page with a list that was read for another page");
     begun.add(iterator);
     this.#sources.push({ iterator, contentOf });
     return undefined;

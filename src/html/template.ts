@@ -1,4 +1,4 @@
-import { Unwritable } from "../refusals.ts";
+import { InvalidAnswerError } from "../refusals.ts";
 import { kindOfAttribute, prefixOfUrl, refusedAttribute, takesWords } from "./attributes.ts";
 import type { AttributeKind, TagToCheck } from "./attributes.ts";
 
@@ -364,11 +364,11 @@ class TemplateReader implements TagToCheck {
   }
 
   #failAt(place: string, where: string, advice: string): never {
-    throw new Unwritable(`a template of html with a value in ${where} (${place}): ${advice}`);
+    throw new InvalidAnswerError(`a template of html with a value in ${where} (${place}): ${advice}`);
   }
 
   #fail(what: string): never {
-    throw new Unwritable(`a template of html that ${what} (${this.#place()})`);
+    throw new InvalidAnswerError(`a template of html that ${what} (${this.#place()})`);
   }
 }
 

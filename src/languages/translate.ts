@@ -1,4 +1,4 @@
-import { Unwritable } from "../refusals.ts";
+import { InvalidAnswerError } from "../refusals.ts";
 import { english } from "./english.ts";
 import type { BoundKind, SentenceKey, SentenceRules, Sentences, SizeKind, SizeUnit } from "./english.ts";
 
@@ -20,7 +20,7 @@ export function translated(sentence: string, writing: Writing): string | undefin
   const written = key === undefined ? byRule(sentence, writing) : writing.sentences[key];
   // An application's own table may return anything.
   if (written === undefined || typeof written === "string") return written;
-  throw new Unwritable("a sentence of a language that is no text");
+  throw new InvalidAnswerError("a sentence of a language that is no text");
 }
 
 /** What a value of a shape is spelled as: a text in quotes, a number, an instant. */

@@ -4,7 +4,7 @@ import type { EntityTag } from "../codecs/conditions.ts";
 import type { RevisedRequest } from "../answers/answer.ts";
 import { fieldValue } from "../http/fields.ts";
 import { isObject, kindOf } from "../given.ts";
-import { Unwritable } from "../refusals.ts";
+import { InvalidAnswerError } from "../refusals.ts";
 
 /** What identifies the version of a representation (RFC 9110 §8.8). */
 export interface Validators {
@@ -24,7 +24,7 @@ export interface Version {
   readonly lastModified: number | undefined;
 }
 
-/** @throws Unwritable for validators that no header can have: the response is a 500, whose line has the sentence. */
+/** @throws InvalidAnswerError for validators that no header can have: the response is a 500, whose line has the sentence. */
 export function versionOf(validators: unknown, name: string): Version {
   needs(isObject(validators), name, validators, "an object with `etag` or `lastModified`");
   const { etag, lastModified } = validators as { readonly etag?: unknown; readonly lastModified?: unknown };
@@ -37,7 +37,7 @@ export function versionOf(validators: unknown, name: string): Version {
 }
 
 function needs(holds: boolean, at: string, value: unknown, what: string): void {
-  if (!holds) throw new Unwritable(`${at} is ${kindOf(value)}, and not ${what}`);
+  if (!holds) throw new InvalidAnswerError(`${at} is ${kindOf(value)}, and not ${what}`);
 }
 
 function entityTagOf(given: unknown, name: string): EntityTag {

@@ -9,7 +9,7 @@ import { isObject, needs, needsObject } from "../given.ts";
 import { isBytes } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";
 import { iteratorOf } from "../node-stream.ts";
-import { Refusal, Unwritable } from "../refusals.ts";
+import { Refusal, InvalidAnswerError } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { conditionally, versionIn, withVersionHeaders } from "./conditional.ts";
 import { isSameRepresentation, versionOf } from "./preconditions.ts";
@@ -234,7 +234,7 @@ class MultipartRanges implements AsyncIterator<Uint8Array> {
       const { done, value } = await this.#current.next();
       this.#left -= done === true ? 0 : value.byteLength;
       if (done === true ? this.#left !== 0 : this.#left < 0) {
-        throw new Unwritable("a range of fewer or more bytes than its source should have");
+        throw new InvalidAnswerError("a range of fewer or more bytes than its source should have");
       }
       if (done !== true) return { done: false, value };
       this.#current = undefined;
