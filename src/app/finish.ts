@@ -99,21 +99,34 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   const head = headOf(request, answer, size);
   const body = bodyOf(request, answer);
   // Nothing of the application's that could throw is called below: a line is written once.
+  record(request, answer, request.method === "HEAD" ? 0 : (size ?? 0), undeclared);
+  const response = { status: answer.status, head, body, closes: answer.closes || request.isOverBudget };
+  const connection = typeof answer.body === "object" ? connectionOf(request, answer.body) : undefined;
+  const streams = typeof body === "object" && isStream(body);
+  const continues = connection !== undefined || streams;
+  if (!streams && request.inside !== undefined) dropBodies(request);
+  endWork(request, answer, continues);
+  if (continues) {
+    const unsent = (): void => dropUnsent(request, body);
+    return { ...response, ...connection, unsent, ...(undeclared && { undeclared }) };
+  }
+  return undeclared === undefined ? response : { ...response, undeclared };
+}
+
+/** Writes the log lines of an answer, ends the request's span and counts it. */
+function record(request: RequestState, answer: Answer, bytesSent: number, undeclared: string | undefined): void {
   if (undeclared !== undefined) logUndeclared(request, undeclared);
   if (request.inside !== undefined) logReplaced(request, request.inside, answer);
   if (answer.refused?.detail !== undefined) logRefusal(request, answer.refused);
-  const bytesSent = request.method === "HEAD" ? 0 : (size ?? 0);
   // Middleware may have answered otherwise.
   if (!request.isTurnedAway || answer.refused !== overloaded) logAccess(request, answer, bytesSent);
   if (request.span !== undefined) endSpan(request, request.span, answer, bytesSent);
   measureRequest(request, answer);
   request.settle();
-  const closes = answer.closes || request.isOverBudget;
-  const response = { status: answer.status, head, body, closes };
-  const connection = typeof answer.body === "object" ? connectionOf(request, answer.body) : undefined;
-  const streams = typeof body === "object" && isStream(body);
-  const continues = connection !== undefined || streams;
-  if (!streams && request.inside !== undefined) dropBodies(request);
+}
+
+/** Lets the inputs release what they acquired, unless a stream or a connection continues, and starts the tasks of `after`. */
+function endWork(request: RequestState, answer: Answer, continues: boolean): void {
   // Middleware has answered by itself, or the deadline has passed: the route may still run, and acquire, and add tasks.
   const isEarly =
     request.deadline?.hasExpired === true || (request.inside !== undefined && request.inside.made === undefined);
@@ -121,11 +134,6 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   request.acquired?.sent(answer, continues);
   const tasks = isEarly ? request.later() : request.tasks;
   if (tasks !== undefined) startTasks(request, tasks, answer);
-  if (continues) {
-    const unsent = (): void => dropUnsent(request, body);
-    return { ...response, ...connection, unsent, ...(undeclared && { undeclared }) };
-  }
-  return undeclared === undefined ? response : { ...response, undeclared };
 }
 
 /** Ends what would have followed the head, where the client has gone before. */
