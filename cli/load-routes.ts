@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import type { AppOptions } from "../src/app/app.ts";
 import type { OnError } from "../src/app/compile.ts";
-import { kindOf } from "../src/given.ts";
+import { kindOf } from "../src/arguments.ts";
 import type { Route } from "../src/routing/route.ts";
 import { wrongMembers } from "../src/routing/wrong-members.ts";
 import { CommandFailure } from "./command.ts";

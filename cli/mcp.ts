@@ -9,7 +9,7 @@ import type { Exchange } from "../src/app/exchange.ts";
 import { fetchFrom } from "../src/app/web.ts";
 import { inTime } from "../src/async.ts";
 import { EventReader } from "../src/events/event-reader.ts";
-import { isRecord } from "../src/given.ts";
+import { isRecord } from "../src/arguments.ts";
 import { setup } from "../src/logging/log.ts";
 import type { Route } from "../src/routing/route.ts";
 import { settled } from "../src/server/settle.ts";

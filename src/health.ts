@@ -1,5 +1,5 @@
-import { isListOf, isObject, needs, needsFunction, needsObject, needsPath, needsText } from "./given.ts";
-import type { Succeeded } from "./answers/returned.ts";
+import { isListOf, isObject, needs, needsFunction, needsObject, needsPath, needsText } from "./arguments.ts";
+import type { Succeeded } from "./answers/returns-type.ts";
 import * as Returns from "./answers/returns.ts";
 import type { Awaitable, Dep } from "./inputs/dep.ts";
 import { current } from "./logging/context.ts";

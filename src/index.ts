@@ -22,7 +22,7 @@ import type * as paths from "./routing/path.ts";
 import type * as refusalFormats from "./answers/refusal-format.ts";
 import type * as results from "./result.ts";
 import type * as rates from "./security/rate.ts";
-import type * as returns from "./answers/returned.ts";
+import type * as returns from "./answers/returns-type.ts";
 import type * as routes from "./routing/route.ts";
 import type * as metas from "./routing/meta.ts";
 import type * as sessions from "./security/sessions.ts";
@@ -194,12 +194,12 @@ export { request } from "./inputs/dep.ts";
 // Answers
 
 export type Returns<A, Sent = A, Status = number> = returns.Returns<A, Sent, Status>;
-export type { Answered, ListedAnswer, Returns as ReturnsType, Succeeded } from "./answers/returned.ts";
+export type { Answered, ListedAnswer, Returns as ReturnsType, Succeeded } from "./answers/returns-type.ts";
 export * as Returns from "./answers/returns.ts";
-export { answer } from "./answers/returned.ts";
+export { answer } from "./answers/returns-type.ts";
 export type Answer = answers.Answer;
 export type { Answer as AnswerType } from "./answers/answer.ts";
-export * as Answer from "./answers/build.ts";
+export * as Answer from "./answers/makers.ts";
 export type { TakenConnection } from "./answers/answer.ts";
 export { html } from "./html/html.ts";
 export type Html = pages.Html;

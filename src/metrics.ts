@@ -1,9 +1,9 @@
 import type { Attributes } from "@opentelemetry/api";
 import type * as prometheus from "@opentelemetry/exporter-prometheus";
 import type * as sdk from "@opentelemetry/sdk-metrics";
-import { make } from "./answers/build.ts";
-import { needsObject, needsPath } from "./given.ts";
-import type { Succeeded } from "./answers/returned.ts";
+import { make } from "./answers/makers.ts";
+import { needsObject, needsPath } from "./arguments.ts";
+import type { Succeeded } from "./answers/returns-type.ts";
 import * as Returns from "./answers/returns.ts";
 import type { Dep } from "./inputs/dep.ts";
 import { internalRefusal } from "./refusals.ts";

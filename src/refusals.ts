@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject, needsText } from "./given.ts";
+import { isObject, needs, needsObject, needsText } from "./arguments.ts";
 
 /** One validation error: where the input is, a code for what is wrong, and a sentence for the client. */
 export class Problem {

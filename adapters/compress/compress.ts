@@ -3,7 +3,7 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { Answer, AnswerBody, RevisedRequest } from "../../src/answers/answer.ts";
 import type { Middleware } from "../../src/app/compile.ts";
 import { preferredCoding } from "../../src/codecs/negotiation.ts";
-import { isListOf, needs, needsObject, needsTexts } from "../../src/given.ts";
+import { isListOf, needs, needsObject, needsTexts } from "../../src/arguments.ts";
 import { fieldValue, lists } from "../../src/http/fields.ts";
 import { isTypeOf } from "../../src/inputs/body-inputs.ts";
 import { key } from "../../src/routing/meta.ts";

@@ -1,5 +1,5 @@
 /** The namespace `Decompress`. */
-import { isListOf, needs, needsObject } from "../../src/given.ts";
+import { isListOf, needs, needsObject } from "../../src/arguments.ts";
 import type { BodyDecoding } from "../../src/inputs/encoded-body.ts";
 import { DecodedBody, decodings } from "./decoding.ts";
 import type { BodyCoding } from "./decoding.ts";

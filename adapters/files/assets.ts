@@ -1,6 +1,6 @@
 /** The static assets of a Worker. */
 import { response } from "../../src/answers/returns.ts";
-import { isObject, needs, needsObject, needsText, needsTexts } from "../../src/given.ts";
+import { isObject, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
 import { constant, ofRequest } from "../../src/inputs/dep.ts";
 import type { Dep } from "../../src/inputs/dep.ts";
 import type { RequestRecord } from "../../src/inputs/request.ts";

@@ -1,5 +1,5 @@
 /** A directory in memory. */
-import { isObject, kindOf, needsObject } from "../../src/given.ts";
+import { isObject, kindOf, needsObject } from "../../src/arguments.ts";
 import { isBytes } from "../../src/http/bytes.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { contentTypeOf, encodings } from "./headers.ts";

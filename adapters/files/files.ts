@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Answer } from "../../src/answers/answer.ts";
-import { needsObject, needsText } from "../../src/given.ts";
+import { needsObject, needsText } from "../../src/arguments.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { checkOptions, fileRoutes, namedFiles } from "./routes.ts";
 import type { DirectoryOptions } from "./routes.ts";

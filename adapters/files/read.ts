@@ -1,7 +1,7 @@
 /** A folder as files in memory. */
 import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve, sep } from "node:path";
-import { needs, needsObject, needsText } from "../../src/given.ts";
+import { needs, needsObject, needsText } from "../../src/arguments.ts";
 import type { BundledFiles } from "./bundle.ts";
 
 /** What is wrong with a folder; of a relative path also where it was looked for. */

@@ -1,6 +1,6 @@
 import type { Credentials } from "../../src/codecs/credentials.ts";
 import { bearerToken, credentials } from "../../src/codecs/credentials.ts";
-import { isObject, isTexts, needs, needsCount, needsObject, needsSchema, needsText } from "../../src/given.ts";
+import { isObject, isTexts, needs, needsCount, needsObject, needsSchema, needsText } from "../../src/arguments.ts";
 import { credential, map } from "../../src/inputs/dep.ts";
 import type { AnyDep, Challenge, CredentialOptions, Dep, DepNode } from "../../src/inputs/dep.ts";
 import { optional as optionalHeader } from "../../src/inputs/header.ts";

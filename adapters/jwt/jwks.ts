@@ -1,5 +1,5 @@
 import type { CryptoKey } from "jose";
-import { isObject, needs, needsObject } from "../../src/given.ts";
+import { isObject, needs, needsObject } from "../../src/arguments.ts";
 import type { InputRequest } from "../../src/inputs/request.ts";
 import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";

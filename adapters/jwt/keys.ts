@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, exportJWK, importSPKI, importX509 } from "jose";
 import type { CryptoKey, JSONWebKeySet, LocalJWKSet } from "jose";
-import { isListOf, isObject, needs } from "../../src/given.ts";
+import { isListOf, isObject, needs } from "../../src/arguments.ts";
 import type { InputRequest } from "../../src/inputs/request.ts";
 
 /** The algorithms of RFC 7518 and RFC 8037 that a token may be signed by; there is no `none`. */

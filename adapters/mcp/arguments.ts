@@ -1,5 +1,5 @@
 /** The arguments of a tool as the request of its route. */
-import { isRecord } from "../../src/given.ts";
+import { isRecord } from "../../src/arguments.ts";
 import { encodeSegment } from "../../src/http/target.ts";
 import { joined } from "../../src/inputs/body-source.ts";
 import type { ToolMember, ToolSchemas } from "../../src/openapi/tool-schemas.ts";

@@ -1,7 +1,7 @@
 /** Who may call what: a client that has to sign in, and the tools that the credentials of a caller are for. */
-import { make } from "../../src/answers/build.ts";
+import { make } from "../../src/answers/makers.ts";
 import * as Returns from "../../src/answers/returns.ts";
-import { isObject, needsObject, needsTexts } from "../../src/given.ts";
+import { isObject, needsObject, needsTexts } from "../../src/arguments.ts";
 import type { AnyDep, Inputs, Reading } from "../../src/inputs/dep.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { empty, hidden } from "../../src/routing/meta.ts";

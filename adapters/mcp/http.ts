@@ -1,7 +1,7 @@
 /** One message over HTTP: where it may come from, what answers it, and whether the answer is a stream of messages. */
 import { jsonType, none } from "../../src/answers/answer.ts";
-import { events, make } from "../../src/answers/build.ts";
-import type { Answer } from "../../src/answers/build.ts";
+import { events, make } from "../../src/answers/makers.ts";
+import type { Answer } from "../../src/answers/makers.ts";
 import { abortingWith } from "../../src/app/exchange.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import { andThen } from "../../src/async.ts";

@@ -3,7 +3,7 @@ import * as Returns from "../../src/answers/returns.ts";
 import { clientState } from "../../src/app/client-object.ts";
 import type { RoutedApp } from "../../src/app/client-object.ts";
 import type { RequestState } from "../../src/app/request.ts";
-import { isListOf, needs, needsCount, needsObject, needsText, needsTexts } from "../../src/given.ts";
+import { isListOf, needs, needsCount, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
 import type { Dep, Inputs } from "../../src/inputs/dep.ts";
 import { ofBody } from "../../src/inputs/body-inputs.ts";
 import { deadline, empty, hidden } from "../../src/routing/meta.ts";

@@ -1,5 +1,5 @@
 /** Prompts: texts that a person chooses, for a model to work with. */
-import { isObject, isRecord, needs, needsFunction, needsObject, needsSchema, needsText } from "../../src/given.ts";
+import { isObject, isRecord, needs, needsFunction, needsObject, needsSchema, needsText } from "../../src/arguments.ts";
 import type { Awaitable } from "../../src/inputs/dep.ts";
 import { describeShape } from "../../src/openapi/tool-schemas.ts";
 import type { Problem } from "../../src/refusals.ts";

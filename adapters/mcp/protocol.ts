@@ -1,5 +1,5 @@
 /** JSON-RPC messages of the Model Context Protocol: one message of a client, read with care, and what is answered to it. */
-import { isRecord } from "../../src/given.ts";
+import { isRecord } from "../../src/arguments.ts";
 import { decodeBase64url } from "../../src/http/bytes.ts";
 
 /** The version that a request names by itself: it needs no session and no handshake. */

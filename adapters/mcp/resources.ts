@@ -1,6 +1,6 @@
 /** Routes that are resources: what a client may read by a URI, and put into the context of a model. */
 import type { WireResponse } from "../../src/app/exchange.ts";
-import { isObject, needs, needsObject, needsText } from "../../src/given.ts";
+import { isObject, needs, needsObject, needsText } from "../../src/arguments.ts";
 import { decodeSegment } from "../../src/http/target.ts";
 import { describeTool } from "../../src/openapi/tool-schemas.ts";
 import type { ToolMember } from "../../src/openapi/tool-schemas.ts";

@@ -7,7 +7,7 @@ import { EventReader } from "../../src/events/event-reader.ts";
 import type { ReadEvent } from "../../src/events/event-reader.ts";
 import { readParts } from "../../src/events/stream.ts";
 import type { StreamBody } from "../../src/events/stream.ts";
-import { isRecord } from "../../src/given.ts";
+import { isRecord } from "../../src/arguments.ts";
 import { byteLength, encodeBase64 } from "../../src/http/bytes.ts";
 import { stripped } from "../../src/http/fields.ts";
 import { joined } from "../../src/inputs/body-source.ts";

@@ -3,7 +3,7 @@ import type { WireResponse } from "../../src/app/exchange.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import { andThen } from "../../src/async.ts";
 import type { ReadEvent } from "../../src/events/event-reader.ts";
-import { isRecord } from "../../src/given.ts";
+import { isRecord } from "../../src/arguments.ts";
 import type { AnyDep } from "../../src/inputs/dep.ts";
 import { GivenArguments, argumentsOf } from "./arguments.ts";
 import { callRoute } from "./inner.ts";

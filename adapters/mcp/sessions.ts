@@ -1,5 +1,5 @@
 /** Sessions of clients of before 2026-07-28, and those in the memory of this process. */
-import { needs, needsCount, needsObject } from "../../src/given.ts";
+import { needs, needsCount, needsObject } from "../../src/arguments.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import { KeptStream, isBefore } from "./kept-stream.ts";
 import type { Room } from "./kept-stream.ts";

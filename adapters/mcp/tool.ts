@@ -1,5 +1,5 @@
 /** The routes that are tools, compiled once: what a list says of each, and what makes the request of a call. */
-import { isListOf, isObject } from "../../src/given.ts";
+import { isListOf, isObject } from "../../src/arguments.ts";
 import type { AnyDep, DepNode } from "../../src/inputs/dep.ts";
 import { describeTool } from "../../src/openapi/tool-schemas.ts";
 import type { ToolSchemas } from "../../src/openapi/tool-schemas.ts";

@@ -10,7 +10,7 @@ import type {
   RoutedApp,
 } from "../../src/app/client-object.ts";
 import { unmade } from "../../src/app/web.ts";
-import { isObject } from "../../src/given.ts";
+import { isObject } from "../../src/arguments.ts";
 
 interface ObjectId {
   toString(): string;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { needsApp } from "../../src/given.ts";
+import { needsApp } from "../../src/arguments.ts";
 import type { App } from "../../src/app/app.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { logRefusedHead } from "../../src/app/failures.ts";

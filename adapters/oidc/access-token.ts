@@ -1,4 +1,4 @@
-import { isObject, needs } from "../../src/given.ts";
+import { isObject, needs } from "../../src/arguments.ts";
 import type { Dep } from "../../src/inputs/dep.ts";
 import { withoutDeadline } from "../../src/logging/context.ts";
 import { OldestFirst } from "../../src/oldest-first.ts";

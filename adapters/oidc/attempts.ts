@@ -1,7 +1,7 @@
 import { clear, make } from "../../src/codecs/cookie.ts";
 import type { Cookie, SetCookie } from "../../src/codecs/cookie.ts";
 import { string } from "../../src/codecs/codec.ts";
-import { isObject } from "../../src/given.ts";
+import { isObject } from "../../src/arguments.ts";
 import { encodeBase64url } from "../../src/http/bytes.ts";
 import { stripped } from "../../src/http/fields.ts";
 import type { RequestRecord } from "../../src/inputs/request.ts";

@@ -12,7 +12,7 @@ import {
 import type { AuthorizationServer, Client, ClientAuth, CryptoKey, JWKSCacheInput } from "oauth4webapi";
 import { make as httpClient } from "../../src/client/http-client.ts";
 import type { HttpClient } from "../../src/client/http-client.ts";
-import { isObject, isTexts, needs, needsObject, needsText, needsTexts } from "../../src/given.ts";
+import { isObject, isTexts, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
 import { withoutDeadline } from "../../src/logging/context.ts";
 import { IssuerAway, isUnknownClient, refusalOf } from "./failures.ts";
 

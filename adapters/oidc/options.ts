@@ -1,4 +1,4 @@
-import { needs, needsFunction, needsObject, needsPath, needsText, needsTexts } from "../../src/given.ts";
+import { needs, needsFunction, needsObject, needsPath, needsText, needsTexts } from "../../src/arguments.ts";
 import type { Awaitable } from "../../src/inputs/dep.ts";
 import type { Code, Refusal } from "../../src/refusals.ts";
 import type { Path } from "../../src/routing/path.ts";

@@ -1,5 +1,5 @@
 import type { Answer } from "../../src/answers/answer.ts";
-import { redirect } from "../../src/answers/build.ts";
+import { redirect } from "../../src/answers/makers.ts";
 import type { SetCookie } from "../../src/codecs/cookie.ts";
 import { custom } from "../../src/codecs/codec.ts";
 import type { Codec } from "../../src/codecs/codec.ts";

@@ -1,4 +1,4 @@
-import { needsObject } from "../../src/given.ts";
+import { needsObject } from "../../src/arguments.ts";
 import { of } from "../../src/routing/path.ts";
 import type { Path } from "../../src/routing/path.ts";
 import type { Route } from "../../src/routing/route.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isObject } from "../../src/given.ts";
+import { isObject } from "../../src/arguments.ts";
 import { instant } from "../../src/schema/built-in.ts";
 import type { Shape } from "../../src/schema/valibot.ts";
 

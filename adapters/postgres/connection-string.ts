@@ -1,5 +1,5 @@
 /** `Conninfo`: connection strings. */
-import { needs, needsObject, needsText } from "../../src/given.ts";
+import { needs, needsObject, needsText } from "../../src/arguments.ts";
 
 /** A parsed connection string. */
 export interface Conninfo {

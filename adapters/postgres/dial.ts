@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
 import type { DatabaseConnection, ConnectionEvents } from "../../src/database/connection.ts";
-import { isObject, needs } from "../../src/given.ts";
+import { isObject, needs } from "../../src/arguments.ts";
 import type { Reset } from "../../src/database/pool.ts";
 import { parse } from "./connection-string.ts";
 import type { Conninfo, SessionKind, Tls } from "./connection-string.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ConnectionFailure } from "../../src/database/connection.ts";
 import type { DatabaseConnection, ConnectionError } from "../../src/database/connection.ts";
-import { needs, needsObject, needsText } from "../../src/given.ts";
+import { needs, needsObject, needsText } from "../../src/arguments.ts";
 import { DatabaseError, failureOf } from "../../src/database/failure.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { openConnection } from "./connection.ts";

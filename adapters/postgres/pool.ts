@@ -1,6 +1,6 @@
 /** `Pool`: opens a pool of connections to PostgreSQL. */
 import process from "node:process";
-import { needs, needsFunction, needsObject } from "../../src/given.ts";
+import { needs, needsFunction, needsObject } from "../../src/arguments.ts";
 import { DatabaseError } from "../../src/database/failure.ts";
 import { Pool } from "../../src/database/pool.ts";
 import type { Reset } from "../../src/database/pool.ts";

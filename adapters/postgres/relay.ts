@@ -3,7 +3,7 @@ import { unrefTimer } from "../../src/async.ts";
 import { ConnectionFailure } from "../../src/database/connection.ts";
 import type { DatabaseConnection } from "../../src/database/connection.ts";
 import { DatabaseError } from "../../src/database/failure.ts";
-import { needsObject, needsText } from "../../src/given.ts";
+import { needsObject, needsText } from "../../src/arguments.ts";
 import { relayOver } from "../../src/events/relay.ts";
 import type { RelayEngine, RelayConnection, RelayListener, OpenRelay } from "../../src/events/relay.ts";
 import { inBackground } from "../../src/logging/raised.ts";

@@ -1,5 +1,5 @@
 /** What the stores over a table have in common. */
-import { isObject, needs, needsObject, needsText } from "../../src/given.ts";
+import { isObject, needs, needsObject, needsText } from "../../src/arguments.ts";
 
 /** Throws where an argument is no pool. */
 export function needsPool(store: string, pool: unknown): void {

@@ -1,4 +1,4 @@
-import { needs } from "../../src/given.ts";
+import { needs } from "../../src/arguments.ts";
 
 /** The members of a client that are used here: its own type differs for each version of its protocol. */
 interface ClosableClient {

@@ -1,4 +1,4 @@
-import { needsObject, needsText } from "../../src/given.ts";
+import { needsObject, needsText } from "../../src/arguments.ts";
 import { RefusingError, busy, refuse } from "../../src/refusals.ts";
 import type { Refusal } from "../../src/refusals.ts";
 import { LostClaims, NotClaimed } from "../../src/security/idempotency-store.ts";

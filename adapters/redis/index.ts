@@ -1,5 +1,5 @@
 /** `usher-http/redis`: broadcasts, rate limits and idempotency keys shared through Redis or Valkey. It needs the package `redis`. */
-import { needsObject, needsText } from "../../src/given.ts";
+import { needsObject, needsText } from "../../src/arguments.ts";
 import { relayOver } from "../../src/events/relay.ts";
 import type { OpenRelay } from "../../src/events/relay.ts";
 import { redisEngine } from "./relay.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { needsObject, needsText } from "../../src/given.ts";
+import { needsObject, needsText } from "../../src/arguments.ts";
 import { memory } from "../../src/security/rate-store.ts";
 import type { RateRule, RateStore } from "../../src/security/rate-store.ts";
 import { raisedOf } from "../../src/app/failures.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Server, Socket } from "node:net";
 import { isStream } from "../../src/answers/answer.ts";
-import { needsApp } from "../../src/given.ts";
+import { needsApp } from "../../src/arguments.ts";
 import type { App } from "../../src/app/app.ts";
 import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
 import { FetchExchange, responseOf, responseTo, unmade } from "../../src/app/web.ts";

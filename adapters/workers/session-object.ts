@@ -1,7 +1,7 @@
 /** Sessions of MCP on Workers: each in a Durable Object, which answers all requests of the session with the Worker's app. */
 import { creating } from "../../src/app/client-object.ts";
 import type { ClientMemory, ClientObject, CreatedObject, ObjectContext } from "../../src/app/client-object.ts";
-import { isObject, needs } from "../../src/given.ts";
+import { isObject, needs } from "../../src/arguments.ts";
 import type { WorkerContext } from "./exchange.ts";
 
 /** The used part of the binding of a class of Durable Objects. */

@@ -4,7 +4,7 @@ import type { StreamBody } from "../events/stream.ts";
 import type { Page } from "../html/page.ts";
 import type { PageStream } from "../html/stream.ts";
 import type { MaybePromise } from "../deferred.ts";
-import { needsObject } from "../given.ts";
+import { needsObject } from "../arguments.ts";
 import { lists } from "../http/fields.ts";
 import { inBackground } from "../logging/raised.ts";
 import { InvalidAnswerError } from "../refusals.ts";

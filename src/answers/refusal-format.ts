@@ -1,4 +1,4 @@
-import { needsObject, needsSchema } from "../given.ts";
+import { needsObject, needsSchema } from "../arguments.ts";
 import * as v from "valibot";
 import { isFieldValue, isToken, stripped } from "../http/fields.ts";
 import { InvalidAnswerError } from "../refusals.ts";

@@ -1,6 +1,6 @@
 import type { InputOf, JsonForm, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
 import type { JsonOf, AnyShape, ValueOf, Written } from "../schema/valibot.ts";
-import { isKind, isListOf, kindOf, needs, needsObject, needsSchema, needsText, needsTexts } from "../given.ts";
+import { isKind, isListOf, kindOf, needs, needsObject, needsSchema, needsText, needsTexts } from "../arguments.ts";
 import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
@@ -23,7 +23,7 @@ import {
 import type { SocketOptions } from "./kinds.ts";
 import { linesAnswer } from "./lines.ts";
 import { isContentType } from "../inputs/body-inputs.ts";
-import type { Answered, ListedAnswer, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
+import type { Answered, ListedAnswer, ResponseDoc, Returns, ReturnsNode } from "./returns-type.ts";
 import { isPage } from "../html/page.ts";
 import type { Html } from "../html/html.ts";
 import { InvalidAnswerError } from "../refusals.ts";
@@ -335,4 +335,4 @@ function answeredOf(returned: unknown): Answered<number, unknown> {
 }
 
 export type { SocketOptions } from "./kinds.ts";
-export type { AnswerOf } from "./returned.ts";
+export type { AnswerOf } from "./returns-type.ts";

@@ -1,4 +1,4 @@
-import { isObject, needs, needsCount, needsFunction, needsObject, needsText } from "../given.ts";
+import { isObject, needs, needsCount, needsFunction, needsObject, needsText } from "../arguments.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { busy, refuse } from "../refusals.ts";

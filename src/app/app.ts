@@ -1,4 +1,4 @@
-import { isListOf, isObject, isRecord, isTexts, kindOf } from "../given.ts";
+import { isListOf, isObject, isRecord, isTexts, kindOf } from "../arguments.ts";
 import { wrongMembers } from "../routing/wrong-members.ts";
 import type { Answer } from "../answers/answer.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";

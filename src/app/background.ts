@@ -1,5 +1,5 @@
 import { isThenable } from "../async.ts";
-import { needs, needsCount, needsFunction, needsObject, needsText } from "../given.ts";
+import { needs, needsCount, needsFunction, needsObject, needsText } from "../arguments.ts";
 import { carried, current, withoutDeadline } from "../logging/context.ts";
 import type { LogContext } from "../logging/entry.ts";
 import { attempt, inBackground } from "../logging/raised.ts";

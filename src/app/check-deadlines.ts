@@ -1,4 +1,4 @@
-import { shown } from "../given.ts";
+import { shown } from "../arguments.ts";
 import { isToken } from "../http/fields.ts";
 import { expectDeadlines } from "../logging/context.ts";
 import { deadline } from "../routing/meta.ts";

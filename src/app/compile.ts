@@ -1,5 +1,5 @@
 import type { Answer } from "../answers/answer.ts";
-import { refusal as refusalAnswer } from "../answers/build.ts";
+import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { startPage } from "../answers/kinds.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { MaybePromise } from "../deferred.ts";

@@ -1,5 +1,5 @@
 import { unrefTimer } from "../async.ts";
-import { shown } from "../given.ts";
+import { shown } from "../arguments.ts";
 import { outside } from "../logging/context.ts";
 import { busy, refuse } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";

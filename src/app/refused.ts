@@ -1,5 +1,5 @@
 import type { Answer } from "../answers/answer.ts";
-import { refusal as refusalAnswer } from "../answers/build.ts";
+import { refusal as refusalAnswer } from "../answers/makers.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isA } from "../logging/raised.ts";
 import { Refusal, RefusingError, InvalidAnswerError, internalRefusal, isRefusal, listing } from "../refusals.ts";

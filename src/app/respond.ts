@@ -1,5 +1,5 @@
 import type { Answer } from "../answers/answer.ts";
-import { refusal as refusalAnswer } from "../answers/build.ts";
+import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { answerFrom, startPage } from "../answers/kinds.ts";
 import { isThenable } from "../async.ts";
 import { Deferred, chain, isPending } from "../deferred.ts";

@@ -1,5 +1,5 @@
 import type { Answer } from "../answers/answer.ts";
-import { refusal as refusalAnswer } from "../answers/build.ts";
+import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { isPending, whenResolved } from "../deferred.ts";
 import type { Deferred } from "../deferred.ts";
 import { within } from "../logging/context.ts";

@@ -1,4 +1,4 @@
-export type { Succeeded } from "../answers/returned.ts";
+export type { Succeeded } from "../answers/returns-type.ts";
 import type { FrameworkCode, Problem } from "../refusals.ts";
 import type { ClientRoute, TypesOf } from "../routing/route.ts";
 

@@ -1,7 +1,7 @@
 import { unrefTimer } from "../async.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
-import { needsObject, shown } from "../given.ts";
+import { needsObject, shown } from "../arguments.ts";
 import { knownMethods } from "../http/target.ts";
 import { current, currentDeadline, passOn } from "../logging/context.ts";
 import type { OpenSpan } from "../logging/entry.ts";

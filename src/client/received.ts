@@ -1,4 +1,4 @@
-import type { Succeeded } from "../answers/returned.ts";
+import type { Succeeded } from "../answers/returns-type.ts";
 import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";
 import { following } from "../following.ts";

@@ -1,4 +1,4 @@
-import { needs, needsObject } from "../given.ts";
+import { needs, needsObject } from "../arguments.ts";
 import { decodeBase64url, encodeBase64url, keyOf } from "../http/bytes.ts";
 import { FieldScanner } from "../http/fields.ts";
 import { error, ok } from "../result.ts";

@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject, needsText } from "../given.ts";
+import { isObject, needs, needsObject, needsText } from "../arguments.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import type { Codec, TextOptions } from "./codec.ts";
 

@@ -1,4 +1,4 @@
-import { needsObject } from "../given.ts";
+import { needsObject } from "../arguments.ts";
 import { decode } from "../http/bytes.ts";
 import { FieldScanner, Pairs, isToken, printPairs, readWord, token } from "../http/fields.ts";
 import { ok } from "../result.ts";

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ambient } from "../ambient.ts";
-import { needsObject, needsText } from "../given.ts";
+import { needsObject, needsText } from "../arguments.ts";
 import { following } from "../following.ts";
 import { current, currentDeadline } from "../logging/context.ts";
 import { error, ok } from "../result.ts";

@@ -1,5 +1,5 @@
 /** `Statement`: SQL statements as typed values. */
-import { isObject, needs, needsObject, needsText } from "../given.ts";
+import { isObject, needs, needsObject, needsText } from "../arguments.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementResult, Column, StatementValues } from "./connection.ts";
 import { includes, needsType, nullOf } from "./type-text.ts";

@@ -1,4 +1,4 @@
-import { isObject, needs, needsFunction, needsObject } from "../given.ts";
+import { isObject, needs, needsFunction, needsObject } from "../arguments.ts";
 import { currentDeadline } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
 import { Refusal } from "../refusals.ts";

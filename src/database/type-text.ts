@@ -1,4 +1,4 @@
-import { isObject, needs } from "../given.ts";
+import { isObject, needs } from "../arguments.ts";
 import { digitsAt, millisecondsOf } from "../codecs/time.ts";
 
 /**

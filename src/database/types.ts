@@ -1,5 +1,5 @@
 /** `Type`: the column types. */
-import { needsFunction, needsObject, needsSchema, needsText, needsTexts } from "../given.ts";
+import { needsFunction, needsObject, needsSchema, needsText, needsTexts } from "../arguments.ts";
 import { digitsAt, isCalendarDate } from "../codecs/time.ts";
 import { compileReader } from "../schema/read.ts";
 import type { StandardSchema, OutputOf, AnyStandard, Stored } from "../schema/standard.ts";

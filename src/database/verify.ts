@@ -1,4 +1,4 @@
-import { isObject, needs } from "../given.ts";
+import { isObject, needs } from "../arguments.ts";
 import { isA } from "../logging/raised.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementColumns } from "./connection.ts";

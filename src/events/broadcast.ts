@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject, needsText, shown } from "../given.ts";
+import { isObject, needs, needsObject, needsText, shown } from "../arguments.ts";
 import type { Event } from "./event.ts";
 import { Subscription } from "./hub.ts";
 import type { Hub } from "./hub.ts";

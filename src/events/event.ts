@@ -1,4 +1,4 @@
-import { isKind, kindOf, needs, needsObject, needsSchema, needsText } from "../given.ts";
+import { isKind, kindOf, needs, needsObject, needsSchema, needsText } from "../arguments.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { error, ok } from "../result.ts";

@@ -1,5 +1,5 @@
 import { abandon, isThenable } from "../async.ts";
-import { isObject, kindOf } from "../given.ts";
+import { isObject, kindOf } from "../arguments.ts";
 import { awaitErrors } from "../node-stream.ts";
 import { InvalidAnswerError } from "../refusals.ts";
 import { isSafeUrl, refusedUrl } from "./attributes.ts";

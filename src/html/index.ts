@@ -1,4 +1,4 @@
-import { needs, needsText } from "../given.ts";
+import { needs, needsText } from "../arguments.ts";
 import { InvalidAnswerError } from "../refusals.ts";
 import { Html } from "./html.ts";
 

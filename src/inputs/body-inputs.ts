@@ -1,4 +1,4 @@
-import { needs, needsFunction, needsObject, needsTexts } from "../given.ts";
+import { needs, needsFunction, needsObject, needsTexts } from "../arguments.ts";
 import { mediaType } from "../codecs/index.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import { Problem, Refusal, inOneLine, invalidRefusal, sentenceOf, unsupportedMediaType } from "../refusals.ts";

@@ -1,4 +1,4 @@
-import { isObject, needs, shown } from "../given.ts";
+import { isObject, needs, shown } from "../arguments.ts";
 import { isBytes } from "../http/bytes.ts";
 import { inBackground } from "../logging/raised.ts";
 import { Problem, busy, internalRefusal, invalidRefusal, refuse, tooLarge, unreadable } from "../refusals.ts";

@@ -1,5 +1,5 @@
 import type { SetCookie } from "../codecs/cookie.ts";
-import { needsFunction, needsObject } from "../given.ts";
+import { needsFunction, needsObject } from "../arguments.ts";
 import { carried } from "../logging/context.ts";
 import { certificateOf } from "./peer-certificate.ts";
 import type { PeerCertificate } from "./peer-certificate.ts";

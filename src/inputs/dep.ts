@@ -1,5 +1,5 @@
 import type { AnyCodec, Codec, EncodedAs, ListBounds, TextOptions } from "../codecs/codec.ts";
-import { isListOf, isObject, needs, needsFunction, needsObject, needsText } from "../given.ts";
+import { isListOf, isObject, needs, needsFunction, needsObject, needsText } from "../arguments.ts";
 import { Problem, invalidRefusal, isCode } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";

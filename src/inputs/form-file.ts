@@ -1,5 +1,5 @@
 /** The `Form.File` namespace: files of a multipart form, buffered whole up to the app's `maxBody`. */
-import { placeOf } from "../given.ts";
+import { placeOf } from "../arguments.ts";
 import type { Dep, FileListOptions, FileOptions } from "./dep.ts";
 import { fromForm } from "./form-body.ts";
 import type { UploadedFile } from "./form-body.ts";

@@ -1,5 +1,5 @@
 /** The `Form` namespace: fields and files of a form, urlencoded or multipart by its content type. */
-import { placeOf } from "../given.ts";
+import { placeOf } from "../arguments.ts";
 import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { bool } from "../codecs/index.ts";
 import type { Dep, FileOptions, TextNeed } from "./dep.ts";

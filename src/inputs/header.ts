@@ -1,4 +1,4 @@
-import { placeOf } from "../given.ts";
+import { placeOf } from "../arguments.ts";
 import type { Codec, EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { decode } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";

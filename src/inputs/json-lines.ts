@@ -1,5 +1,5 @@
 import { shouldYield, yieldToEventLoop } from "../async.ts";
-import { needs, needsObject, needsSchema, shown } from "../given.ts";
+import { needs, needsObject, needsSchema, shown } from "../arguments.ts";
 import { inOneLine, unsupportedMediaType } from "../refusals.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";

@@ -1,6 +1,6 @@
 import { mediaType } from "../codecs/index.ts";
 import type { MediaType } from "../codecs/negotiation.ts";
-import { needsObject, shown } from "../given.ts";
+import { needsObject, shown } from "../arguments.ts";
 import { stripped } from "../http/fields.ts";
 import { unsupportedMediaType } from "../refusals.ts";
 import type { Problem, Refusal } from "../refusals.ts";

@@ -1,4 +1,4 @@
-import { placeOf } from "../given.ts";
+import { placeOf } from "../arguments.ts";
 import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import type { InputRequest } from "./request.ts";
 import type { Dep, RouteContext, TextNeed } from "./dep.ts";

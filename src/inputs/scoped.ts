@@ -1,5 +1,5 @@
 import { isThenable } from "../async.ts";
-import { needsFunction, needsObject } from "../given.ts";
+import { needsFunction, needsObject } from "../arguments.ts";
 import { Problem, Refusal } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { map, record } from "./dep.ts";

@@ -1,7 +1,7 @@
 import type { Answer } from "../answers/answer.ts";
-import { refusal as refusalAnswer } from "../answers/build.ts";
+import { refusal as refusalAnswer } from "../answers/makers.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
-import { isListOf, isObject, needs, needsObject, needsText } from "../given.ts";
+import { isListOf, isObject, needs, needsObject, needsText } from "../arguments.ts";
 import { Problem, Refusal } from "../refusals.ts";
 import { english } from "./english.ts";
 import type { SentenceRules, Sentences } from "./english.ts";

@@ -1,4 +1,4 @@
-import { needs, needsFunction, needsObject, needsText } from "../given.ts";
+import { needs, needsFunction, needsObject, needsText } from "../arguments.ts";
 import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { carried, current, tagged } from "./context.ts";

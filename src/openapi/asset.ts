@@ -1,8 +1,8 @@
 /** A static file that a route serves: compressed once, with an `ETag`, and checked when the app is made. */
 import type { Answer as BuiltAnswer } from "../answers/answer.ts";
-import * as Answer from "../answers/build.ts";
+import * as Answer from "../answers/makers.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
-import type { Succeeded } from "../answers/returned.ts";
+import type { Succeeded } from "../answers/returns-type.ts";
 import * as Returns from "../answers/returns.ts";
 import { custom } from "../codecs/codec.ts";
 import { isGzip, weighted } from "../codecs/negotiation.ts";

@@ -1,4 +1,4 @@
-import { needsObject, needsPath } from "../given.ts";
+import { needsObject, needsPath } from "../arguments.ts";
 import { encodeSegment } from "../http/target.ts";
 import { of } from "../routing/path.ts";
 import type { Path } from "../routing/path.ts";

@@ -1,4 +1,4 @@
-import { isObject, isRoutes, isTexts, needs, needsObject } from "../given.ts";
+import { isObject, isRoutes, isTexts, needs, needsObject } from "../arguments.ts";
 import { wrongMembers } from "../routing/wrong-members.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";

@@ -1,5 +1,5 @@
 import type { RefusalFormat } from "../answers/refusal-format.ts";
-import type { ReturnsNode } from "../answers/returned.ts";
+import type { ReturnsNode } from "../answers/returns-type.ts";
 import type { AnyEventKind } from "../events/event.ts";
 import { stripped } from "../http/fields.ts";
 import {

@@ -1,10 +1,10 @@
 /** The namespace `Conditional`: conditional requests (RFC 9110 §13). */
 import { jsonType } from "../answers/answer.ts";
 import type { Answer, RevisedRequest } from "../answers/answer.ts";
-import { refusal as refusalAnswer } from "../answers/build.ts";
+import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { entityTag, httpDate } from "../codecs/conditions.ts";
 import type { EntityTag } from "../codecs/conditions.ts";
-import { isObject, isRoutes, needs } from "../given.ts";
+import { isObject, isRoutes, needs } from "../arguments.ts";
 import type { Dep } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { Refusal } from "../refusals.ts";

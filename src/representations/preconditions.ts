@@ -3,7 +3,7 @@ import { entityTags, httpDate } from "../codecs/conditions.ts";
 import type { EntityTag } from "../codecs/conditions.ts";
 import type { RevisedRequest } from "../answers/answer.ts";
 import { fieldValue } from "../http/fields.ts";
-import { isObject, kindOf } from "../given.ts";
+import { isObject, kindOf } from "../arguments.ts";
 import { InvalidAnswerError } from "../refusals.ts";
 
 /** What identifies the version of a representation (RFC 9110 §8.8). */

@@ -1,11 +1,11 @@
 /** Parts of a representation (RFC 9110 §14). */
 import { none } from "../answers/answer.ts";
 import type { Answer, AnswerBody, RevisedRequest } from "../answers/answer.ts";
-import { refusal as refusalAnswer } from "../answers/build.ts";
-import type { AnswerOptions } from "../answers/build.ts";
+import { refusal as refusalAnswer } from "../answers/makers.ts";
+import type { AnswerOptions } from "../answers/makers.ts";
 import { byteRanges } from "../codecs/conditions.ts";
 import type { ByteRange } from "../codecs/conditions.ts";
-import { isObject, needs, needsObject } from "../given.ts";
+import { isObject, needs, needsObject } from "../arguments.ts";
 import { isBytes } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";
 import { iteratorOf } from "../node-stream.ts";

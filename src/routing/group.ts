@@ -1,5 +1,5 @@
-import type { Returns } from "../answers/returned.ts";
-import { isMeta, isObject, needs, needsObject, needsPath, needsTexts } from "../given.ts";
+import type { Returns } from "../answers/returns-type.ts";
+import { isMeta, isObject, needs, needsObject, needsPath, needsTexts } from "../arguments.ts";
 import type { AnyDep, AnyParam, Inputs, PathWire, RefusesOf, Rest, Values, WiresOf } from "../inputs/dep.ts";
 import type { Code } from "../refusals.ts";
 import { empty } from "./meta.ts";

@@ -1,4 +1,4 @@
-import { isRoutes, needs, needsObject, needsText } from "../given.ts";
+import { isRoutes, needs, needsObject, needsText } from "../arguments.ts";
 import type { Level } from "../logging/entry.ts";
 import { checkedTool, toolKey } from "./tool.ts";
 import type { Tool } from "./tool.ts";

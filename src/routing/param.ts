@@ -1,5 +1,5 @@
 import { string } from "../codecs/index.ts";
-import { isSegment, needs, placeOf } from "../given.ts";
+import { isSegment, needs, placeOf } from "../arguments.ts";
 import { decodeSegment } from "../http/target.ts";
 import type { AnyDep, AnyParam, Dep, DepNode, Param, PathWire, RouteContext, Rest } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";

@@ -1,6 +1,6 @@
 import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
 import { int as intCodec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
-import { isSegment, isTexts, kindOf, needs, needsObject, needsPath, needsText, placeOf } from "../given.ts";
+import { isSegment, isTexts, kindOf, needs, needsObject, needsPath, needsText, placeOf } from "../arguments.ts";
 import { encodeSegment } from "../http/target.ts";
 import type { AnyParam, ArgumentsOf, Param, Rest } from "../inputs/dep.ts";
 import { codecFor } from "../inputs/text-schema.ts";

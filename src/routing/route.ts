@@ -1,4 +1,4 @@
-import type { Returns, Succeeded } from "../answers/returned.ts";
+import type { Returns, Succeeded } from "../answers/returns-type.ts";
 import type {
   Answering,
   AnyDep,

@@ -1,4 +1,4 @@
-import { isObject, kindOf, needs, needsObject } from "../given.ts";
+import { isObject, kindOf, needs, needsObject } from "../arguments.ts";
 
 /** How a route is described to an agent that has it as a tool (Model Context Protocol). */
 export interface Tool {

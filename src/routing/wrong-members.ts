@@ -1,5 +1,5 @@
 /** Arguments that only JavaScript can get wrong: each member of a route is looked at once, so that no check of it meets another. */
-import { isMeta, isObject, isSegment, isTexts, kindOf } from "../given.ts";
+import { isMeta, isObject, isSegment, isTexts, kindOf } from "../arguments.ts";
 import { isCode } from "../refusals.ts";
 import type { Route } from "./route.ts";
 

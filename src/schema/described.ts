@@ -1,4 +1,4 @@
-import { needsSchema } from "../given.ts";
+import { needsSchema } from "../arguments.ts";
 import type { AnyStandard } from "./standard.ts";
 
 /** A JSON Schema (2020-12), as OpenAPI has it. */

@@ -1,4 +1,4 @@
-import { needsSchema, needsText } from "../given.ts";
+import { needsSchema, needsText } from "../arguments.ts";
 import { getGlobalConfig } from "valibot";
 import type { GenericSchema } from "valibot";
 import type { AnyStandard, StandardSchema } from "./standard.ts";

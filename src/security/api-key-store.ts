@@ -1,4 +1,4 @@
-import { needsCount, needsObject } from "../given.ts";
+import { needsCount, needsObject } from "../arguments.ts";
 
 /** A key as it is stored: all but the key itself. */
 export interface ApiKeyEntry {

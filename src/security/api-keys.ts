@@ -2,7 +2,7 @@
 import { bearerToken, credentials } from "../codecs/credentials.ts";
 import type { Credentials } from "../codecs/credentials.ts";
 import { string } from "../codecs/codec.ts";
-import { isObject, isTexts, needs, needsObject, needsText } from "../given.ts";
+import { isObject, isTexts, needs, needsObject, needsText } from "../arguments.ts";
 import { isToken } from "../http/fields.ts";
 import { credential } from "../inputs/dep.ts";
 import type { AnyDep, Dep, DepNode } from "../inputs/dep.ts";

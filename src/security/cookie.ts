@@ -2,7 +2,7 @@ import { string } from "../codecs/codec.ts";
 import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
 import { isCookie, named as namedByCodec } from "../codecs/cookie.ts";
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
-import { needs, placeOf } from "../given.ts";
+import { needs, placeOf } from "../arguments.ts";
 import type { Dep, TextNeed } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { codecFor } from "../inputs/text-schema.ts";

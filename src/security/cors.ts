@@ -1,6 +1,6 @@
 import { none } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
-import { isRoutes, needs, needsObject, needsTexts } from "../given.ts";
+import { isRoutes, needs, needsObject, needsTexts } from "../arguments.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import type { Route } from "../routing/route.ts";

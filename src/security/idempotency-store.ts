@@ -1,4 +1,4 @@
-import { needsObject } from "../given.ts";
+import { needsObject } from "../arguments.ts";
 import { withoutDeadline } from "../logging/context.ts";
 import { OldestFirst } from "../oldest-first.ts";
 import { RefusingError, busy, refuse } from "../refusals.ts";

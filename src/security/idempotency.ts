@@ -2,7 +2,7 @@
 import { structuredItem } from "../codecs/structured.ts";
 import { custom, malformed } from "../codecs/codec.ts";
 import type { Codec } from "../codecs/codec.ts";
-import { isObject, needs, needsCount, needsObject } from "../given.ts";
+import { isObject, needs, needsCount, needsObject } from "../arguments.ts";
 import type { AnyDep, Dep, DepNode } from "../inputs/dep.ts";
 import { optional, required as requiredHeader } from "../inputs/header.ts";
 import type { CheckedRoute } from "../inputs/request.ts";

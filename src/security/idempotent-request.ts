@@ -1,8 +1,8 @@
 import { isStream } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
-import { refusal as refusalAnswer } from "../answers/build.ts";
+import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { unrefTimer } from "../async.ts";
-import { isObject } from "../given.ts";
+import { isObject } from "../arguments.ts";
 import { encodeHex } from "../http/bytes.ts";
 import type { GuardedEnd, HandlerGuard, InputRequest } from "../inputs/request.ts";
 import { withoutDeadline } from "../logging/context.ts";

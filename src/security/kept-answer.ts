@@ -2,7 +2,7 @@ import { isStream } from "../answers/answer.ts";
 import type { Answer, AnswerBody } from "../answers/answer.ts";
 import { readParts, take } from "../events/stream.ts";
 import type { Parts, StreamBody } from "../events/stream.ts";
-import { isObject } from "../given.ts";
+import { isObject } from "../arguments.ts";
 import { decode, decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { joined } from "../inputs/body-source.ts";
 import { Refusal } from "../refusals.ts";

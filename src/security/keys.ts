@@ -1,4 +1,4 @@
-import { needsText, needsTexts } from "../given.ts";
+import { needsText, needsTexts } from "../arguments.ts";
 import { decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { KeyRing, ringOf } from "./key-ring.ts";
 

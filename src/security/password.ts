@@ -1,6 +1,6 @@
 /** The `Password` namespace: hashes of passwords. */
 import { ambient } from "../ambient.ts";
-import { needs, needsCount, needsObject, needsText, shown } from "../given.ts";
+import { needs, needsCount, needsObject, needsText, shown } from "../arguments.ts";
 import { argon2id, hasArgon2, wrongArgon2Cost } from "./argon2.ts";
 import type { Argon2Cost } from "./argon2.ts";
 import type { PasswordAlgorithm } from "./password-algorithm.ts";

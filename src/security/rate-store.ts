@@ -1,4 +1,4 @@
-import { needsObject } from "../given.ts";
+import { needsObject } from "../arguments.ts";
 import { keyOf } from "../http/bytes.ts";
 import { OldestFirst } from "../oldest-first.ts";
 

@@ -1,5 +1,5 @@
 import { isThenable } from "../async.ts";
-import { isObject, needs, needsObject, needsText } from "../given.ts";
+import { isObject, needs, needsObject, needsText } from "../arguments.ts";
 import { networkOf } from "../http/addresses.ts";
 import type { Dep } from "../inputs/dep.ts";
 import { Refusal, rateLimited, sentenceOf } from "../refusals.ts";

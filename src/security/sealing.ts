@@ -1,7 +1,7 @@
 import type { Codec, TextOptions } from "../codecs/codec.ts";
 import { named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
-import { needsObject, needsText, placeOf } from "../given.ts";
+import { needsObject, needsText, placeOf } from "../arguments.ts";
 import { decode, decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { codecFor } from "../inputs/text-schema.ts";
 import type { AnyTextKind, TextKind } from "../inputs/text-schema.ts";

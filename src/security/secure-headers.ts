@@ -1,5 +1,5 @@
 import { isServerOwned } from "../answers/answer.ts";
-import { needsObject } from "../given.ts";
+import { needsObject } from "../arguments.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 
 /** Headers that every response has unless it sets them itself, made by {@link make}: the app's option `secureHeaders`. */

@@ -1,4 +1,4 @@
-import { needsObject } from "../given.ts";
+import { needsObject } from "../arguments.ts";
 import { encodeBase64url, encodeHex } from "../http/bytes.ts";
 import { OldestFirst } from "../oldest-first.ts";
 

@@ -1,7 +1,7 @@
 import { clear, make as makeCookie, named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, SetCookie } from "../codecs/cookie.ts";
 import { string } from "../codecs/codec.ts";
-import { needsObject, needsSchema } from "../given.ts";
+import { needsObject, needsSchema } from "../arguments.ts";
 import { requestOf } from "../inputs/connection.ts";
 import { constant, credential } from "../inputs/dep.ts";
 import type { Dep, Resource } from "../inputs/dep.ts";

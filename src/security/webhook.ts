@@ -1,5 +1,5 @@
 /** The `Webhook` namespace: requests that another service signs. */
-import { isObject, isTexts, needs, needsObject, needsSchema, needsText } from "../given.ts";
+import { isObject, isTexts, needs, needsObject, needsSchema, needsText } from "../arguments.ts";
 import { json } from "../inputs/body-inputs.ts";
 import type { Dep } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";

@@ -1,5 +1,5 @@
 import type { App, AppOptions } from "../app/app.ts";
-import { needs, needsObject, needsText, shown } from "../given.ts";
+import { needs, needsObject, needsText, shown } from "../arguments.ts";
 import { checkTls } from "./tls.ts";
 import type { Certificates, TlsOptions } from "./tls.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, kindOf, needs, needsObject, needsText } from "../given.ts";
+import { isObject, kindOf, needs, needsObject, needsText } from "../arguments.ts";
 
 /** A certificate and its key, as PEM: the text of the files, and not their paths. */
 export interface Certificate {

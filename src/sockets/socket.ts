@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject, needsSchema, needsText } from "../given.ts";
+import { isObject, needs, needsObject, needsSchema, needsText } from "../arguments.ts";
 import { eventOf } from "../events/event.ts";
 import type { Event } from "../events/event.ts";
 import { itemsOf, lists } from "../http/fields.ts";

@@ -1,5 +1,5 @@
 import type * as otlpHttp from "@opentelemetry/exporter-trace-otlp-http";
-import { needs, needsFunction, needsObject, needsText } from "../given.ts";
+import { needs, needsFunction, needsObject, needsText } from "../arguments.ts";
 import { current } from "../logging/context.ts";
 import { describeRaised } from "../logging/raised.ts";
 import { Collector, ProcessorExporter, batchArguments, postMs } from "./exporter.ts";

@@ -1,4 +1,4 @@
-import { needsApp, needsObject } from "../given.ts";
+import { needsApp, needsObject } from "../arguments.ts";
 import { stripped } from "../http/fields.ts";
 import type { Result } from "../result.ts";
 import type { Protocol, Socket, SocketEnd } from "../sockets/socket.ts";

@@ -11,7 +11,7 @@ import type { Following } from "../following.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
-import { isListOf, isObject, needs, needsApp, needsFunction, needsObject, needsText } from "../given.ts";
+import { isListOf, isObject, needs, needsApp, needsFunction, needsObject, needsText } from "../arguments.ts";
 import type { Awaitable } from "../inputs/dep.ts";
 import type { PeerCertificate } from "../inputs/peer-certificate.ts";
 import { inBackground } from "../logging/raised.ts";

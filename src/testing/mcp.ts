@@ -1,4 +1,4 @@
-import { needsApp, needsObject, needsText } from "../given.ts";
+import { needsApp, needsObject, needsText } from "../arguments.ts";
 import { CallExchange, callBy } from "./call.ts";
 import type { TestApp, TestCallOptions } from "./call.ts";
 

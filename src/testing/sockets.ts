@@ -1,4 +1,4 @@
-import { isObject, needs, needsFunction } from "../given.ts";
+import { isObject, needs, needsFunction } from "../arguments.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Protocol, Socket, SocketEnd, SocketListener, SocketTransport } from "../sockets/socket.ts";

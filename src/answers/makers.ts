@@ -1,7 +1,7 @@
 import type { SetCookie } from "../codecs/cookie.ts";
 import { isPage } from "../html/page.ts";
 import type { Html } from "../html/html.ts";
-import { isObject, needs, needsObject, needsSchema, needsText } from "../given.ts";
+import { isObject, needs, needsObject, needsSchema, needsText } from "../arguments.ts";
 import { awaitErrors } from "../node-stream.ts";
 import { InvalidAnswerError, isRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
