@@ -105,7 +105,13 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   const streams = typeof body === "object" && isStream(body);
   const continues = connection !== undefined || streams;
   if (!streams && request.inside !== undefined) dropBodies(request);
-  endWork(request, answer, continues);
+  // Middleware has answered by itself, or the deadline has passed: the route may still run, and acquire, and add tasks.
+  const isEarly =
+    request.deadline?.hasExpired === true || (request.inside !== undefined && request.inside.made === undefined);
+  if (isEarly) request.acquired ??= new Acquired();
+  request.acquired?.sent(answer, continues);
+  const tasks = isEarly ? request.later() : request.tasks;
+  if (tasks !== undefined) startTasks(request, tasks, answer);
   if (continues) {
     const unsent = (): void => dropUnsent(request, body);
     return { ...response, ...connection, unsent, ...(undeclared && { undeclared }) };
@@ -123,17 +129,6 @@ function record(request: RequestState, answer: Answer, bytesSent: number, undecl
   if (request.span !== undefined) endSpan(request, request.span, answer, bytesSent);
   measureRequest(request, answer);
   request.settle();
-}
-
-/** Lets the inputs release what they acquired, unless a stream or a connection continues, and starts the tasks of `after`. */
-function endWork(request: RequestState, answer: Answer, continues: boolean): void {
-  // Middleware has answered by itself, or the deadline has passed: the route may still run, and acquire, and add tasks.
-  const isEarly =
-    request.deadline?.hasExpired === true || (request.inside !== undefined && request.inside.made === undefined);
-  if (isEarly) request.acquired ??= new Acquired();
-  request.acquired?.sent(answer, continues);
-  const tasks = isEarly ? request.later() : request.tasks;
-  if (tasks !== undefined) startTasks(request, tasks, answer);
 }
 
 /** Ends what would have followed the head, where the client has gone before. */
@@ -198,7 +193,8 @@ function withCors(request: RequestState, answer: Answer): Answer {
 
 /** The answer if it can be written; otherwise a 500, whose reason is logged. */
 function writable(request: RequestState, answer: Answer): Answer {
-  const detail = invalidReason(answer) ?? wrongConnection(request, answer.body);
+  const { body } = answer;
+  const detail = invalidReason(answer) ?? (typeof body === "object" ? wrongConnection(request, body) : undefined);
   if (detail === undefined) return answer;
   cancelBody(answer.body);
   return failureAnswer(request, new InvalidAnswerError(detail));
@@ -264,8 +260,7 @@ function isKnownType(contentType: string | undefined): boolean {
 }
 
 /** Why the connection cannot become what the answer says. Only a route that checked the handshake opens a WebSocket. */
-function wrongConnection(request: RequestState, body: AnswerBody): string | undefined {
-  if (typeof body !== "object") return undefined;
+function wrongConnection(request: RequestState, body: Exclude<AnswerBody, string | undefined>): string | undefined {
   if (isTakeover(body)) return body.refusedBy(request.exchange);
   return isSocket(body) && request.route?.opens === undefined ? "a WebSocket, by a route that opens none" : undefined;
 }
