@@ -22,8 +22,8 @@ export interface InputRequest {
   readonly captured: readonly string[];
   readonly host: string | undefined;
   readonly peer: string;
-  /** Where the input `peerCertificate` finds the certificate. */
-  readonly exchange: CertificateHolder;
+  /** Where the input `peerCertificate` finds the certificate, and what a runtime lets run after the answer. */
+  readonly exchange: CertificateHolder & { keepAlive?(work: Promise<unknown>): void };
   readonly client: string;
   readonly secure: boolean;
   readonly now: Date;

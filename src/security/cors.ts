@@ -57,7 +57,7 @@ export function make(options: CorsOptions): Cors {
   const { origins, credentials, headers: sent, expose, maxAgeMs, routes } = checked(options);
   const headers = sent.map((name) => name.toLowerCase());
   // An `EventSource` resumes its stream without asking; the typed client has to ask.
-  const sendable = new Set([...headers, "last-event-id"]);
+  const sendable = [...headers, "last-event-id"];
   if (origins === "any" && credentials) {
     throw new Error(
       "Cors.make: origins any with credentials would let every site act as its visitors: list the origins",
@@ -98,7 +98,7 @@ export function make(options: CorsOptions): Cors {
       ["vary", "Origin"],
       ["vary", "Access-Control-Request-Method, Access-Control-Request-Headers"],
     ];
-    const wanted = [...new Set(requestedHeaders(request).filter((name) => sendable.has(name)))];
+    const wanted = [...new Set(requestedHeaders(request).filter((name) => sendable.includes(name)))];
     const granted: Headers = [
       ["access-control-allow-origin", origin ?? ""],
       ["access-control-allow-methods", methods.join(", ")],

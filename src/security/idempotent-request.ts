@@ -93,18 +93,11 @@ export class IdempotentRequest implements HandlerGuard {
       return await this.#store.claim(this.#digest, claim, now);
     } catch (thrown) {
       // The store may have claimed it, and only its reply be lost.
-      if (!this.isTransaction && !isA(NotClaimed, thrown)) this.#freeLost();
+      if (!this.isTransaction && !isA(NotClaimed, thrown)) {
+        const freed = this.#free().catch(() => {});
+        this.#request.exchange.keepAlive?.(freed);
+      }
       throw thrown;
-    }
-  }
-
-  /** Frees the key at once. As a task of the request, since a runtime may end with its answer what nothing waits for. */
-  #freeLost(): void {
-    const freed = this.#free().catch(() => {});
-    try {
-      this.#request.later().add(() => freed, true);
-    } catch {
-      // Too many tasks wait already.
     }
   }
 
