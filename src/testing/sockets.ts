@@ -1,4 +1,5 @@
 import { isObject, needs, needsFunction } from "../arguments.ts";
+import { following } from "../following.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Protocol, Socket, SocketEnd, SocketListener, SocketTransport } from "../sockets/socket.ts";
@@ -151,17 +152,19 @@ export async function openWebSocket<Client, Server, Given, Got, A>(
   const offered = names === "" ? {} : { "sec-websocket-protocol": names };
   const own = pairsOf(headers);
   const ours = Object.entries({ ...handshake, ...offered }).filter(([name]) => !own.some(([given]) => given === name));
-  const exchange = new CallExchange("GET", target, { ...options, headers: [...ours, ...own] }, undefined);
+  const going = following([options.gone]);
+  const { signal: gone } = going;
+  const exchange = new CallExchange("GET", target, { ...options, headers: [...ours, ...own], gone }, undefined);
   const sent = await app.answer(exchange);
   failOnAnswer(sent);
   onHead(headersIn(sent));
-  if (sent.socket === undefined) return error(await answeredBy(sent, exchange.gone));
+  if (sent.socket === undefined) return error(await answeredBy(sent, gone).finally(going.release));
 
   const [near, far] = linkedPair();
   const served = sent.socket.open(far);
   const cut = (): void => near.cut();
-  exchange.gone.addEventListener("abort", cut, { once: true });
-  if (exchange.gone.aborted) cut();
+  gone.addEventListener("abort", cut, { once: true });
+  if (gone.aborted) cut();
   const warn = (message: string): void => {
     throw new Error(`Test.websocket: ${message}`);
   };
@@ -178,8 +181,10 @@ export async function openWebSocket<Client, Server, Given, Got, A>(
     return ok(await talk(socket));
   } finally {
     await socket.close();
+    gone.removeEventListener("abort", cut);
+    // The connection ends with its close: `clientGone` aborts.
+    going.abort(undefined);
     await served;
-    exchange.gone.removeEventListener("abort", cut);
     await app.settled(settleMs);
   }
 }

@@ -12,6 +12,7 @@ import {
   Returns,
   Socket,
   Test,
+  clientGone,
   get,
   post,
   setCookie,
@@ -131,4 +132,21 @@ describe("a socket whose client goes", () => {
     const lost: SocketEnd = { kind: "lost", detail: "the connection ended without a close" };
     expect([talked, ends]).toEqual([{ ok: true, value: { ok: false, error: lost } }, [lost]]);
   });
+
+  it("closes it: clientGone aborts, as on a connection", async () => {
+    const route = get(
+      Path.of("waits"),
+      { inputs: { clientGone }, returns: Returns.websocket(spoken) },
+      ({ clientGone }) => {
+        return async () => {
+          if (!clientGone.aborted) await new Promise((resolve) => clientGone.addEventListener("abort", resolve));
+        };
+      },
+    );
+    const talked = await Test.websocket(Test.app([route]), spoken, "/waits", async (socket) => {
+      await socket.close();
+      return "closed";
+    });
+    expect(talked).toEqual({ ok: true, value: "closed" });
+  }, 5000);
 });
