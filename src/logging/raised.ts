@@ -31,6 +31,15 @@ function isError(thrown: unknown): thrown is Error {
   return isA(Error, thrown) || textOr(() => Object.prototype.toString.call(thrown), "") === "[object Error]";
 }
 
+/** What an error names as its cause. */
+export function causeOf(thrown: unknown): unknown {
+  try {
+    return (thrown as { readonly cause?: unknown } | null | undefined)?.cause;
+  } catch {
+    return undefined;
+  }
+}
+
 // Members of an application's error may be missing, or throw when read.
 function textOr(read: () => unknown, otherwise: string): string {
   try {

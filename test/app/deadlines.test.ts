@@ -1,4 +1,5 @@
 /** Deadlines: 503 `timed_out` on time, whatever the handler does. */
+import { EventEmitter, once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { App, Dep, Event, Log, Openapi, Path, Refusal, Returns, bodyStream } from "usher-http";
 import { body, deadline, get, json, post, refuse } from "usher-http";
@@ -108,6 +109,18 @@ describe("the input deadline", () => {
     );
     // The handler heeded it: that is no error.
     expect([...messages("error"), ...messages("warn")]).toEqual([]);
+  });
+
+  it("ends a call of Node's, whose AbortError has the reason as its cause, without an error line", async () => {
+    const errors: unknown[] = [];
+    const route: Route = get(at, { inputs: { deadline }, returns: Returns.text }, async ({ deadline }) => {
+      await once(new EventEmitter(), "never", { signal: deadline });
+      return "x";
+    });
+    const options = { deadlineMs: 50, onError: (error: unknown) => errors.push(error) };
+    expect(statusOf(await asked(route, options, 70))).toBe(503);
+    await settle();
+    expect([...messages("error"), ...messages("warn"), ...errors]).toEqual([]);
   });
 
   it("never aborts without a deadline, nor after the answer", async () => {
