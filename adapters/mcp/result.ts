@@ -5,7 +5,7 @@ import type { WireResponse } from "../../src/app/exchange.ts";
 import { andThen } from "../../src/async.ts";
 import { EventReader } from "../../src/events/event-reader.ts";
 import type { ReadEvent } from "../../src/events/event-reader.ts";
-import { readParts } from "../../src/events/stream.ts";
+import { endAfter, readParts } from "../../src/events/stream.ts";
 import type { StreamBody } from "../../src/events/stream.ts";
 import { isRecord } from "../../src/arguments.ts";
 import { byteLength, encodeBase64 } from "../../src/http/bytes.ts";
@@ -218,13 +218,13 @@ async function readWhole(body: StreamBody, { maxAnswer, gone }: BodyReadOptions)
   return isWhole ? joined(parts, length) : undefined;
 }
 
-/** A route's stream threw. What it threw is in the route's own log line. */
+/** A route's stream threw, or had fewer or more bytes than its length. The reason is in the route's own log line. */
 export class BrokenStream extends Error {}
 
 /**
  * Reads a streamed body while `take` says so and the call is not cancelled. Answers whether its end was reached.
  *
- * @throws BrokenStream where the stream throws.
+ * @throws BrokenStream where the stream throws, or its length is another.
  */
 async function readStream(
   body: StreamBody,
@@ -241,12 +241,17 @@ async function readStream(
       wake = () => resolve(undefined);
       parts.next().then(resolve, reject);
     });
+  let bytes = 0;
   try {
     while (!gone.aborted) {
       const part = await next();
-      if (part === undefined && !gone.aborted) {
-        body.request?.ended("finished");
-        return true;
+      bytes += part?.byteLength ?? 0;
+      const end = endAfter(bytes, body);
+      if (end === "long" || (part === undefined && !gone.aborted)) {
+        body.request?.ended(end);
+        if (end === "finished") return true;
+        inBackground(parts.cancel());
+        throw new BrokenStream();
       }
       if (part === undefined || !(await take(part))) break;
     }

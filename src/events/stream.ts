@@ -63,6 +63,11 @@ export type StreamEnd =
   /** The producer threw. */
   | "failed";
 
+/** How a body of so many bytes ends, by its length. */
+export function endAfter(bytes: number, { length = bytes }: StreamBody): "finished" | "short" | "long" {
+  return bytes < length ? "short" : bytes > length ? "long" : "finished";
+}
+
 /** The request of a streamed body. */
 export interface StreamRequest {
   /** Runs work in the request's context: its log lines have the request's id. */

@@ -1,18 +1,18 @@
 import { isStream } from "../answers/answer.ts";
 import type { Answer, AnswerBody } from "../answers/answer.ts";
-import { readParts, take } from "../events/stream.ts";
+import { endAfter, readParts, take } from "../events/stream.ts";
 import type { Parts, StreamBody } from "../events/stream.ts";
 import { isObject } from "../arguments.ts";
 import { decode, decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { joined } from "../inputs/body-source.ts";
-import { Refusal } from "../refusals.ts";
+import { InvalidAnswerError, Refusal } from "../refusals.ts";
 
 /** What is kept of an answer that is too long, or has no end: that there was one. */
 const onlySent = "null";
 
 /**
  * The answer, whose body is bytes where it was a stream. A stream of more than `maxBytes` is another stream of the same bytes.
- * Rejects with what the stream threw.
+ * Rejects with what the stream threw, and where it had fewer or more bytes than its length.
  */
 export async function readBody(answer: Answer, maxBytes: number): Promise<Answer> {
   const { body } = answer;
@@ -98,8 +98,11 @@ async function readStream(body: StreamBody, maxBytes: number): Promise<AnswerBod
       // It never rejects.
       parts.cancel().catch(() => {});
     };
-    return { kind: "stream", parts: followed(read, parts), abandon };
+    const framed = body.length === undefined ? {} : { length: body.length };
+    return { kind: "stream", parts: followed(read, parts), ...framed, abandon };
   }
+  if (endAfter(bytes, body) !== "finished")
+    throw new InvalidAnswerError("a stream of another length than it was given");
   return joined(read, bytes);
 }
 

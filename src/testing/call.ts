@@ -4,7 +4,7 @@ import type { App, AppOptions } from "../app/app.ts";
 import type { Exchange, WireResponse } from "../app/exchange.ts";
 import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";
-import { readParts } from "../events/stream.ts";
+import { endAfter, readParts } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
@@ -84,7 +84,7 @@ async function textOf(body: WireResponse["body"], gone: AbortSignal): Promise<st
 
 /**
  * Hands over the parts of a body until its client goes: by its signal, which aborts also where `take` returns `"stop"` or throws.
- * What the stream raises is thrown.
+ * What the stream raises is thrown, and an error where it has fewer or more bytes than its length.
  */
 async function readBody(
   body: StreamBody,
@@ -102,13 +102,22 @@ async function readBody(
   const { signal: gone } = going;
   gone.addEventListener("abort", leave);
   // What `take` throws is not the producer's.
-  const next = async (): Promise<Uint8Array | undefined> => {
+  const made = async (): Promise<Uint8Array | undefined> => {
     try {
       return gone.aborted ? undefined : await Promise.race([parts.next(), left]);
     } catch (thrown) {
       body.request?.ended("failed", thrown);
       throw thrown;
     }
+  };
+  let bytes = 0;
+  const next = async (): Promise<Uint8Array | undefined> => {
+    const part = await made();
+    bytes += part?.byteLength ?? 0;
+    const end = endAfter(bytes, body);
+    if (gone.aborted || end === "finished" || (end === "short" && part !== undefined)) return part;
+    body.request?.ended(end);
+    throw new Error(`Test.call: its stream sent ${end === "short" ? "less" : "more"} than the length it was given`);
   };
   let isWhole = false;
   try {

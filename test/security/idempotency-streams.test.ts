@@ -76,6 +76,18 @@ describe.each([
     expect([await ask(), await ask()]).toEqual(["first second", "first second"]);
   });
 
+  it.each([5, 50])("that is not of its length, which is %i, is a 500, and the key is free again", async (length) => {
+    const { ask, calls } = streaming(() => Answer.stream(whole(), { length }), { isTransaction });
+    expect(await ask()).toBe(500);
+    expect(calls.toSorted()).toEqual(["free", "roll back"]);
+    expect(await ask()).toBe("first second");
+  });
+
+  it("that is too long to be kept has its length", async () => {
+    const { ask } = streaming(() => Answer.stream(whole(), { length: 50 }), { isTransaction, maxAnswer: 4 });
+    await expect(ask()).rejects.toThrow("its stream sent less than the length it was given");
+  });
+
   it("that throws a refusal is that refusal, which is kept", async () => {
     const refused = refuse(soldOut);
     const { ask, calls } = streaming(() => Answer.stream(failing(refused)), { isTransaction });

@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Answer, Dep, Event, Path, Returns, Socket, Test, clientGone, get } from "usher-http";
-import "../support/logs.ts";
+import { messages } from "../support/logs.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
 
@@ -87,6 +87,29 @@ describe("a body that is not read to its end", () => {
     await expect(Test.events(Test.app([route], { onError }), "/x", receive)).rejects.toThrow(message);
     await expect.poll(() => noted).toEqual(expected);
   });
+
+  it.each([
+    [5, "Test.call: its stream sent less than the length it was given", 2],
+    [2, "Test.call: its stream sent more than the length it was given", 1],
+  ] as const)(
+    "as its stream is not of the length %i, is an error, and releases it too",
+    async (length, message, most) => {
+      const { noted, held } = noting();
+      let made = 0;
+      async function* parts() {
+        for (const text of ["abc", "d"]) {
+          made++;
+          yield new TextEncoder().encode(text);
+        }
+      }
+      const route = get(Path.of("x"), { inputs: { held }, returns: Returns.response }, () =>
+        Answer.stream(parts(), { length }),
+      );
+      await expect(Test.call(Test.app([route]), "GET", "/x")).rejects.toThrow(message);
+      expect([noted, made]).toEqual([["held: failed"], most]);
+      expect(messages("error")).toEqual([expect.stringContaining(message.slice(22))]);
+    },
+  );
 
   it("as its status is not declared, releases it too", async () => {
     const { noted, held } = noting();

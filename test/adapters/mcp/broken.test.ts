@@ -1,5 +1,5 @@
 /** Calls whose route's stream throws, or is not read. */
-import { App, Dep, Event, Meta, Path, Returns, Test, clientGone, get } from "usher-http";
+import { Answer, App, Dep, Event, Meta, Path, Returns, Test, clientGone, get } from "usher-http";
 import type { Route } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import type { McpSessions } from "usher-http/mcp";
@@ -33,8 +33,14 @@ describe("a stream that throws is an error of the tool", () => {
     { ...toolOf("response"), returns: Returns.response },
     () => new Response(ReadableStream.from(bytesThatBreak()) as never) as never,
   );
+  const ofLength = (name: string, length: number) =>
+    get(Path.of(name), { ...toolOf(name), returns: Returns.response }, () =>
+      Answer.stream(ReadableStream.from([new TextEncoder().encode("abc")]), { length, contentType: "text/plain" }),
+    );
   const routes: readonly Route[] = [
     response,
+    ofLength("short", 4),
+    ofLength("long", 2),
     get(Path.of("content"), { ...toolOf("content"), returns: Returns.events([Note]) }, events),
     get(
       Path.of("progress"),
@@ -55,6 +61,8 @@ describe("a stream that throws is an error of the tool", () => {
 
   it.each([
     ["response", "/mcp"],
+    ["short", "/mcp"],
+    ["long", "/mcp"],
     ["content", "/mcp"],
     ["progress", "/mcp"],
     ["lines", "/mcp"],
