@@ -65,6 +65,10 @@ function show(app: HTMLElement, api: Api): void {
     return view;
   };
   addEventListener("hashchange", () => route(false));
+  // A link to what is shown changes no address: a list that covers the page would stay.
+  side.element.addEventListener("click", ({ target }) => {
+    if (target instanceof Element && target.closest("[aria-current]") !== null) route(false);
+  });
   addEventListener("keydown", (event) => keyed(event, app, side));
   route(true);
 }
@@ -80,7 +84,11 @@ function plainHash(): string {
 
 function keyed(event: KeyboardEvent, app: HTMLElement, { search }: Sidebar): void {
   const isTyping = event.target instanceof Element && event.target.matches("input, textarea, select");
-  if (event.key === "Escape") app.classList.remove("listed");
+  if (event.key === "Escape" && app.classList.contains("listed")) {
+    app.classList.remove("listed");
+    // The focus may be in the list, which a narrow page hides now.
+    app.querySelector<HTMLElement>(".menu")?.focus();
+  }
   if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   app.classList.add("listed");

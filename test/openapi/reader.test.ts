@@ -47,6 +47,23 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: reading${chromium.wh
       await page.getByText("0 found").waitFor();
     }));
 
+  it("closes the list that covers a narrow page, also by the link to what is shown", async () => {
+    const url = `${await serveOrders()}/docs#post/orders`;
+    await visit({ url, width: 375 }, async (page) => {
+      const list = page.getByRole("navigation");
+      const focused = () => page.evaluate("document.activeElement.textContent");
+      await page.getByRole("button", { name: "Operations" }).click();
+      await list.getByRole("link", { name: "Place an order" }).click();
+      await list.waitFor({ state: "hidden" });
+      expect(await focused()).toBe("Place an order");
+      await page.keyboard.press("/");
+      await list.waitFor();
+      await page.keyboard.press("Escape");
+      await list.waitFor({ state: "hidden" });
+      expect(await focused()).toBe("Operations");
+    });
+  });
+
   it("shows parameters, bodies, schemas and the refusals of each status", () =>
     open("#post/orders", async (page) => {
       const text = async (selector: string) => (await page.locator(selector).first().textContent()) ?? "";
