@@ -214,8 +214,9 @@ async function reconnect(
   const headers = new Headers(request.headers);
   // An EventSource also sends the bytes of its UTF-8.
   if (lastId) headers.set("last-event-id", String.fromCharCode(...new TextEncoder().encode(lastId)));
+  let leastMs = 0;
   for (;;) {
-    await wait(waitMs(retryMs, waiting.failures++), stopped);
+    await wait(Math.max(leastMs, waitMs(retryMs, waiting.failures++)), stopped);
     if (stopped.aborted) return undefined;
     const again = new Request(request, { headers, signal: stopped });
     const response = await fetchRequest(again).catch(() => undefined);
@@ -227,8 +228,15 @@ async function reconnect(
       const reason = cause.ok ? "the response is not an event stream" : cause.error;
       throw new Error(`the event stream cannot resume: ${reason}`, { cause });
     }
+    leastMs = retryAfterMs(response);
     if (response) drop(response);
   }
+}
+
+/** The least time to wait before the next request, if the response has it in seconds (RFC 9110 §10.2.3); otherwise 0. */
+function retryAfterMs(response: Response | undefined): number {
+  const seconds = Number(response?.headers.get("retry-after"));
+  return Math.min(seconds * 1000 || 0, maxTimerMs);
 }
 
 function isEventStream(response: Response): boolean {

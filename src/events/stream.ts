@@ -63,7 +63,7 @@ export type StreamEnd =
   /** The producer threw. */
   | "failed";
 
-/** How a body of so many bytes ends, by its length. */
+/** How a body ends after these bytes, by its length. */
 export function endAfter(bytes: number, { length = bytes }: StreamBody): "finished" | "short" | "long" {
   return bytes < length ? "short" : bytes > length ? "long" : "finished";
 }

@@ -210,3 +210,20 @@ it.each([
   }
   expect(values).toHaveLength(1);
 });
+
+it("an event stream is not asked for again before the time of Retry-After", async () => {
+  const wait = vi.spyOn(globalThis, "setTimeout");
+  const refused = (status: number, after: string) => () =>
+    new Response(null, { status, headers: { "retry-after": after } });
+  const cut = () => new Response("id: 1\n\n", head);
+  const answers = [
+    refused(429, "60"),
+    refused(503, "1"),
+    refused(503, "Fri, 27 Nov 2026 16:00:00 GMT"),
+    refused(204, "9"),
+  ];
+  expect(await valuesOf([cut, ...answers])).toEqual([]);
+  const seconds = wait.mock.calls.map(([, ms = 0]) => ms / 1000);
+  expect([seconds[0], seconds[1], seconds.length]).toEqual([1, 60, 4]);
+  expect([seconds[2], seconds[3]].every((time = 0) => time >= 2 && time <= 8)).toBe(true);
+});
