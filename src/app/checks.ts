@@ -152,7 +152,8 @@ function checkInputs(
   problems: string[],
 ): void {
   const bodies = nodes.flatMap(({ body }) => body?.as ?? []);
-  const checked: CheckedRoute = { method: route.method, returns: route.returns.node.kind, bodies, nodes };
+  const { method, pattern, returns } = route;
+  const checked: CheckedRoute = { method, pattern, returns: returns.node.kind, bodies, nodes };
   for (const { need, resource, check } of nodes) {
     if (need?.in === "path") checkParameter(name, route.path.segments, need, problems);
     else if (need !== undefined) checkText(name, need, problems);

@@ -129,6 +129,7 @@ export type GuardedEnd = "answered" | "failed" | "outcome unknown";
 /** What the check of an input reads of its route. */
 export interface CheckedRoute {
   readonly method: string;
+  readonly pattern: string;
   /** The kind of its answer. */
   readonly returns: string;
   /** How its body is read. */

@@ -10,6 +10,7 @@ import { encodeHex } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";
 import type { Awaitable, Dep } from "../inputs/dep.ts";
 import { optional } from "../inputs/header.ts";
+import type { CheckedRoute } from "../inputs/request.ts";
 import { ok } from "../result.ts";
 import type { Path } from "../routing/path.ts";
 import { get } from "../routing/route.ts";
@@ -20,7 +21,7 @@ export interface Asset {
   readonly contentType: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /** Checks when the app is made. Each problem follows the route's name. */
-  readonly check?: (format: RefusalFormat | undefined) => readonly string[];
+  readonly check?: (format: RefusalFormat | undefined, route: Pick<CheckedRoute, "pattern">) => readonly string[];
   /** Called on the first request of an app, and again if it threw. */
   readonly load: (app: AppFacts) => Awaitable<string | Uint8Array>;
 }
@@ -82,7 +83,7 @@ export function serveAsset<P extends string>(path: Path<never, P>, asset: Asset)
     node: {
       from: [],
       constant: ({ refusalFormat, encodings, deadlineMs }) => ({ refusalFormat, encodings, deadlineMs }),
-      check: (refusalFormat) => check(refusalFormat as RefusalFormat | undefined),
+      check: (refusalFormat, route) => check(refusalFormat as RefusalFormat | undefined, route),
     },
   };
   return get(

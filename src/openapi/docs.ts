@@ -115,6 +115,7 @@ export function docs<Document extends string = "/openapi.json", At extends strin
         ["referrer-policy", "no-referrer"],
         ["x-content-type-options", "nosniff"],
       ],
+      check: (_format, { pattern }) => movedFrom(paths.page, pattern),
       load: () => pageOf(title, paths),
     }),
     serveAsset(below("reader.js"), {
@@ -149,6 +150,12 @@ function problemsOf(make: () => unknown): readonly string[] {
       return thrown.problems.map((problem) => `cannot describe the API: ${problem}`);
     throw thrown;
   }
+}
+
+/** A group may put its prefix before a page, unless that has no segment of its own: `/deep` is in the directory of `/`. */
+function movedFrom(page: string, pattern: string): readonly string[] {
+  if (page !== "/" || pattern === "/") return [];
+  return ["is a page that was made for /, and has relative URLs: give Openapi.docs a path as `at`"];
 }
 
 function urlOf({ pattern, segments }: Path): string {

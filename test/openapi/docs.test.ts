@@ -1,7 +1,7 @@
 /** The document and its page, served (contract 4.1; rows DC). */
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { Openapi, Path, Returns, Test, get } from "usher-http";
+import { Openapi, Path, Returns, Route, Test, get } from "usher-http";
 import { messages } from "../support/logs.ts";
 import { add } from "./add.ts";
 
@@ -75,6 +75,15 @@ describe("the page", () => {
     );
     expect(body).toContain(`data-url="${documentUrl}"`);
     expect(body).toContain(`<script src="${scriptUrl}">`);
+  });
+
+  it("DC at the root is refused in a group with a prefix, where its relative URLs would lead elsewhere", () => {
+    const moved = (prefix: Path<never>, at: Path<never>) =>
+      Test.app([...Route.group({ prefix }, Openapi.docs([add], { at }))]);
+    const reason = "GET /deep is a page that was made for /, and has relative URLs: give Openapi.docs a path as `at`";
+    expect(() => moved(Path.of("deep"), Path.root)).toThrow(reason);
+    expect(() => moved(Path.root, Path.root)).not.toThrow();
+    expect(() => moved(Path.of("deep"), Path.of("docs"))).not.toThrow();
   });
 
   it("DC a title is text", async () => {
