@@ -236,7 +236,7 @@ function answersOf({ returns: { node } }: Route, typeOf: TypeOf): readonly strin
 const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["inputs/body-inputs", ["BodyToSend"]],
   ["refusals", ["FrameworkCode"]],
-  ["answers/returned", ["Succeeded"]],
+  ["answers/returns-type", ["Succeeded"]],
   ["client/calls", ["ClientOptions", "RefusalRead", "ClientCode", "CallOptions", "Refused", "RefusedAs"]],
   ["events/event-reader"],
   ["following"],
