@@ -1,6 +1,7 @@
 import { none } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
 import { isRoutes, needs, needsObject, needsTexts } from "../arguments.ts";
+import { keyOf } from "../http/bytes.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import type { Route } from "../routing/route.ts";
@@ -57,7 +58,7 @@ export function make(options: CorsOptions): Cors {
   const { origins, credentials, headers: sent, expose, maxAgeMs, routes } = checked(options);
   const headers = sent.map((name) => name.toLowerCase());
   // An `EventSource` resumes its stream without asking; the typed client has to ask.
-  const sendable = [...headers, "last-event-id"];
+  const sendable = new Set([...headers, "last-event-id"].map(keyOf));
   if (origins === "any" && credentials) {
     throw new Error(
       "Cors.make: origins any with credentials would let every site act as its visitors: list the origins",
@@ -98,7 +99,7 @@ export function make(options: CorsOptions): Cors {
       ["vary", "Origin"],
       ["vary", "Access-Control-Request-Method, Access-Control-Request-Headers"],
     ];
-    const wanted = [...new Set(requestedHeaders(request).filter((name) => sendable.includes(name)))];
+    const wanted = [...new Set(requestedHeaders(request).filter((name) => sendable.has(keyOf(name))))];
     const granted: Headers = [
       ["access-control-allow-origin", origin ?? ""],
       ["access-control-allow-methods", methods.join(", ")],
