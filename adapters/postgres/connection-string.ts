@@ -109,16 +109,20 @@ function tlsOf(words: Words): Tls {
   const rootCertificate = words.get("sslrootcert");
   const certificate = words.get("sslcert");
   const key = words.get("sslkey");
+  // Anybody can get a certificate from the system's authorities, so the host name must be checked (libpq requires it too).
+  const isSystem = rootCertificate === "system";
+  const mode = oneOf(tlsModes, "sslmode", words.get("sslmode") ?? (isSystem ? "verify-full" : "prefer"));
+  if (isSystem && mode !== "verify-full")
+    throw new Error(`the connection string's sslmode must be verify-full, not ${mode}, where sslrootcert is system`);
   return {
-    // Anybody can get a certificate from the system's authorities, so the host name must be checked (libpq requires it too).
-    mode: oneOf(tlsModes, "sslmode", words.get("sslmode") ?? (rootCertificate === "system" ? "verify-full" : "prefer")),
+    mode,
     ...(rootCertificate === undefined ? {} : { rootCertificate }),
     ...(certificate === undefined ? {} : { certificate }),
     ...(key === undefined ? {} : { key }),
   };
 }
 
-const urlForm = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+const urlForm = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
 // `URL` accepts neither several hosts nor a directory as host.
 function urlWords(text: string): Words {
@@ -136,7 +140,9 @@ function urlWords(text: string): Words {
   set("dbname", decoded("dbname", path));
   for (const pair of query === "" ? [] : query.split("&")) {
     const [name = "", ...value] = pair.split("=");
-    set(decoded("name", name), decoded(name, value.join("=")));
+    // A password with a "?" that is not encoded may end here: its error must not quote it.
+    if (!/^\w+$/.test(name)) notReadable();
+    set(name, decoded(name, value.join("=")));
   }
   return words;
 }

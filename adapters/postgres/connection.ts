@@ -290,10 +290,12 @@ interface OpenOptions {
 }
 
 const connectTimeoutMs = 10_000;
+// Past it a timer fires at once.
+const maxTimerMs = 2 ** 31 - 1;
 
 /** How long to wait for each address, in milliseconds; 0 for no limit. */
 export function connectBoundOf(target: Conninfo): number {
-  return target.connectTimeoutMs ?? connectTimeoutMs;
+  return Math.min(target.connectTimeoutMs ?? connectTimeoutMs, maxTimerMs);
 }
 
 /** Opens a connection to the first address that accepts. Rejects with a {@link ConnectionFailure} of every reason. */

@@ -74,6 +74,7 @@ const rows: readonly (readonly [what: string, target: string, answer: string | R
     `postgres://postgres@127.0.0.1:${silence},127.0.0.1:${plain.port}/postgres?connect_timeout=1`,
     "postgres",
   ],
+  ["a bound that is longer than a timer's", `${plain.url()}?connect_timeout=9999999`, "postgres"],
   ["hosts that all refuse", "host=127.0.0.1,127.0.0.1 port=1,2 user=a", /ECONNREFUSED.*; .*ECONNREFUSED/],
   ["a host there is not", "host=no-such-host.invalid user=a", /nothing was done: .*(ENOTFOUND|EAI_AGAIN)/],
   ["a database there is not", `${plain.url("nowhere")}?host=127.0.0.1,127.0.0.1`, /^(?!.*;).*FATAL 3D000/],
