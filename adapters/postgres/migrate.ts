@@ -116,7 +116,8 @@ export async function migrate(target: string | Conninfo, options: MigrateOptions
   needsObject("migrate: options", options);
   const { directory, waitMs = 60_000 } = options;
   needsText("migrate: directory", directory);
-  needs(typeof waitMs === "number", "migrate: waitMs", waitMs, "milliseconds");
+  // With NaN it would wait for ever.
+  needs(typeof waitMs === "number" && waitMs >= 0, "migrate: waitMs", waitMs, "milliseconds");
   const info = targetOf("migrate: its target", target);
   const files = await readMigrations(directory);
   try {
@@ -242,6 +243,8 @@ async function applyWhole(connection: DatabaseConnection, file: MigrationFile, r
   if ((await transactionOf(connection)) !== before) {
     throw new MigrationError(`${file.name} ended its transaction itself, so its changes were kept but not recorded`);
   }
+  // The role that a file has set need not have the right to write the record.
+  await connection.script("set session authorization default");
   await record.add(file);
   const { command } = await connection.script("commit");
   if (command !== "COMMIT") throw new MigrationError(`${file.name} was rolled back by the server`);
@@ -270,6 +273,8 @@ function failed(
   if (reason.kind === "unsendable") return new MigrationError(`${name}: ${reason.why}. Nothing was kept.`);
   if (reason.kind !== "refused") return new MigrationError(`${name}: ${reason.why}. ${unknown}`);
   const { severity, code, message, position } = reason;
-  const line = position === undefined ? "" : `:${text.slice(0, position).split("\n").length}`;
+  // The server counts code points.
+  const before = position === undefined ? "" : [...text].slice(0, position).join("");
+  const line = position === undefined ? "" : `:${before.split("\n").length}`;
   return new MigrationError(`${name}${line}: ${severity} ${code}: ${message}. ${kept}`);
 }

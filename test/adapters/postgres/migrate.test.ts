@@ -72,6 +72,12 @@ describe("migrate: files", () => {
     expect(await migrate(url, { directory })).toEqual({ applied: ["2_bad.sql"] });
   });
 
+  it("says where behind characters of two UTF-16 units", async () => {
+    const { url } = await database();
+    const directory = folder({ "1_bad.sql": `-- ${"\u{1f680}".repeat(9)}\n\n\nselekt` });
+    await expect(migrate(url, { directory })).rejects.toThrow("1_bad.sql:4: ERROR 42601");
+  });
+
   it("keeps nothing of a file that copies, which a client would have to send", async () => {
     const { url, sql } = await database();
     const directory = folder({ "1_copied.sql": "create table copied (id int);\ncopy copied from stdin;\n1\n\\.\n" });
@@ -111,6 +117,21 @@ describe("migrate: sessions and processes", () => {
     expect(await sql`select to_regclass('public.stock')::text as stock`).toEqual([{ stock: "stock" }]);
   });
 
+  it("records a file that works as another role, which may not write the record", async () => {
+    const { url, sql } = await database();
+    await outside.unsafe("create role owner; create role app login in role owner");
+    await sql`grant create on schema public to owner, app`;
+    const files = {
+      "1_a.sql": "set role owner; create table a ()",
+      "2_b.sql": "set local role owner; create table b ()",
+      "3_c.sql": "create table c ()",
+    };
+    await migrate(url.replace("postgres@", "app@"), { directory: folder(files) });
+    expect(await sql`select tableowner as owner from pg_tables where tablename in ('a', 'b', 'c') order by tablename`).toEqual(
+      [{ owner: "owner" }, { owner: "owner" }, { owner: "app" }],
+    );
+  });
+
   it("does nothing where there is no file", async () => {
     const { url } = await database();
     expect(await migrate(url, { directory: folder({}) })).toEqual({ applied: [] });
@@ -132,6 +153,7 @@ describe("migrate: sessions and processes", () => {
     await expect(migrate(url, { directory, waitMs: 50 })).rejects.toThrow(
       "another process is migrating this database and did not finish within 50 ms",
     );
+    await expect(migrate(url, { directory, waitMs: Number.NaN })).rejects.toThrow("migrate: waitMs");
     await sql`select pg_advisory_unlock_all()`;
     expect(await migrate(url, { directory, waitMs: 50 })).toEqual({ applied: ["1_orders.sql"] });
   });
