@@ -144,9 +144,11 @@ export function array<A>(type: DatabaseType<A>): DatabaseType<readonly A[]> {
   const numbers = (of: readonly number[] | undefined): readonly number[] | undefined =>
     type.isArray ? of : of?.map((number) => arrays.get(number) ?? number);
   const sends = numbers(type.sends);
+  const reads = numbers(type.reads);
   return {
     name: `array of ${type.name}`,
-    reads: numbers(type.reads),
+    // The server names the base type of a domain, but not of its array.
+    reads: reads && [...reads, customTypes],
     ...(sends === undefined ? {} : { sends }),
     isArray: true,
     parse: (text) => elementsOf(text, type),

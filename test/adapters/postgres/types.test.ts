@@ -259,6 +259,15 @@ describe("a row that is not what it says", () => {
   });
 });
 
+it("an array of a domain is read as one of its base type", async () => {
+  const some = await pool({ size: 1 });
+  await some.exec(Statement.exec("create domain positive as int check (value > 0)"));
+  const params = [Type.array(Type.int)] as const;
+  const read = Statement.find("select $1::positive[] as list", { params, row: { list: Type.array(Type.int) } });
+  expect(await some.exec(read, [1, 2])).toEqual({ list: [1, 2] });
+  await expect(Statement.verify(some, [read])).resolves.toBeUndefined();
+});
+
 it("finer than a millisecond is cut off an instant", async () => {
   const some = await pool({ size: 1 });
   const read = Statement.find("select '1969-12-31T23:59:59.999999Z'::timestamptz as at", { row: { at: Type.instant } });
