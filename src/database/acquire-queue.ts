@@ -1,3 +1,4 @@
+import { onAbort } from "../following.ts";
 import { current } from "../logging/context.ts";
 import type { Level, LogContext, OpenSpan } from "../logging/entry.ts";
 import { describeRaised, isA } from "../logging/raised.ts";
@@ -128,10 +129,9 @@ interface Waiter {
   readonly endsAt: number;
   /** The context of the waiting request: the one that releases a connection runs in another. */
   readonly context: LogContext | undefined;
-  readonly signal: AbortSignal | undefined;
   readonly pace: Pace | undefined;
-  /** Its listening to the signal. */
-  abort: (() => void) | undefined;
+  /** Ends its listening to the signal. */
+  unlisten: (() => void) | undefined;
 }
 
 const longWaitMs = 100;
@@ -164,8 +164,8 @@ export class AcquireQueue {
       const startedAt = performance.now();
       const endsAt = startedAt + waitMs;
       const context = current();
-      const waiter: Waiter = { resolve, reject, waitMs, startedAt, endsAt, context, signal, pace, abort: undefined };
-      if (signal !== undefined) this.#listen(waiter, signal);
+      const waiter: Waiter = { resolve, reject, waitMs, startedAt, endsAt, context, pace, unlisten: undefined };
+      if (signal !== undefined) waiter.unlisten = onAbort(signal, () => this.#refuse(waiter, gaveUp()));
       this.#waiting.add(waiter);
       if (endsAt < this.#firesAt) this.#fireAt(endsAt, startedAt);
     });
@@ -205,12 +205,6 @@ export class AcquireQueue {
     this.refuseAll(() => new DatabaseError({ kind: "pool_closed" }));
   }
 
-  #listen(waiter: Waiter, signal: AbortSignal): void {
-    const abort = (): void => this.#refuse(waiter, gaveUp());
-    waiter.abort = abort;
-    signal.addEventListener("abort", abort);
-  }
-
   #refuse(waiter: Waiter, why: DatabaseError): void {
     this.#leave(waiter);
     waiter.reject(why);
@@ -218,7 +212,7 @@ export class AcquireQueue {
 
   #leave(waiter: Waiter): void {
     this.#waiting.delete(waiter);
-    if (waiter.abort !== undefined) waiter.signal?.removeEventListener("abort", waiter.abort);
+    waiter.unlisten?.();
   }
 
   #fireAt(at: number, now: number): void {

@@ -1,4 +1,5 @@
 import { isObject, needs, needsFunction, needsObject } from "../arguments.ts";
+import { onAbort } from "../following.ts";
 import { currentDeadline } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
 import { Refusal } from "../refusals.ts";
@@ -56,6 +57,7 @@ export interface Database {
 export class Lease implements Database {
   readonly #pooled: PooledConnection;
   readonly #signal: AbortSignal | undefined;
+  readonly #unlisten: (() => void) | undefined;
   readonly #isTransaction: boolean;
   #isRunning = false;
   // Statements that wait for the running one.
@@ -81,7 +83,7 @@ export class Lease implements Database {
     this.#signal = signal;
     this.#isTransaction = isTransaction;
     this.#keep = keep;
-    signal?.addEventListener("abort", this.#abort);
+    this.#unlisten = signal && onAbort(signal, () => this.#abort());
   }
 
   get isAborted(): boolean {
@@ -148,7 +150,7 @@ export class Lease implements Database {
   async end(): Promise<void> {
     this.#hasEnded = true;
     if (this.#isRunning) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
-    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#unlisten?.();
     // A pending cancel request could still hit the next statement.
     if (this.#cancelling !== undefined) await this.#cancelling;
   }
@@ -164,9 +166,9 @@ export class Lease implements Database {
     return new DatabaseError(failure);
   }
 
-  readonly #abort = (): void => {
+  #abort(): void {
     if (this.#pooled.connection.isRunning) this.#cancelling = this.#pooled.connection.cancel();
-  };
+  }
 }
 
 /** What keeps the refusal of a transaction in it. */

@@ -1,3 +1,4 @@
+import { onAbort } from "../following.ts";
 import { currentDeadline } from "../logging/context.ts";
 import { RefusingError, busy, refuse } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
@@ -56,13 +57,13 @@ export class Turns {
         reject(signal?.reason as Error);
       };
       const timer = setTimeout(late, this.#waitMs);
-      signal?.addEventListener("abort", passed);
+      const unlisten = signal && onAbort(signal, passed);
       const one: Waiting = {
         begin: resolve,
         leave: () => {
           this.#waiting.delete(one);
           clearTimeout(timer);
-          signal?.removeEventListener("abort", passed);
+          unlisten?.();
         },
       };
       this.#waiting.add(one);

@@ -195,3 +195,12 @@ it("who waited for a connection leaves nothing at its signal, however the wait e
   expect(signals.map(({ signal }) => getEventListeners(signal, "abort").length)).toEqual([0, 0, 0]);
   expect(some.stats()).toMatchObject({ idle: 1, waiting: 0 });
 });
+
+it("many who wait or run with one signal listen to it once: on Node 20 an eleventh listener warns of a leak", async () => {
+  const some = await pool({ size: 4 });
+  const { signal } = new AbortController();
+  const all = Promise.all(Array.from({ length: 20 }, () => some.use((db) => db.exec(pid), { signal })));
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  await all;
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
+});
