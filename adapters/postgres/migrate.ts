@@ -224,9 +224,23 @@ async function apply(connection: DatabaseConnection, file: MigrationFile, record
   } catch (thrown) {
     throw thrown instanceof ConnectionFailure ? failed(file, thrown.reason) : thrown;
   }
-  if (!file.inTransaction) await record.add(file);
+  if (!file.inTransaction) {
+    await refuseInvalidIndex(connection, file);
+    await record.add(file);
+  }
   // A file's session settings must not affect the next file.
   await connection.script("reset all; set session authorization default");
+}
+
+/** `create index concurrently` that fails leaves an invalid index. With `if not exists` its next run leaves it as it is. */
+async function refuseInvalidIndex(connection: DatabaseConnection, { name, text }: MigrationFile): Promise<void> {
+  const words = text.toLowerCase().split(/[^\p{L}\p{N}_$]+/u);
+  // That of a partitioned table ("I") is invalid until each partition has one.
+  const invalid = "select relname from pg_index join pg_class on oid = indexrelid where not indisvalid and relkind = 'i'";
+  for (const [index = null] of await connection.run(invalid, [])) {
+    if (index === null || !words.includes(index.toLowerCase())) continue;
+    throw new MigrationError(`${name}: the index ${index} is invalid, as it could not be made before: drop it first`);
+  }
 }
 
 async function applyWhole(connection: DatabaseConnection, file: MigrationFile, record: MigrationRecord): Promise<void> {

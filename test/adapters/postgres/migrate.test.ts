@@ -244,6 +244,20 @@ describe("what is refused, with nothing applied", () => {
 });
 
 describe("migrate: says what stands in its way", () => {
+  it("an index that could not be made, and is no index after a second run either", async () => {
+    const { url, sql } = await database();
+    const twice = "create table twice (id int); insert into twice values (1), (1);";
+    const index = "-- migrate: no transaction\ncreate unique index concurrently if not exists Twice_id on twice (id)";
+    const directory = folder({ "1_twice.sql": twice, "2_index.sql": index });
+    await expect(migrate(url, { directory })).rejects.toThrow("2_index.sql: ERROR 23505");
+    await sql`delete from twice`;
+    await expect(migrate(url, { directory })).rejects.toThrow(
+      "2_index.sql: the index twice_id is invalid, as it could not be made before: drop it first",
+    );
+    await sql`drop index twice_id`;
+    expect(await migrate(url, { directory })).toEqual({ applied: ["2_index.sql"] });
+  });
+
   it("a file that ends its transaction itself, and fails after it", async () => {
     const { url, sql } = await database();
     const directory = folder({ "1_orders.sql": `${orders} commit; begin; create table other (id int); select 1/0;` });
