@@ -1,4 +1,4 @@
-/** What one signal calls when it aborts, by one listener: past ten of them Node 20 and 22 warn of a leak, on stderr. */
+/** What one signal calls when it aborts, by one listener: past ten of them Node 20 warns of a leak, on stderr. */
 class AbortActs {
   readonly #signal: AbortSignal;
   readonly #acts = new Set<() => void>();
@@ -17,7 +17,7 @@ class AbortActs {
   }
 
   readonly #call = (): void => {
-    for (const act of [...this.#acts]) if (this.#acts.has(act)) act();
+    for (const act of this.#acts) act();
   };
 }
 

@@ -9,7 +9,7 @@ import type {
   StatementValues,
 } from "../../src/database/connection.ts";
 import type { Conninfo } from "./connection-string.ts";
-import { addressesOf, askToCancel, dial, fits } from "./dial.ts";
+import { addressesOf, askToCancel, dial, fits, saslPrepared } from "./dial.ts";
 import type { ServerAddress, Backend, ConnectionConfig, ServerKind } from "./dial.ts";
 import { Query, driverOf, prepared, simple, unprepared } from "./private.ts";
 import type { DescribedStatement, Execute, QueryProtocol } from "./private.ts";
@@ -310,7 +310,7 @@ export async function openConnection(
   for (const kind of kinds) {
     for (const { host, port } of target.hosts) {
       for (const address of await addresses(host, port, reasons)) {
-        const opened = await openAt(address, target, kind, options, events);
+        const opened = await openWith(address, target, kind, options, events);
         if (opened instanceof PostgresConnection) return opened;
         reasons.push(opened.why);
         if (opened.isFinal) throw new ConnectionFailure({ kind: "unreachable", why: opened.why });
@@ -329,8 +329,34 @@ async function addresses(host: string, port: number, reasons: string[]): Promise
   }
 }
 
+/** The targets whose password was wrong as it is given, as they are opened. */
+const preparedTargets = new WeakMap<Conninfo, Conninfo>();
+
+/** Tries the password as it is given, and if that is wrong, as a server with SCRAM has prepared it. */
+async function openWith(
+  address: ServerAddress,
+  target: Conninfo,
+  kind: ServerKind,
+  options: OpenOptions,
+  events: ConnectionEvents,
+): Promise<PostgresConnection | NotOpened> {
+  const first = preparedTargets.get(target) ?? target;
+  const opened = await openAt(address, first, kind, options, events);
+  const { password = "" } = first;
+  const prepared = { ...target, password: saslPrepared(password) };
+  const isOver = opened instanceof PostgresConnection || opened.code !== wrongPassword;
+  if (isOver || prepared.password === password) return opened;
+  const again = await openAt(address, prepared, kind, options, events);
+  if (again instanceof PostgresConnection) preparedTargets.set(target, prepared);
+  return again;
+}
+
+const wrongPassword = "28P01";
+
 interface NotOpened {
   readonly why: string;
+  /** The SQLSTATE. */
+  readonly code?: string | undefined;
   /** Whether every other address would fail likewise. */
   readonly isFinal: boolean;
 }
@@ -356,7 +382,8 @@ async function openAt(
     const { reason } = thrown as ConnectionFailure;
     connection.cut();
     if (reason.kind === "refused") return { why: `${reason.severity} ${reason.code}`, isFinal: true };
-    return { why: reason.why, isFinal: reason.kind === "gone" && isMisconfigured(reason.code) };
+    const code = reason.kind === "gone" ? reason.code : undefined;
+    return { why: reason.why, code, isFinal: isMisconfigured(code) };
   } finally {
     if (timer !== false) clearTimeout(timer);
   }

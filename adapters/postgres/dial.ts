@@ -192,6 +192,16 @@ async function sendUntilClosed({ address, target }: ConnectionConfig, message: B
   }
 }
 
+/**
+ * A password as SCRAM has it (SASLprep, RFC 4013 §2). The server leaves one as it is that has a character which is not allowed,
+ * or not in Unicode 3.2.
+ */
+export function saslPrepared(password: string): string {
+  // "Commonly mapped to nothing" (RFC 3454, table B.1), and the one space that NFKC leaves.
+  const invisible = /\u034f|[\ufe00-\ufe0f]|[\u00ad\u1806\u180b-\u180d\u200b-\u200d\u2060\ufeff]/g;
+  return password.replace(invisible, "").replaceAll("\u1680", " ").normalize("NFKC");
+}
+
 /** What a program connects to, as it gave it: `at` names it in the error. */
 export function targetOf(at: string, target: string | Conninfo): Conninfo {
   if (typeof target === "string") return parse(target);

@@ -236,7 +236,8 @@ async function apply(connection: DatabaseConnection, file: MigrationFile, record
 async function refuseInvalidIndex(connection: DatabaseConnection, { name, text }: MigrationFile): Promise<void> {
   const words = text.toLowerCase().split(/[^\p{L}\p{N}_$]+/u);
   // That of a partitioned table ("I") is invalid until each partition has one.
-  const invalid = "select relname from pg_index join pg_class on oid = indexrelid where not indisvalid and relkind = 'i'";
+  const invalid =
+    "select relname from pg_index join pg_class on oid = indexrelid where not indisvalid and relkind = 'i'";
   for (const [index = null] of await connection.run(invalid, [])) {
     if (index === null || !words.includes(index.toLowerCase())) continue;
     throw new MigrationError(`${name}: the index ${index} is invalid, as it could not be made before: drop it first`);
@@ -288,7 +289,7 @@ function failed(
   if (reason.kind !== "refused") return new MigrationError(`${name}: ${reason.why}. ${unknown}`);
   const { severity, code, message, position } = reason;
   // The server counts code points.
-  const before = position === undefined ? "" : [...text].slice(0, position).join("");
+  const before = position === undefined ? "" : Array.from(text).slice(0, position).join("");
   const line = position === undefined ? "" : `:${before.split("\n").length}`;
   return new MigrationError(`${name}${line}: ${severity} ${code}: ${message}. ${kept}`);
 }

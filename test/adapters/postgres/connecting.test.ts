@@ -26,10 +26,13 @@ const secure = await startPostgres({
     "host all postgres 127.0.0.1/32 trust",
     "local all all trust",
     "hostssl all certified 127.0.0.1/32 cert",
-    "host all secret 127.0.0.1/32 scram-sha-256",
+    "host all secret,prepared 127.0.0.1/32 scram-sha-256",
   ],
 });
 await observer(secure).unsafe(`create role certified login; create role secret login password 'pässword: @/?#'`);
+// The server keeps it in another form: with "ä" as one character, a plain space, and "m2".
+const decomposed = "pa\u0308ss\u00a0m²";
+await observer(secure).unsafe(`create role prepared login password '${decomposed}'`);
 await observer(plain)`create role few login connection limit 0`;
 
 const silent = createServer(() => {}).listen(0, "127.0.0.1");
@@ -64,6 +67,11 @@ const rows: readonly (readonly [what: string, target: string, answer: string | R
   ["no certificate of the client's", at("host=127.0.0.1 user=certified"), /FATAL 28000/],
   ["a password", `postgres://secret:${password}@127.0.0.1:${secure.port}/postgres`, "secret, encrypted"],
   ["a wrong password", `postgres://secret:wr0ng@127.0.0.1:${secure.port}/postgres`, /^(?!.*wr0ng).*FATAL 28P01/],
+  [
+    "a password that SCRAM prepares",
+    `postgres://prepared:${encodeURIComponent(decomposed)}@127.0.0.1:${secure.port}/postgres`,
+    "prepared, encrypted",
+  ],
   ["no password", `postgres://secret@127.0.0.1:${secure.port}/postgres`, /nothing was done/],
   ["a Unix socket", `host=${plain.directory} port=${plain.port} user=postgres`, "postgres"],
   ["a Unix socket in a URL", `postgres://postgres@${folder}:${plain.port}/postgres`, "postgres"],

@@ -82,7 +82,10 @@ describe("a connection string: refused", () => {
     ["postgres://a:secret@h:0", "from 1 to 65535"],
     ["postgres://a:secret@h?port=x", "the connection string's port must be a whole number"],
     ["postgres://a:secret@h?sslmode=on", "the connection string's sslmode must be one of disable, prefer"],
-    ["user=a sslmode=require sslrootcert=system", "sslmode must be verify-full, not require, where sslrootcert is system"],
+    [
+      "user=a sslmode=require sslrootcert=system",
+      "sslmode must be verify-full, not require, where sslrootcert is system",
+    ],
     ["user=a sslmode=verify-ca sslrootcert=system", "sslmode must be verify-full, not verify-ca"],
     ["postgres://a:secret@h?sslmod=require", 'an unknown keyword "sslmod": it takes host, port, user, '],
     ["postgres://a:secret@h?connect_timeout=1.5", "the connection string's connect_timeout must be a whole number"],

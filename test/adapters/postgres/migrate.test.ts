@@ -127,9 +127,9 @@ describe("migrate: sessions and processes", () => {
       "3_c.sql": "create table c ()",
     };
     await migrate(url.replace("postgres@", "app@"), { directory: folder(files) });
-    expect(await sql`select tableowner as owner from pg_tables where tablename in ('a', 'b', 'c') order by tablename`).toEqual(
-      [{ owner: "owner" }, { owner: "owner" }, { owner: "app" }],
-    );
+    expect(
+      await sql`select tableowner as owner from pg_tables where tablename in ('a', 'b', 'c') order by tablename`,
+    ).toEqual([{ owner: "owner" }, { owner: "owner" }, { owner: "app" }]);
   });
 
   it("does nothing where there is no file", async () => {
