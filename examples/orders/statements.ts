@@ -62,14 +62,18 @@ export const newestOrders = Statement.list(
   { params: [int64], row: { number: int64, ...optionalOrder() } },
 );
 
-/** Adds numbered changes, and deletes those more than a thousand changes old. */
+/** Lifts the pool's limit of a statement until the transaction ends. */
+export const takeLong = Statement.exec("set local statement_timeout = 0");
+
+/** Numbers changes, and keeps the last thousand. */
 export const addChanges = Statement.exec(
   `with last as (update last_change set number = number + cardinality($2::bigint[]) returning number),
      forgotten as (delete from changes where number <= (select number from last) - 1000)
    insert into changes (number, what, id, item, quantity, placed_at)
    select last.number - cardinality($2::bigint[]) + place, $1, id, item, quantity, placed_at
    from last, unnest($2::bigint[], $3::text[], $4::bigint[], $5::timestamptz[])
-     with ordinality as given (id, item, quantity, placed_at, place)`,
+     with ordinality as given (id, item, quantity, placed_at, place)
+   where place > cardinality($2::bigint[]) - 1000`,
   { params: [what, array(int64), array(text), array(int64), array(instant)] },
 );
 /** The changes after a number, or all; and how many there should be. */
