@@ -1,4 +1,4 @@
-/** `after`: work that runs once the answer is on its way. */
+/** `after`: tasks that run once the response has been sent. */
 import { describe, expect, it } from "vitest";
 import { Answer, App, Log, Path, Refusal, Returns, Test, after, get, refuse } from "usher-http";
 import type { AppOptions, FailedRequest } from "usher-http";
@@ -9,8 +9,8 @@ const text = { inputs: { after }, returns: Returns.text };
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "None is left." });
 const program = Log.source("program");
 
-describe("work after the answer", () => {
-  it("runs once the answer is made, in the order it was given, each without the other", async () => {
+describe("a task of `after`", () => {
+  it("runs after the response, in the order of the calls, also when an earlier task fails", async () => {
     const told: string[] = [];
     const held = gate();
     const route = get(Path.of("x"), text, ({ after }) => {
@@ -30,7 +30,7 @@ describe("work after the answer", () => {
     await expect.poll(() => told).toEqual(["handled", "first", "second", "first ends"]);
   });
 
-  it("is waited for by Test.call", async () => {
+  it("ends before Test.call resolves", async () => {
     let done = false;
     const route = get(Path.of("x"), text, ({ after }) => {
       after(async () => {
@@ -54,7 +54,7 @@ describe("work after the answer", () => {
       },
       500,
     ],
-  ] as const)("is dropped with %s, but for what is to run always", async (_what, end, status) => {
+  ] as const)("is dropped with %s, unless it is added as one that always runs", async (_what, end, status) => {
     const told: string[] = [];
     const route = get(Path.of("x"), { ...text, refuses: [soldOut] }, ({ after }) => {
       after(() => told.push("on success"));
@@ -66,8 +66,8 @@ describe("work after the answer", () => {
   });
 });
 
-describe("work after the answer that fails, or comes late", () => {
-  it("has the request's id in its lines, and what it raises is one line and goes to onError", async () => {
+describe("a task of `after` that fails, or is added late", () => {
+  it("logs with the request's id, and its error is logged once and passed to onError", async () => {
     const failed: FailedRequest[] = [];
     const route = get(Path.of("x"), text, ({ after }) => {
       after(async () => {
@@ -93,7 +93,7 @@ describe("work after the answer that fails, or comes late", () => {
     expect(JSON.stringify(own)).not.toContain("s3cret");
   });
 
-  it("that a stream adds runs at once", async () => {
+  it("runs at once when a stream adds it", async () => {
     const told: string[] = [];
     const route = get(Path.of("x"), { inputs: { after }, returns: Returns.response }, ({ after }) => {
       async function* parts(): AsyncGenerator<Uint8Array> {
@@ -106,7 +106,7 @@ describe("work after the answer that fails, or comes late", () => {
     expect(told).toEqual(["from the stream"]);
   });
 
-  it("does not end the process by what it returns", async () => {
+  it("does not end the process by its return value", async () => {
     const hostile = [
       () => Promise.reject(undefined),
       // oxlint-disable-next-line unicorn/no-thenable
@@ -138,7 +138,7 @@ describe("work after the answer that fails, or comes late", () => {
 describe("the bound of maxAfter", () => {
   const options: AppOptions = { maxAfter: 2 };
 
-  it("refuses one more with 503 busy, and takes it again once another has ended", async () => {
+  it("refuses a task above the limit with 503 busy, and accepts one again when another ends", async () => {
     let held = gate();
     const route = get(Path.of("x"), text, ({ after }) => {
       after(() => held.passed);
@@ -161,7 +161,7 @@ describe("the bound of maxAfter", () => {
     }
   });
 
-  it("gives the place of dropped work back", async () => {
+  it("frees the place of a dropped task", async () => {
     const route = get(Path.of("x"), { ...text, refuses: [soldOut] }, ({ after }) => {
       after(() => {});
       return refuse(soldOut);
@@ -170,12 +170,12 @@ describe("the bound of maxAfter", () => {
     for (let i = 0; i < 10; i++) expect((await Test.call(app, "GET", "/x")).status).toBe(409);
   });
 
-  it.each([0, -1, 1.5, Number.NaN, "2"])("is a whole number, 1 or more: %s", (maxAfter) => {
+  it.each([0, -1, 1.5, Number.NaN, "2"])("is a whole number from 1: %s", (maxAfter) => {
     expect(() => App.make([], { maxAfter: maxAfter as number })).toThrow("maxAfter is a whole number, 1 or more");
   });
 });
 
-it.each([undefined, null, "task", 1])("a task is a function, and not %s", async (task) => {
+it.each([undefined, null, "task", 1])("App.make or `after` refuses %s as a task", async (task) => {
   const route = get(Path.of("x"), text, ({ after }) => {
     expect(() => after(task as never)).toThrow("after: its task is");
     return "x";

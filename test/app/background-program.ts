@@ -1,8 +1,8 @@
-/** Rows AL on whatever runtime runs this, with a held clock: what was seen is a line of JSON. */
+/** Rows AL on the runtime that runs this file, with a fake clock. It writes what it observed as a line of JSON. */
 import { Alarm, Background, Log, Path, Returns, get } from "usher-http";
 import type { serve as Serve } from "usher-http/node";
 
-/** Timers that only `pass` moves. */
+/** Timers that only `pass` advances. */
 let now = 0;
 let timers: { readonly at: number; readonly act: () => void }[] = [];
 const { setTimeout: realTimeout } = globalThis;
@@ -28,7 +28,7 @@ const background = Background.create();
 const alarms = Alarm.create({ background, what: "alarm" });
 const program = Log.source("program");
 
-// The row's request begins the work; a loop runs until the server stops.
+// The request of the row starts the work; a loop runs until the server stops.
 const begin = get(Path.of("begin"), { returns: Returns.text }, () => {
   background.start("job", async () => {
     await new Promise((resolve) => realTimeout(resolve, 1));

@@ -1,4 +1,4 @@
-/** Rows AL on every runtime that has servers of its own; a Worker has `after` alone. */
+/** Rows AL on every runtime that has its own servers. Workers have only `after`. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,7 +11,7 @@ it.each([
   { runtime: "the newest Node", command: runtimes["node-newest"](), args: [program] },
   { runtime: "Bun", command: runtimes.bun(), args: [program] },
   { runtime: "Deno", command: runtimes.deno(), args: ["run", "-A", program] },
-])("AL-01, AL-03, AL-04, AL-06 and what a server that stops waits for, on $runtime", async ({ command, args }) => {
+])("AL-01, AL-03, AL-04, AL-06 and what a stopping server waits for, on $runtime", async ({ command, args }) => {
   const { stdout } = await promisify(execFile)(command, args, { cwd: join(program, "../../.."), timeout: 280_000 });
   expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toEqual({
     fired: ["19 ms", "second"],

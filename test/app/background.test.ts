@@ -1,4 +1,4 @@
-/** Work of the application's own (rows AL), beside its requests: `Background` and `Alarm`. The clock is held. */
+/** Work of the application outside requests (rows AL): `Background` and `Alarm`. The clock is fake. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Alarm, App, Background, Log, Path, Refusal, Returns, after, get, refuse } from "usher-http";
 import { serve } from "usher-http/node";
@@ -9,7 +9,7 @@ const program = Log.source("program");
 const settle = (background: Background) => background.settled(60_000);
 
 describe("Background.start", () => {
-  it("AL-01 logs what a work raises at error, by its name, and never raises", async () => {
+  it("AL-01 logs an error of the work at error level with the work's name, and never throws", async () => {
     const background = Background.create();
     background.start("the report", () => {
       throw new TypeError("s3cret");
@@ -27,7 +27,7 @@ describe("Background.start", () => {
     expect(JSON.stringify(lines())).not.toContain("s3cret");
   });
 
-  it("AL-03 keeps the id of the request that started it, and has none without", async () => {
+  it("AL-03 keeps the id of the request that started it, and has no id without a request", async () => {
     const background = Background.create();
     const route = get(Path.of("x"), { returns: Returns.text }, () => {
       for (const what of ["a", "b"]) {
@@ -54,8 +54,8 @@ describe("Background.start", () => {
   });
 });
 
-describe("a work that raises", () => {
-  it("gives what was raised to onError, with its name and its request, and no refusal", async () => {
+describe("background work that throws", () => {
+  it("passes the error to onError with the work's name and its request", async () => {
     const failed: unknown[] = [];
     const sick = new Error("s3cret");
     const background = Background.create({
@@ -79,7 +79,7 @@ describe("a work that raises", () => {
       .toEqual(["error a raised", "error work in the background raised", "warn b raised: not_found: no such game"]);
   });
 
-  it("is not ended by what a work returns or throws", async () => {
+  it("does not end by what it returns or throws", async () => {
     const background = Background.create();
     const hostile = [
       () => Promise.reject(undefined),
@@ -113,8 +113,8 @@ describe("a work that raises", () => {
   });
 });
 
-describe("the bounds of Background", () => {
-  it("refuses one more than maxRunning with busy, and takes it once another has ended", async () => {
+describe("the limits of Background", () => {
+  it("refuses work above maxRunning with busy, and accepts it when other work ends", async () => {
     const held = gate();
     const background = Background.create({ maxRunning: 1 });
     background.start("first", () => held.passed);
@@ -134,7 +134,7 @@ describe("the bounds of Background", () => {
     expect(background.running).toEqual([]);
   });
 
-  it("aborts the signals when its app stops, and those of what is started then", async () => {
+  it("aborts the signals of running and of later work when its app stops", async () => {
     const background = Background.create();
     const app = App.make([], { background });
     const seen: string[] = [];
@@ -157,7 +157,7 @@ describe("the bounds of Background", () => {
 describe("a server that stops", () => {
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  it("waits for what a task after an answer starts, and for the task of a call that work makes", async () => {
+  it("waits for work that a task of `after` starts, and for tasks of calls that the work makes", async () => {
     const background = Background.create();
     const done: string[] = [];
     const letter = get(Path.of("letter"), { inputs: { after }, returns: Returns.text }, ({ after }) => {
@@ -188,13 +188,13 @@ describe("a server that stops", () => {
 
 const held = { toFake: ["setTimeout", "clearTimeout", "Date"] } satisfies Parameters<typeof vi.useFakeTimers>[0];
 
-/** Alarms under a clock that only `pass` moves. */
+/** Alarms under a clock that only `pass` advances. */
 const alarm = (maxSet?: number) => {
   const background = Background.create();
   const what = "the end of a turn";
   const alarms = Alarm.create(maxSet === undefined ? { background, what } : { background, what, maxSet });
   const fired: unknown[] = [];
-  /** Moves the clock, and waits for what that started. */
+  /** Advances the clock, and waits for the work that this started. */
   const pass = async (ms: number) => {
     vi.advanceTimersByTime(ms);
     while (background.running.length > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -207,7 +207,7 @@ describe("Alarm.set", () => {
   beforeEach(() => void vi.useFakeTimers(held));
   afterEach(() => void vi.useRealTimers());
 
-  it("AL-04 fires only the second of two for one key", async () => {
+  it("AL-04 replaces an earlier alarm with the same key", async () => {
     const { alarms, pass, fires } = alarm();
     alarms.set("game", 60_000, fires("first"));
     alarms.set("game", 20, fires("second"));
@@ -219,7 +219,7 @@ describe("Alarm.set", () => {
   it.each([
     ["forward", 86_400_000],
     ["back", -86_400_000],
-  ])("AL-06 is not moved when the time of day jumps %s", async (_where, byMs) => {
+  ])("AL-06 does not move when the system time jumps %s", async (_where, byMs) => {
     const { alarms, pass, fires } = alarm();
     alarms.set("game", 1000, fires("alarm"));
     vi.setSystemTime(Date.now() + byMs);
@@ -227,7 +227,7 @@ describe("Alarm.set", () => {
     expect(await pass(1)).toEqual(["alarm"]);
   });
 
-  it("keeps keys apart, and the kinds of keys", async () => {
+  it("treats different keys, and keys of different types, as different alarms", async () => {
     const { alarms, pass, fires } = alarm();
     for (const key of [7, "7", 7n, "__proto__"]) alarms.set(key, 5, fires(key));
     expect(alarms.cancel(7)).toBe(true);
@@ -237,7 +237,7 @@ describe("Alarm.set", () => {
   });
 });
 
-describe("the time and the bound of an alarm", () => {
+describe("the time and the limit of alarms", () => {
   beforeEach(() => void vi.useFakeTimers(held));
   afterEach(() => void vi.useRealTimers());
 
@@ -246,14 +246,14 @@ describe("the time and the bound of an alarm", () => {
     [0, 0],
     [2 ** 31, 2 ** 31],
     [3 * 2 ** 31 + 5, 3 * 2 ** 31 + 5],
-  ])("in %s ms fires after %s", async (inMs, after) => {
+  ])("an alarm in %s ms fires after %s", async (inMs, after) => {
     const { alarms, pass, fires } = alarm();
     alarms.set("a", inMs, fires("alarm"));
     if (after > 0) expect(await pass(after - 1)).toEqual([]);
     expect(await pass(1)).toEqual(["alarm"]);
   });
 
-  it("may be set again by what it does", async () => {
+  it("an alarm may set itself again", async () => {
     const { alarms, pass, fired } = alarm();
     const tick = (): void => {
       fired.push("tick");
@@ -265,7 +265,7 @@ describe("the time and the bound of an alarm", () => {
     expect(await pass(100)).toEqual([]);
   });
 
-  it("refuses one more than maxSet, but for a key that is set", async () => {
+  it("refuses more than maxSet alarms, but replaces an alarm that is set", async () => {
     const { alarms, pass, fires } = alarm(2);
     for (const key of ["a", "b", "a"]) alarms.set(key, 10, fires(key));
     expect(() => alarms.set("c", 10, fires("c"))).toThrow(expect.objectContaining({ code: Refusal.busy }));
@@ -274,7 +274,7 @@ describe("the time and the bound of an alarm", () => {
     expect(await pass(10)).toEqual(["c"]);
   });
 
-  it("is dropped when the server stops, and not set from then on", async () => {
+  it("an alarm is dropped when the server stops, and cannot be set afterwards", async () => {
     const { alarms, background, pass, fires } = alarm();
     alarms.set("a", 10, fires("a"));
     background.drain();
@@ -284,7 +284,7 @@ describe("the time and the bound of an alarm", () => {
   });
 });
 
-it("an alarm that finds no room says so at error", async () => {
+it("an alarm that Background refuses logs an error", async () => {
   const background = Background.create({ maxRunning: 1 });
   const held = gate();
   background.start("long", () => held.passed);

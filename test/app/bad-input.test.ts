@@ -1,4 +1,4 @@
-/** Anything a client can send gets a clear answer, and costs nothing else. */
+/** Every input that a client can send gets a well-defined answer and has no side effect. */
 import * as v from "valibot";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ function reader(shape: Shape): Test.TestApp {
   return Test.app([post(Path.root, { inputs: { value: json(shape) }, returns: keys }, ({ value }) => [...own(value)])]);
 }
 
-describe("__proto__ is a name like any other, and changes no object", () => {
+describe("__proto__ is an ordinary name and changes no object", () => {
   const text = { name: v.string() };
   const sent = '{"name":"kim","__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}';
 
@@ -36,7 +36,7 @@ describe("__proto__ is a name like any other, and changes no object", () => {
       ),
       ["name", "true"],
     ],
-  ])("in JSON read as %s", async (_as, shape, expected) => {
+  ])("in JSON is read as %s", async (_as, shape, expected) => {
     const { status, body } = await Test.call(reader(shape), "POST", "/", { body: sent });
     expect(status).toBe(200);
     const got = JSON.parse(body) as string[];
@@ -92,7 +92,7 @@ describe("deep JSON", () => {
     ["objects", '{"a":'.repeat(10_000) + "1" + "}".repeat(10_000)],
     ["lists in objects", '{"a":['.repeat(5000) + "]}".repeat(5000)],
     ["objects in blanks", '\n{ "a" :\t'.repeat(10_000) + "1" + "\r}".repeat(10_000)],
-  ])("of 10,000 %s is one problem", async (_what, body) => {
+  ])("of 10,000 %s is one validation problem", async (_what, body) => {
     for (const shape of shapes) {
       const { status, body: told } = await Test.call(reader(shape), "POST", "/", { body });
       expect(status).toBe(400);
@@ -110,18 +110,18 @@ describe("deep JSON", () => {
     '{"a":'.repeat(10_000),
     `"${"[".repeat(10_000)}`,
     "]".repeat(10_000),
-  ])("cut short is a 400 all the same: %.10s…", async (body) => {
+  ])("that is cut short is still a 400: %.10s…", async (body) => {
     expect((await Test.call(reader(v.any()), "POST", "/", { body })).status).toBe(400);
     expect(messages("error")).toEqual([]);
   });
 
-  it("brackets in text are no depth", async () => {
+  it("brackets inside strings do not count as depth", async () => {
     const body = JSON.stringify({ a: "[".repeat(10_000), b: '\\"[{'.repeat(3000) });
     expect((await Test.call(reader(v.object({ a: v.string() })), "POST", "/", { body })).status).toBe(200);
   });
 });
 
-describe("very many", () => {
+describe("very large inputs", () => {
   it("a million query parameters are read in one pass", async () => {
     const inputs = {
       list: Query.list("a", Codec.int),
@@ -139,7 +139,7 @@ describe("very many", () => {
     expect((await Test.call(app, "GET", `/?${"%61=%2B1&".repeat(100_000)}last=x`)).status).toBe(400);
   });
 
-  it("many thousand problems of a body are told in one pass", async () => {
+  it("thousands of problems in a body are reported in one pass", async () => {
     const app = reader(v.array(v.string()));
     const told = async (values: number): Promise<readonly [listed: number, more: number]> => {
       const { status, body } = await Test.call(app, "POST", "/", { body: `[${"1,".repeat(values - 1)}1]` });
@@ -151,7 +151,7 @@ describe("very many", () => {
     expect(await told(500_000)).toEqual([1000, 499_000]);
   });
 
-  it("a path of very many segments", async () => {
+  it("a path with very many segments is matched", async () => {
     const file = Path.rest("file");
     const site = get(Path.of("s", file), { inputs: { file: param(file) }, returns: Returns.text }, ({ file }) =>
       String(file.length),
@@ -199,7 +199,7 @@ const value = fc.oneof(
   }),
 );
 
-describe("no header, cookie, query or body raises: headers", () => {
+describe("no header, cookie or query makes the app throw", () => {
   const names = [
     "x-text",
     "x-int",
@@ -214,7 +214,7 @@ describe("no header, cookie, query or body raises: headers", () => {
     "host",
   ];
 
-  it("odd bytes are a value or a 400", async () => {
+  it("odd bytes are either a value or a 400", async () => {
     const app = Test.app([all]);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom(...names), value)), value, async (headers, query) => {
@@ -227,8 +227,8 @@ describe("no header, cookie, query or body raises: headers", () => {
   });
 });
 
-describe("no header, cookie, query or body raises: bodies", () => {
-  it("any bytes are a JSON body or a 400, and no part of them comes back", async () => {
+describe("no body makes the app throw", () => {
+  it("random bytes are a JSON body or a 400, and the answer quotes none of them", async () => {
     const marked = "q7zq";
     const { fetch } = App.make([
       post(Path.root, { inputs: { x: json(v.object({ n: v.number() })) }, returns: Returns.text }, () => ""),
@@ -249,7 +249,7 @@ describe("no header, cookie, query or body raises: bodies", () => {
     );
   });
 
-  it("the value of a credential is never echoed", async () => {
+  it("the value of a credential is never in the answer", async () => {
     const { body } = await Test.call(Test.app([all]), "POST", "/", {
       headers: { authorization: "Bearer s3cret s3cret" },
     });

@@ -1,4 +1,4 @@
-/** Who holds how much of a body budget, counted as each body would be. */
+/** How much of a body budget each network holds, compared with counting each body. */
 import { describe, expect, it } from "vitest";
 import { BodyBudget } from "../../src/app/body-budget.ts";
 import type { BodyHolding } from "../../src/app/body-budget.ts";
@@ -19,7 +19,7 @@ function holding(network: string | undefined): Counted {
   };
 }
 
-/** Numbers that come again with their seed (Numerical Recipes' LCG). */
+/** A sequence of numbers that is the same for the same seed (Numerical Recipes' LCG). */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -28,8 +28,8 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-describe("a body budget", () => {
-  it.each([1, 2, 3, 4, 5])("is for each network what counting every byte says (seed %i)", (seed) => {
+describe("the body budget", () => {
+  it.each([1, 2, 3, 4, 5])("gives each network the same result as counting every byte (seed %i)", (seed) => {
     const next = numbers(seed);
     const [limit, share] = [400, 50];
     const budget = new BodyBudget(limit, share);
@@ -39,7 +39,7 @@ describe("a body budget", () => {
       held.reduce((sum, one) => sum + (of === undefined || one.of === of ? one.by.heldBytes : 0), 0);
     let refused = 0;
     for (let step = 0; step < 20_000; step++) {
-      // Long enough one way to fill it, and then to empty it.
+      // Long enough in one direction to fill it, and then to empty it.
       const isFilling = Math.floor(step / 300) % 2 === 0;
       if (next(4) < (isFilling ? 3 : 1)) {
         const of = networks[next(networks.length)];
@@ -62,8 +62,8 @@ describe("a body budget", () => {
   });
 });
 
-describe("a body budget: whom it asks for an address", () => {
-  it("asks nobody for an address while all that is held is less than a share", () => {
+describe("the body budget and the addresses of clients", () => {
+  it("reads no address while less than one share is in use", () => {
     const budget = new BodyBudget(400, 50);
     const all = Array.from({ length: 5 }, () => holding("a"));
     for (const one of all) expect(budget.take(one, 10)).toBe(true);
@@ -71,7 +71,7 @@ describe("a body budget: whom it asks for an address", () => {
     expect(all.map(({ asked }) => asked)).toEqual([0, 0, 0, 0, 0]);
   });
 
-  it("asks nobody again once all is given back, until it is more than a share again, and then no one who has gone", () => {
+  it("reads no address again after all bytes are returned, until more than a share is in use again", () => {
     const budget = new BodyBudget(400, 50);
     for (let round = 0; round < 3; round++) {
       const all = ["a", "b", "c"].map(holding);
@@ -79,7 +79,7 @@ describe("a body budget: whom it asks for an address", () => {
       const asked = all.map(({ asked }) => asked);
       expect(asked.every((count) => count > 0)).toBe(true);
       for (const one of all) budget.give(one, 40);
-      // Counting per network goes on for as many bodies as it took to begin.
+      // Counting per network continues for as many bodies as it took to begin.
       for (let i = 0; i < 3; i++) {
         const one = holding("a");
         budget.take(one, 1);
@@ -102,8 +102,8 @@ describe("a body budget: whom it asks for an address", () => {
     }
   });
 
-  // A body that asks for more than there is, again and again, beside many that hold a byte each.
-  it.each([100, 200, 400])("counts %i holders again only once as many have gone", (holders) => {
+  // One body repeatedly asks for more bytes than are free, next to many bodies that hold one byte each.
+  it.each([100, 200, 400])("recounts %i holders only after as many have left", (holders) => {
     const budget = new BodyBudget(100_000, 1000);
     const all = Array.from({ length: holders }, () => holding("a"));
     for (const one of all) budget.take(one, 1);

@@ -1,4 +1,4 @@
-/** How much of a body is held (contract 4.5, 8; facts 8.1, 8.2; rows JB-15, JB-16). */
+/** How much of a body is held in memory (contract 4.5, 8; facts 8.1, 8.2; rows JB-15, JB-16). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Answer, App, Dep, Path, Refusal, Returns, Test, addHeader, body, json, post, refuse } from "usher-http";
@@ -9,7 +9,7 @@ import { messages } from "../support/logs.ts";
 const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.byteLength));
 const unread = post(Path.of("unread"), { returns: Returns.text }, () => "fine");
 
-/** A body in parts, with how many of them were asked for. */
+/** A body in chunks that counts how many of them were read. */
 function parts(...texts: readonly (string | Error)[]): { readonly stream: ReadableStream<Uint8Array>; pulled: number } {
   const left = [...texts];
   const counted = { pulled: 0, stream: new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 }) };
@@ -42,7 +42,7 @@ describe("maxBody", () => {
     [32, 200, "32"],
     [33, 413, tooLarge],
     [200, 413, tooLarge],
-  ])("JB-15 of 32: %i bytes → %i", async (length, status, answer) => {
+  ])("JB-15 with a limit of 32, a body of %i bytes is answered %i", async (length, status, answer) => {
     const text = "x".repeat(length);
     const app = Test.app([size], { maxBody: 32 });
     const whole = await Test.call(app, "POST", "/size", { body: text });
@@ -58,34 +58,34 @@ describe("maxBody", () => {
     expect((await Test.call(app, "POST", "/size", { body })).body).toBe(tooLarge);
   });
 
-  it("JB-16 counts bytes, and not characters", async () => {
+  it("JB-16 counts bytes, not characters", async () => {
     const app = Test.app([size], { maxBody: 4 });
     expect((await Test.call(app, "POST", "/size", { body: "éé" })).status).toBe(200);
     expect((await Test.call(app, "POST", "/size", { body: "ééé" })).status).toBe(413);
   });
 
-  it("a length past it is refused unread", async () => {
+  it("a body with a larger Content-Length is refused without being read", async () => {
     const app = App.make([size], { maxBody: 32 });
     const body = parts("x");
     expect((await sent(app, "size", body.stream, { "content-length": "33" })).body).toBe(tooLarge);
     expect(body.pulled).toBe(0);
   });
 
-  it("without a length, no more is read than shows it is too long", async () => {
+  it("a body without Content-Length is read only until it is too long", async () => {
     const app = App.make([size], { maxBody: 3 });
     const body = parts("ab", "cd", "ef", "gh");
     expect((await sent(app, "size", body.stream)).body).toBe(tooLarge);
     expect(body.pulled).toBe(2);
   });
 
-  it("a body that nobody reads has no limit, and is not read", async () => {
+  it("a body that the route does not read has no limit and is not read", async () => {
     const app = App.make([unread], { maxBody: 1, bodyBudget: 1 });
     const body = parts("abc", "def");
     expect((await sent(app, "unread", body.stream)).body).toBe("fine");
     expect(body.pulled).toBe(0);
   });
 
-  it("RF-09 a body that breaks off is unreadable", async () => {
+  it("RF-09 a body that breaks off is refused as unreadable", async () => {
     const { status, body } = await sent(
       App.make([size]),
       "size",
@@ -98,8 +98,8 @@ describe("maxBody", () => {
 
 const ten = "0123456789";
 
-describe("bodyBudget: past it", () => {
-  /** A route that holds its body until it is let go. */
+describe("a full bodyBudget", () => {
+  /** A route that holds its body until the test releases it. */
   function held(): { readonly route: Route; readonly entered: Promise<void>; readonly letGo: () => void } {
     let letGo = (): void => {};
     let enter = (): void => {};
@@ -113,7 +113,7 @@ describe("bodyBudget: past it", () => {
     return { route, entered, letGo };
   }
 
-  it("past it a body is refused, busy, and asked to come again; what fits is read", async () => {
+  it("refuses a body with busy and Retry-After, and reads a body that fits", async () => {
     const { route, entered, letGo } = held();
     const app = Test.app([route, size, unread], { bodyBudget: 10 });
     const first = Test.call(app, "POST", "/held", { body: ten.slice(0, 8) });
@@ -132,7 +132,7 @@ describe("bodyBudget: past it", () => {
     expect(messages("error")).toEqual([]);
   });
 
-  it("a length that does not fit is refused unread", async () => {
+  it("refuses a Content-Length that does not fit without reading the body", async () => {
     const body = parts("x");
     const app = App.make([size], { bodyBudget: 10 });
     expect((await sent(app, "size", body.stream, { "content-length": "11" })).status).toBe(503);
@@ -140,7 +140,7 @@ describe("bodyBudget: past it", () => {
   });
 });
 
-describe("bodyBudget: given back", () => {
+describe("bytes of the bodyBudget are returned", () => {
   const gone = Refusal.code("gone", { status: 410, doc: "It went." });
   const raise = (): never => {
     throw new Error("no");
@@ -185,7 +185,7 @@ describe("bodyBudget: given back", () => {
       internal,
     ],
   ];
-  it.each(uses)("is back where it was after %s", async (_how, route, answer) => {
+  it.each(uses)("after %s", async (_how, route, answer) => {
     const app = Test.app([route, size], { bodyBudget: 10 });
     for (let i = 0; i < 3; i++) {
       expect((await Test.call(app, "POST", "/x", { body: "1234567890" })).body).toBe(answer);
@@ -198,14 +198,14 @@ describe("bodyBudget: given back", () => {
     ["a body that is too long", { maxBody: 8 }, parts("1234", "56789"), tooLarge],
     ["a body the budget cannot hold", {}, parts("1234", "5678901"), busy],
     ["a body that breaks off", {}, parts("1234", new Error("gone")), unreadable],
-  ])("is back where it was after %s", async (_how, options, body, answer) => {
+  ])("after %s", async (_how, options, body, answer) => {
     const app = Test.app([size], { bodyBudget: 10, ...options });
     expect((await sent(app.app, "size", body.stream)).body).toBe(answer);
     expect((await Test.call(app, "POST", "/size", { body: "12345678" })).body).toBe("8");
   });
 });
 
-/** A body of which all but its last byte has come, and what lets that come; resolves once the rest is there. */
+/** Sends a body except its last byte. The result sends that byte; it resolves when the body is complete. */
 function stalled(length: number): { readonly stream: ReadableStream<Uint8Array>; readonly finish: () => void } {
   let finish = (): void => {};
   const last = new Promise<void>((resolve) => (finish = resolve));
@@ -231,14 +231,14 @@ const full = (app: App, length: number, peer: string) => {
 const asks = (app: App, length: number, peer: string) =>
   sent(app, "size", parts("x".repeat(length)).stream, {}, peer).then(({ status }) => status);
 
-describe("bodyShare: of one address", () => {
+describe("bodyShare for one address", () => {
   const tells = (app: App, length: number, peer: string) =>
     sent(app, "size", parts("x".repeat(length)).stream, { "content-length": `${length}` }, peer).then(
       ({ status }) => status,
     );
   const others = ["192.0.2.2", "2001:db8::1", ""];
 
-  it("one address holds no more than it, others what is left; given back, it is there again", async () => {
+  it("limits one address, leaves the rest to others, and is free again when the bytes are returned", async () => {
     const app = App.make([size], { maxBody: 10, bodyBudget: 80 });
     for (let round = 0; round < 3; round++) {
       const first = full(app, 10, "192.0.2.1");
@@ -260,7 +260,7 @@ describe("bodyShare: of one address", () => {
     }
   });
 
-  it("of the budget is an eighth, which leaves 503 to whoever has more connections, and the rest to everybody else", async () => {
+  it("is an eighth of the budget: other clients are served when one client's share is full", async () => {
     const app = App.make([size], { maxBody: 10, bodyBudget: 80 });
     const flood = Array.from({ length: 64 }, () => full(app, 10, "192.0.2.1"));
     const statuses = await Promise.all(flood.slice(1).map(({ answered }) => answered.then(({ status }) => status)));
@@ -271,7 +271,7 @@ describe("bodyShare: of one address", () => {
   });
 });
 
-describe("bodyShare: of one client", () => {
+describe("bodyShare for one client", () => {
   it.each([
     ["a /64 of IPv6", "2001:db8:0:1::1", "2001:db8:0:1:ffff::2", 503],
     ["the next /64", "2001:db8:0:1::1", "2001:db8:0:2::1", 200],
@@ -288,7 +288,7 @@ describe("bodyShare: of one client", () => {
     expect(await asks(app, 10, other)).toBe(200);
   });
 
-  it("goes by who a trusted proxy says that it is", async () => {
+  it("uses the client's address that a trusted proxy reports", async () => {
     const app = App.make([size], { maxBody: 10, bodyBudget: 80, trustedProxies: ["10.0.0.1"] });
     const from = (client: string, body: ReadableStream<Uint8Array>) =>
       sent(app, "size", body, { "x-forwarded-for": client }, "10.0.0.1").then(({ status }) => status);

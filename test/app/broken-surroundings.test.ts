@@ -1,4 +1,4 @@
-/** What surrounds a request may fail without it: the application's clock, its tracer, its meter, its codecs. */
+/** Things around a request may fail: the application's clock, tracer, meter and codecs. */
 import { ROOT_CONTEXT, context, metrics, trace } from "@opentelemetry/api";
 import { afterEach, describe, expect, it } from "vitest";
 import { Answer, App, Codec, HttpClient, Path, Returns, Socket, Test, Trace, get, param } from "usher-http";
@@ -23,14 +23,14 @@ const raise = (): never => {
 };
 const errors = () => lines().filter(({ level }) => level === "error");
 
-describe("a clock", () => {
+describe("a clock that fails", () => {
   it.each([
     ["that raises", raise],
     ["that says nothing", () => undefined as never],
     ["that says a number", () => 0 as never],
     ["that says no time", () => new Date(Number.NaN)],
     ["that says a time before all calendars", () => new Date(-8.64e15)],
-  ])("%s is a 500, and ends nothing", async (_what, now) => {
+  ])("%s is a 500, and the process continues", async (_what, now) => {
     const app = App.make([hello, later], { now, notFound: () => Answer.make("none", { status: 404 }) });
     for (const path of ["/hello", "/later", "/nowhere"]) {
       const response = await app.fetch(new Request(`http://h${path}`));
@@ -45,7 +45,7 @@ describe("a clock", () => {
     expect(logged().join("\n")).not.toContain("s3cret");
   });
 
-  it("lets a stream go that is not sent for it", async () => {
+  it("cancels a stream that is then not sent", async () => {
     let cancelled = 0;
     const stream = new ReadableStream<Uint8Array>({ cancel: () => void cancelled++ });
     const route = get(Path.root, { returns: Returns.response }, () => Answer.stream(stream));
@@ -83,8 +83,8 @@ const ways: readonly (readonly [what: string, register: () => void])[] = [
   ],
 ];
 
-describe("what an application has registered with OpenTelemetry", () => {
-  it.each(ways)("%s: the request is answered, and the log says what raised", async (_what, register) => {
+describe("an OpenTelemetry object of the application that fails", () => {
+  it.each(ways)("%s: the request is answered, and the log has the error", async (_what, register) => {
     register();
     const app = App.make([hello, later]);
     for (const path of ["/hello", "/later"]) {
@@ -95,7 +95,7 @@ describe("what an application has registered with OpenTelemetry", () => {
     expect(logged().join("\n")).not.toContain("s3cret");
   });
 
-  it.each(ways)("%s: what is done within a request is done, and outside of one", async (_what, register) => {
+  it.each(ways)("%s: the code of a span runs, inside a request and outside", async (_what, register) => {
     const { url } = await serverOfTest((_request, response) => void response.end("fine"));
     register();
     const client = HttpClient.make();
@@ -117,7 +117,7 @@ describe("what an application has registered with OpenTelemetry", () => {
   });
 });
 
-it("what holds contexts for OpenTelemetry may raise: the request is a 500, and ends nothing", async () => {
+it("an OpenTelemetry context manager that throws is a 500, and the process continues", async () => {
   trace.setGlobalTracerProvider({
     getTracer: () =>
       ({ startSpan: () => ({ ...span, setAttribute() {}, updateName() {}, setStatus() {}, end() {} }) }) as never,
@@ -133,7 +133,7 @@ it("what holds contexts for OpenTelemetry may raise: the request is a 500, and e
   expect(logged().join("\n")).not.toContain("s3cret");
 });
 
-describe("a codec that raises", () => {
+describe("a codec that throws", () => {
   const codec = Codec.custom({ kind: "odd", parse: raise, print: String });
   const declining = Path.param("d", codec, { unparsed: "next-route" });
   const plain = Path.param("p", codec);
@@ -153,23 +153,26 @@ describe("a codec that raises", () => {
     expect(errors()[0]).toMatchObject({ "error.kind": "RangeError" });
   });
 
-  it.each([...paths, "/unread/x"])("is a 500 to who asks for a WebSocket, and ends nothing: %s", async (path) => {
-    const { port } = await start(routes);
-    const handshake = [
-      "connection: upgrade",
-      "upgrade: websocket",
-      "sec-websocket-version: 13",
-      "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
-    ];
-    const client = await RawClient.to(port);
-    expect((await client.ask(`GET ${path}`, handshake).answer()).status).toBe(500);
-    expect((await (await RawClient.to(port)).ask("GET /hello").answer()).body).toBe("hi");
-    expect(logged().join("\n")).not.toContain("s3cret");
-  });
+  it.each([...paths, "/unread/x"])(
+    "is a 500 for a WebSocket handshake, and the process continues: %s",
+    async (path) => {
+      const { port } = await start(routes);
+      const handshake = [
+        "connection: upgrade",
+        "upgrade: websocket",
+        "sec-websocket-version: 13",
+        "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+      ];
+      const client = await RawClient.to(port);
+      expect((await client.ask(`GET ${path}`, handshake).answer()).status).toBe(500);
+      expect((await (await RawClient.to(port)).ask("GET /hello").answer()).body).toBe("hi");
+      expect(logged().join("\n")).not.toContain("s3cret");
+    },
+  );
 });
 
-describe("what listens for the stop of an app", () => {
-  it("stops nothing by what it throws: neither other listeners nor the server", async () => {
+describe("a listener of the stop of an app", () => {
+  it("that throws stops neither the other listeners nor the server", async () => {
     const server = await start([hello]);
     let isTold = false;
     server.app.onDrain(raise);

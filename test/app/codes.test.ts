@@ -1,4 +1,4 @@
-/** One name, one meaning: what the app maker says of codes (contract 7.3; rows ST-24 to ST-31). */
+/** One code has one meaning: what App.make reports about codes (contract 7.3; rows ST-24 to ST-31). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { App, Dep, Health, Path, Refusal, Returns, get, json, post, refuse } from "usher-http";
@@ -22,7 +22,7 @@ function refused(routes: readonly Route[], codes: readonly Code[] = []): string 
   }
 }
 
-describe("a name that means two things", () => {
+describe("a code with two meanings is refused", () => {
   const other = (options: Partial<Code>) => code("conflict", { status: 409, doc, ...options });
   const inGet = "App.make: the code conflict means two things: 409 (There is another.) in GET /a, and";
   const next = ": rename one of them, or use one code in both";
@@ -63,12 +63,12 @@ describe("a name that means two things", () => {
     expect(refused(routes)).toBe(said);
   });
 
-  it("ST the application's own codes are in the comparison", () => {
+  it("ST the application's own codes are compared too", () => {
     const said = `App.make: the code conflict means two things: 410 (No.) in the application, and 409 (There is another.) in GET /a${next}`;
     expect(refused([a], [other({ status: 410, doc: "No." })])).toBe(said);
   });
 
-  it("ST a code only some of the framework's routes have is compared where they are", () => {
+  it("ST a code that only some of the framework's routes have is compared on those routes", () => {
     const own = at("a", code("not_ready", { status: 409, doc: "Not yet." }));
     expect(refused([own])).toBeUndefined();
     expect(refused([own, ...Health.routes([])])).toContain(
@@ -76,31 +76,31 @@ describe("a name that means two things", () => {
     );
   });
 
-  it("ST-25 the same meaning spelled twice is one", () => {
+  it("ST-25 the same meaning declared twice is one code", () => {
     expect(
       refused([a, at("b", other({}), conflict), at("c", Refusal.notFound, Refusal.invalid)], [other({})]),
     ).toBeUndefined();
   });
 });
 
-describe("a 401 and its challenge", () => {
-  // The compiler refuses one without a challenge where it knows the status.
+describe("a 401 and its WWW-Authenticate challenge", () => {
+  // The compiler refuses a 401 without a challenge when it knows the status.
   const unauthorized: number = 401;
   const nobody = code("nobody", { status: unauthorized, doc: "Nobody." });
   const missing = (where: string) =>
     `App.make: the code nobody in ${where} is a 401 with no challenge, which its WWW-Authenticate must name`;
 
-  it("ST-30 is refused without one, on a route", () => {
+  it("ST-30 a 401 without a challenge is refused on a route", () => {
     expect(refused([at("p", nobody)])).toBe(missing("GET /p"));
   });
-  it("ST-30 is refused without one, in an input", () => {
+  it("ST-30 a 401 without a challenge is refused in an input", () => {
     const off = get(Path.of("p"), { inputs: { off: Dep.refuse(refuse(nobody)) }, returns: Returns.text }, () => "");
     expect(refused([off])).toBe(missing("GET /p"));
   });
-  it("ST-31 is refused without one, in the application's codes", () => {
+  it("ST-31 a 401 without a challenge is refused in the application's codes", () => {
     expect(refused([], [nobody])).toBe(missing("the application"));
   });
-  it("ST-30 is refused with an empty one", () => {
+  it("ST-30 a 401 with an empty challenge is refused", () => {
     expect(refused([at("p", code("nobody", { status: 401, doc: "Nobody.", challenge: "" }))])).toBe(missing("GET /p"));
   });
   it.each(["Bearer\r\nset-cookie: a=1", 'Bearer realm="\u0000"', 'Bearer realm="é"'])(
@@ -111,18 +111,21 @@ describe("a 401 and its challenge", () => {
       );
     },
   );
-  it("ST-30 is taken with one; no other status needs any", () => {
+  it("ST-30 a 401 with a challenge is accepted; no other status needs one", () => {
     const challenged = code("nobody", { status: 401, doc: "Nobody.", challenge: "Test" });
     expect(refused([at("p", challenged), at("q", code("forbidden", { status: 403, doc: "No." }))])).toBeUndefined();
   });
 });
 
-describe("a code's status", () => {
-  it.each([100, 200, 204, 302, 399, 600, 0, -1, 404.5, Number.NaN])("ST %d is no failure", (status) => {
-    const said = `App.make: the code odd in GET /p is a ${status}, where a refusal is 4xx or 5xx`;
-    expect(refused([at("p", code("odd", { status, doc: "" }))])).toBe(said);
-  });
-  it.each([400, 418, 499, 500, 599])("ST %d is one", (status) => {
+describe("the status of a code", () => {
+  it.each([100, 200, 204, 302, 399, 600, 0, -1, 404.5, Number.NaN])(
+    "ST %d is refused as the status of a failure",
+    (status) => {
+      const said = `App.make: the code odd in GET /p is a ${status}, where a refusal is 4xx or 5xx`;
+      expect(refused([at("p", code("odd", { status, doc: "" }))])).toBe(said);
+    },
+  );
+  it.each([400, 418, 499, 500, 599])("ST %d is accepted as the status of a failure", (status) => {
     expect(refused([at("p", code("odd", { status, doc: "" }))])).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Counts what a warm request does. The counts are the same on every machine, so a change that makes requests cost more fails
- * here; times would show it on a quiet machine only.
+ * Counts the work of a warm request. The counts are the same on every machine, so a change that makes requests more expensive
+ * fails here; a measured time would show it only on a quiet machine.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -10,17 +10,17 @@ import { builtProgram } from "../support/built-program.ts";
 import { runtimes } from "../support/runtimes.ts";
 
 interface Counts {
-  /** Functions of ours and of Valibot that are called. */
+  /** Calls of functions of the framework and of Valibot. */
   readonly functions: number;
-  /** Promises that are made, by Node too. */
+  /** Promises that are created, also by Node. */
   readonly promises: number;
-  /** Bytes that are allocated on the heap, by Node and by the client of the test too. */
+  /** Bytes that are allocated on the heap, also by Node and by the test's client. */
   readonly bytes: number;
 }
 
 type ByMethod = Readonly<Record<"get" | "post", Counts>>;
 
-// These may only fall. Whoever makes a request do less writes the new counts here; the test prints them.
+// These may only fall. A change that makes a request do less writes the new counts here; the test prints them.
 const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])[] = [
   [
     "fetch",
@@ -47,11 +47,11 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     },
   ],
 ];
-// Versions of V8 allocate a little more or less.
+// Versions of V8 allocate slightly different amounts.
 const maxByteRatio = 1.05;
 
 const source = join(import.meta.dirname, "counts", "program.ts");
-// Nothing is collected while bytes are counted, and nothing is compiled later where the machine is busy: what V8 has not
+// No garbage is collected while bytes are counted, and no code is compiled late on a busy machine: code that V8 has not
 // optimized yet allocates more.
 const flags = [
   "--no-warnings",
@@ -71,10 +71,10 @@ function isOver(counted: ByMethod, max: ByMethod): boolean {
   return (["get", "post"] as const).some((method) => counted[method].bytes > max[method].bytes * maxByteRatio);
 }
 
-describe("a warm request does no more than it did", () => {
+describe("a warm request does no more work than before", () => {
   it.each(ceilings)("over %s, with lines %s", async (over, lines, max) => {
     let counted = await count(over, lines);
-    // A busy machine only adds bytes: the least of three runs is the program's own.
+    // A busy machine only adds bytes: the smallest of three runs is the program's own.
     for (let again = 0; again < 2 && isOver(counted, max); again++) counted = await count(over, lines);
     for (const method of ["get", "post"] as const) {
       const { functions, promises, bytes } = counted[method];

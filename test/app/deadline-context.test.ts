@@ -1,4 +1,4 @@
-/** Which requests run in a context for their deadline: up to Node 22 the first context slows every promise of the process. */
+/** Which requests run in an AsyncLocalStorage context for their deadline: up to Node 22 the first context slows every promise. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Alarm, App, Background, Event, Log, Meta, Path, Returns, Test, after, get } from "usher-http";
@@ -9,7 +9,7 @@ import "../support/logs.ts";
 const returns = Returns.text;
 const own = Meta.empty.add(Meta.deadline, 60_000);
 
-/** What the running work sees: whether it has a deadline. */
+/** What the running code reads: whether it has a deadline. */
 const seen = (): string => (ambient.deadline?.() === undefined ? "none" : "a deadline");
 const later = async (): Promise<string> => {
   await Promise.resolve();
@@ -18,14 +18,14 @@ const later = async (): Promise<string> => {
 const free = get(Path.of("free"), { returns }, later);
 const bound = get(Path.of("bound"), { returns, meta: own }, later);
 
-/** The contexts that are entered while a target is asked. */
+/** The contexts that are entered while a target is requested. */
 async function entered(app: App, target: string): Promise<readonly [answer: string, contexts: number]> {
   const spies = [vi.spyOn(AsyncLocalStorage.prototype, "run"), vi.spyOn(AsyncLocalStorage.prototype, "enterWith")];
   const answer = await (await app.fetch(new Request(`http://h${target}`))).text();
   return [answer, spies.reduce((sum, { mock }) => sum + mock.calls.length, 0)];
 }
 
-describe("without log lines, where something heeds deadlines", () => {
+describe("without log lines, on a route whose code reads the deadline", () => {
   beforeEach(() => {
     Log.setup({ level: undefined });
   });
@@ -37,7 +37,7 @@ describe("without log lines, where something heeds deadlines", () => {
     ["a route without a deadline", "/free", {}, ["none", 0]],
     ["a route with a deadline", "/bound", {}, ["a deadline", 1]],
     ["the app's deadline", "/free", { deadlineMs: 60_000 }, ["a deadline", 1]],
-  ] as const)("%s enters no more contexts than it needs", async (_what, target, options, expected) => {
+  ] as const)("%s enters only the contexts that it needs", async (_what, target, options, expected) => {
     const app = App.make([free, bound], options);
     ambient.use();
     expect(await entered(app, target)).toEqual(expected);
@@ -55,8 +55,8 @@ describe("without log lines, where something heeds deadlines", () => {
   });
 });
 
-describe("what a request does once its deadline is over", () => {
-  it("has none after the answer", async () => {
+describe("a request after its deadline", () => {
+  it("has no deadline after the answer", async () => {
     const told: string[] = [];
     const route = get(Path.of("x"), { inputs: { after }, returns, meta: own }, async ({ after }) => {
       after(async () => void told.push(await later()));
@@ -66,7 +66,7 @@ describe("what a request does once its deadline is over", () => {
     expect(told).toEqual(["none"]);
   });
 
-  it("has one that has passed in a late handler, also where that asks for it only then", async () => {
+  it("has an expired deadline in a late handler, also if the handler reads it only then", async () => {
     const told = gate<boolean | undefined>();
     const ready = gate();
     const late = get(Path.of("x"), { returns, meta: Meta.empty.add(Meta.deadline, 1) }, async () => {
@@ -80,8 +80,8 @@ describe("what a request does once its deadline is over", () => {
   });
 });
 
-describe("what no answer waits for has no deadline", () => {
-  it("work in the background, and that of an alarm, of a request that timed out", async () => {
+describe("work that no answer waits for has no deadline", () => {
+  it("background work and alarms of a request that timed out", async () => {
     const told: string[] = [];
     const ready = gate();
     const background = Background.create();
@@ -102,7 +102,7 @@ describe("what no answer waits for has no deadline", () => {
     expect(told.toSorted()).toEqual(["at its start: none", "later: none", "the alarm: none"]);
   });
 
-  it("a task of after, beside the stream of a route with a deadline", async () => {
+  it("a task of `after`, next to the stream of a route with a deadline", async () => {
     const told: string[] = [];
     const done = gate();
     const Word = Event.text("word");

@@ -1,4 +1,4 @@
-/** Deadlines: 503 `timed_out` on time, whatever the handler does. */
+/** Deadlines: the client gets 503 `timed_out` in time, whatever the handler does. */
 import { EventEmitter, once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { App, Dep, Event, Log, Openapi, Path, Refusal, Returns, bodyStream } from "usher-http";
@@ -12,7 +12,7 @@ import { lines, messages } from "../support/logs.ts";
 holdClock();
 
 describe("a deadline", () => {
-  it("answers 503 timed_out, and not before its time", async () => {
+  it("is answered 503 timed_out, and not too early", async () => {
     const route = get(at, text, never);
     expect(await asked(route, { deadlineMs: 500 }, 490)).toBe("no answer");
     const answer = (await asked(route, { deadlineMs: 500 }, 520)) as Response;
@@ -35,18 +35,18 @@ describe("a deadline", () => {
     expect(statusOf(await asked(route, { deadlineMs: 500 }, passes))).toBe(status);
   });
 
-  it("is there for a route although the app has none", async () => {
+  it("works on a route although the app has none", async () => {
     expect(statusOf(await asked(get(at, { ...text, meta: own(100) }, never), {}, 120))).toBe(503);
     expect(statusOf(await asked(get(at, text, never), {}, 5000))).toBe("no answer");
   });
 
-  it("is there where no route matches, and of a HEAD without its body", async () => {
+  it("works when no route matches, and a HEAD gets no body", async () => {
     expect(statusOf(await asked(get(Path.of("y"), text, never), { deadlineMs: 10, notFound: never }, 30))).toBe(503);
     const head = (await asked(get(at, text, never), { deadlineMs: 10 }, 30, { method: "HEAD" })) as Response;
     expect([head.status, head.body === null || (await head.text()) === ""]).toEqual([503, true]);
   });
 
-  it("does nothing to an answer in time", async () => {
+  it("does not change an answer that is in time", async () => {
     const ready = gate<string>();
     const { fetch } = App.make([get(at, text, () => ready.passed)], { deadlineMs: 500 });
     const answer = fetch(new Request("http://h/x"));
@@ -58,7 +58,7 @@ describe("a deadline", () => {
     expect(messages("warn")).toEqual([]);
   });
 
-  it("of ten thousand requests leaves no timer, answered or not", async () => {
+  it("leaves no timer after ten thousand requests, answered or not", async () => {
     const ready = gate<string>();
     const { fetch } = App.make([get(at, text, () => ready.passed)], { deadlineMs: 500 });
     const asking = Array.from({ length: 10_000 }, () => fetch(new Request("http://h/x")));
@@ -74,7 +74,7 @@ describe("a deadline", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("passes in the order of the times, in any round of the wheel", async () => {
+  it("expires in the order of the times, in every round of the timer wheel", async () => {
     const passed: number[] = [];
     const times = [5000, 30, 2560, 2570, 60_000, 10];
     const routes = times.map((ms) => get(Path.of(`t${ms}`), { ...text, meta: own(ms) }, never));
@@ -107,7 +107,7 @@ describe("the input deadline", () => {
     expect(lines().find(({ message }) => message === "aborted")?.["request_id"]).toBe(
       answer.headers.get("x-request-id"),
     );
-    // The handler heeded it: that is no error.
+    // The handler obeyed the signal, so this is no error.
     expect([...messages("error"), ...messages("warn")]).toEqual([]);
   });
 
@@ -123,7 +123,7 @@ describe("the input deadline", () => {
     expect([...messages("error"), ...messages("warn"), ...errors]).toEqual([]);
   });
 
-  it("never aborts without a deadline, nor after the answer", async () => {
+  it("never aborts without a deadline, and never after the answer", async () => {
     const signals: AbortSignal[] = [];
     const route = get(at, { inputs: { deadline }, returns: Returns.text }, async ({ deadline }) => {
       signals.push(deadline);
@@ -150,7 +150,7 @@ describe("a handler that is late", () => {
       "error",
       "GET /x: internal: it raised",
     ],
-  ] as const)("with %s is one line, and changes nothing", async (_what, end, level, message) => {
+  ] as const)("with %s logs one line, and changes nothing else", async (_what, end, level, message) => {
     const ready = gate();
     const route = get(at, text, async () => {
       await ready.passed;
@@ -177,7 +177,7 @@ describe("a handler that is late", () => {
     expect(cancelled).toBe(true);
   });
 
-  it("does not run, where the deadline passed while its inputs were read", async () => {
+  it("does not run if the deadline expires while its inputs are read", async () => {
     const ready = gate();
     let ran = 0;
     const slow = Dep.join({}, () => ready.passed);
@@ -212,7 +212,7 @@ describe("a body that arrives at the deadline", () => {
         return "x";
       }),
     ],
-  ] as const)("%s is a 503, and none of it stays in the budget", async (_what, route) => {
+  ] as const)("%s is a 503, and holds no bytes of the budget", async (_what, route) => {
     const options: AppOptions = { deadlineMs: 50, bodyBudget: 6, maxBody: 6, bodyShare: 6 };
     const app = App.make([route], options);
     for (let i = 0; i < 4; i++) {
@@ -227,13 +227,13 @@ describe("a body that arrives at the deadline", () => {
   });
 });
 
-describe("the caller's budget", () => {
+describe("the caller's deadline header", () => {
   const route = get(at, text, never);
   it.each([
     ["100", 120, 503],
     ["0", 0, 503],
     ["00050", 70, 503],
-    // What is no number of milliseconds leaves ours.
+    // A value that is not a number of milliseconds does not change the app's deadline.
     ...["", "-1", "1.5", "NaN", "1e2", "Infinity", "100, 200", "0x10", "+5", "9".repeat(40), "99999999999"].map(
       (value) => [value, 480, "no answer"] as const,
     ),
@@ -246,7 +246,7 @@ describe("the caller's budget", () => {
     expect(statusOf(await asked(route, options, passes, { headers }))).toBe(status);
   });
 
-  it("of 0 runs nothing", async () => {
+  it("of 0 runs no handler", async () => {
     let ran = false;
     const route = get(at, text, () => {
       ran = true;
@@ -257,7 +257,7 @@ describe("the caller's budget", () => {
     expect(ran).toBe(false);
   });
 
-  it("is not read where the app names no header, nor of a route without a deadline", async () => {
+  it("is not read if the app names no header, nor on a route without a deadline", async () => {
     const headers = { "x-budget": "0" };
     expect(statusOf(await asked(route, { deadlineMs: 500 }, 10, { headers }))).toBe("no answer");
     const free = get(at, { ...text, meta: own("none") }, never);
@@ -268,27 +268,30 @@ describe("the caller's budget", () => {
 });
 
 describe("declared deadlines", () => {
-  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, "5", null, {}])("cannot be %s", (value) => {
-    expect(() => App.make([], { deadlineMs: value as number })).toThrow(
-      "deadlineMs is a whole number of milliseconds from 1 to 2147483647, and not",
-    );
-    const route = get(at, { ...text, meta: own(value as number) }, never);
-    expect(() => App.make([route])).toThrow("GET /x: its Meta.deadline is a whole number of milliseconds from 1 to");
-  });
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, "5", null, {}])(
+    "a deadline cannot be %s",
+    (value) => {
+      expect(() => App.make([], { deadlineMs: value as number })).toThrow(
+        "deadlineMs is a whole number of milliseconds from 1 to 2147483647, and not",
+      );
+      const route = get(at, { ...text, meta: own(value as number) }, never);
+      expect(() => App.make([route])).toThrow("GET /x: its Meta.deadline is a whole number of milliseconds from 1 to");
+    },
+  );
 
-  it.each(["", "x y", "x:", 5, null])("have a header, and not %j", (value) => {
+  it.each(["", "x y", "x:", 5, null])("the name of the deadline header cannot be %j", (value) => {
     expect(() => App.make([], { deadlineMs: 5, deadlineHeader: value as string })).toThrow(
       "deadlineHeader is the name of a header, and not",
     );
   });
 
-  it("bound the caller's", () => {
+  it("a route's deadline is the upper limit of the caller's", () => {
     expect(() => App.make([], { deadlineHeader: "x-budget" })).toThrow(
       "deadlineHeader needs a deadline that bounds it",
     );
   });
 
-  it("are in the API document, with their codes", async () => {
+  it("deadlines are in the API document, with their codes", async () => {
     const tick = Event.text("tick");
     const routes = [
       get(Path.of("a"), text, never),

@@ -1,8 +1,8 @@
 /**
- * What is refused when the app is made (contract 4.2 rule 9, 7.3; rows ST), each sentence whole. Codes are in codes.test.ts,
+ * What App.make refuses (contract 4.2 rule 9, 7.3; rows ST), with each message in full. Codes are in codes.test.ts,
  * cookies (ST-42, ST-43) in test/security.
  *
- * Left to issues of their own: ST-34 to ST-37 (static sites), ST-39 (broadcast),
+ * Tested elsewhere: ST-34 to ST-37 (static sites), ST-39 (broadcast),
  * ST-40 (keys), ST-45, ST-46 and ST-51 (the API document), ST-48 (trusted proxies), ST-49 (metrics), ST-52 and ST-54 (log
  * configuration).
  */
@@ -40,7 +40,7 @@ const orderId = Path.int("order_id");
 const head: string = "HEAD";
 const any = (status: number): number => status;
 
-/** A `GET` route with inputs that its handler does not look at. */
+/** A `GET` route whose handler does not use its inputs. */
 function reads(path: Path.Path, inputs: Inputs): Route {
   return get(path, { inputs, returns: Returns.text }, hello);
 }
@@ -49,7 +49,7 @@ function returning(returns: Returns<never, unknown>): Route {
   return get(Path.of("r"), { returns }, hello as never);
 }
 
-/** Why an app could not be made; undefined where it could. */
+/** The reason why App.make threw; undefined if it did not. */
 function refused(routes: readonly Route[], options?: AppOptions): string | undefined {
   try {
     App.make(routes, options);
@@ -60,7 +60,7 @@ function refused(routes: readonly Route[], options?: AppOptions): string | undef
   }
 }
 
-describe("two routes of one method that could answer one URL", () => {
+describe("two routes of one method that match the same URL are refused", () => {
   const at = (...segments: Path.Segment[]) => get(Path.of(...segments), text, hello);
   const once = "list it once";
   const decline = 'remove one, or give a parameter the option { unparsed: "next-route" }';
@@ -92,7 +92,7 @@ describe("two routes of one method that could answer one URL", () => {
     ["ST", [at("a", declining), at("a", declining), at("a", name)]],
     ["ST", [at("a", name, file), at("a", file)]],
     ["ST", [at("{name}"), at(name)]],
-  ])("%s %# is no clash", (_id, routes) => {
+  ])("%s %# is accepted", (_id, routes) => {
     expect(refused(routes)).toBeUndefined();
   });
 });
@@ -169,7 +169,7 @@ describe("paths", () => {
     expect(refused([route])).toBe(`App.make: ${problem}`);
   });
 
-  it("ST-06 a parameter behind a bind is looked at only when a request comes", () => {
+  it("ST-06 a parameter behind Dep.bind is checked only at a request", () => {
     expect(refused([reads(Path.of("orders"), { late: Dep.bind(Dep.return(1), () => order) })])).toBeUndefined();
   });
 });
@@ -193,7 +193,7 @@ describe("methods and headers", () => {
   });
 });
 
-describe("one body, one way", () => {
+describe("a body that is read in two ways", () => {
   const Name = v.object({ name: v.string() });
   const named = json(Name);
   const parsed = Dep.ofBody({ contentTypes: ["text/plain"] }, () => "x");
@@ -229,7 +229,7 @@ describe("one body, one way", () => {
     ["two of one shape", 2, { named, other: json(Name) }],
     ["one behind another input", 2, { named, other: Dep.map(json(v.object({ age: v.number() })), ({ age }) => age) }],
     ["three", 3, { named, other: json(Name), third: json(v.any()) }],
-  ])("ST two json inputs are refused in words of their own: %s", (_what, count, inputs) => {
+  ])("ST two JSON inputs are refused with their own message: %s", (_what, count, inputs) => {
     expect(refused(posts(inputs))).toBe(
       `App.make: POST /b reads its body by ${count} json inputs, where a body is read one way: ` +
         "make one json of the whole shape, and take its parts by Dep.map",
@@ -241,12 +241,12 @@ describe("one body, one way", () => {
     ["ST-16", { a: Form.required("a", Codec.string), b: Form.list("b", Codec.int), f: Form.File.list("f") }],
     ["ST", { shared, through: Dep.map(shared, (body) => body) }],
     ["ST", { body, size: Dep.map(body, (bytes) => bytes.length), joined: Dep.join({ body }, ({ body }) => body) }],
-  ])("%s %# one read by many is one", (_id, inputs) => {
+  ])("%s %# is accepted: several inputs read one body the same way", (_id, inputs) => {
     expect(refused(posts(inputs))).toBeUndefined();
   });
 });
 
-describe("what a body is read by", () => {
+describe("the content types of a body", () => {
   const reading = (input: Inputs[string]) => [post(Path.of("b"), { inputs: { input }, returns: Returns.text }, hello)];
   const typed = (type: string) => Dep.ofBody({ contentTypes: [type] }, () => "x");
 
@@ -269,7 +269,7 @@ describe("what a body is read by", () => {
     expect(refused(reading(input))).toBe(`App.make: ${problem}`);
   });
 
-  it.each(["text/csv", "image/*", "application/*+json", "Text/CSV"])("%s is taken", (type) => {
+  it.each(["text/csv", "image/*", "application/*+json", "Text/CSV"])("%s is accepted", (type) => {
     expect(refused(reading(bodyStream({ max: 10, contentTypes: [type] })))).toBeUndefined();
   });
 });
@@ -318,7 +318,7 @@ describe("answers", () => {
     expect(refused([returning(Returns.emptyResponse(statuses(204, 205, ...good)))])).toBeUndefined();
   });
 
-  it("a shape nothing can read or write is refused, with its route", () => {
+  it("a shape that cannot be read or written is refused, with its route", () => {
     expect(refused([returning(Returns.json(v.date() as never))])).toMatch(/^App\.make: GET \/r: ./);
     const into = post(Path.of("r"), { inputs: { x: json(v.set(v.string()) as never) }, returns: Returns.text }, hello);
     expect(refused([into])).toMatch(/^App\.make: POST \/r: ./);
@@ -350,7 +350,7 @@ describe("resources and limits", () => {
     expect(refused(routes, { resources })).toBe(`App.make:${problem}`);
   });
 
-  it("one that no route reads may be supplied; its value may be undefined", () => {
+  it("a resource that no route reads may be supplied; its value may be undefined", () => {
     const given = [Dep.resource(hub, "h"), Dep.resource(store, undefined as never)];
     expect(
       refused(routes, { resources: [...given, Dep.resource(Dep.ofResource<number>("other"), 1)] }),
@@ -366,7 +366,7 @@ describe("resources and limits", () => {
   });
 });
 
-it("everything that is wrong is told at once, in one error", () => {
+it("all mistakes are reported at once, in one error", () => {
   const bad = Refusal.code("bad", { status: any(200), doc: "No." });
   const routes = [
     reads(Path.of("a", name, Path.int("name")), { order: param(orderId), q: Query.optional("q", Codec.int) }),

@@ -1,4 +1,4 @@
-/** An app that is a module's default is served by each runtime that serves such modules by itself. */
+/** A module whose default export is an app is served by each runtime that serves such modules. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()));
 });
 
-/** The port that a runtime says it listens on; what it said, where it ends before. */
+/** The port that a runtime prints; its output if it ends before. */
 async function portOf([binary, ...args]: readonly [string, ...string[]], env: object = {}): Promise<number> {
   const child = spawn(binary, [...args, program], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -46,24 +46,24 @@ async function greets(port: number): Promise<void> {
   expect((await client.ask("GET /nowhere").answer()).status).toBe(404);
 }
 
-it("by bun run", async () => {
+it("`bun run` serves it", async () => {
   await greets(await portOf([runtimes.bun(), "run"], { BUN_PORT: "0" }));
 });
 
-it("by bun itself", async () => {
+it("`bun` serves it", async () => {
   await greets(await portOf([runtimes.bun()], { BUN_PORT: "0" }));
 });
 
-it("by deno serve", async () => {
+it("`deno serve` serves it", async () => {
   await greets(await portOf([runtimes.deno(), "serve", "--host=127.0.0.1", "--port=0"]));
 });
 
-it("by workerd", async () => {
+it("`workerd` serves it", async () => {
   const { client } = await start(await bundle({ file: "../../support/spawned/default-export.ts" }));
   expect((await (await client()).ask("GET /hello/kim").answer()).body).toBe("Hello, kim.");
 });
 
-it("and by whoever imports it", async () => {
+it("another module can import and serve it", async () => {
   const { default: app } = await import("../support/spawned/default-export.ts");
   expect(await (await app.fetch(new Request("http://h/hello/kim"))).text()).toBe("Hello, kim.");
 });

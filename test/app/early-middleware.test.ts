@@ -1,4 +1,4 @@
-/** Middleware that answers while its route still runs: what the route's inputs acquired is released, and its tasks run. */
+/** Middleware that answers while its route still runs: the route's acquired values are released, and its tasks run. */
 import { describe, expect, it } from "vitest";
 import { Answer, App, Dep, Path, Refusal, Returns, after, get, refuse } from "usher-http";
 import type { Middleware, Route } from "usher-http";
@@ -22,7 +22,7 @@ async function ask(routes: readonly Route[], middleware: Middleware): Promise<Re
   return App.make(routes, { middleware: [middleware] }).fetch(new Request("http://h/x"));
 }
 
-/** A scoped input that notes what happens to it, whose value is there once `acquires` resolves. */
+/** A scoped input that records its events. Its value is available when `acquires` resolves. */
 function noted(log: string[], acquires: Promise<void> | undefined, commits: Promise<void> = Promise.resolve()) {
   return Dep.scoped(
     {},
@@ -41,7 +41,7 @@ function noted(log: string[], acquires: Promise<void> | undefined, commits: Prom
   );
 }
 
-describe("what a route acquired whose middleware has answered", () => {
+describe("a value that a route acquired, when its middleware has already answered", () => {
   const open = gate();
   open.open();
   it.each<[what: string, answer: () => string | Refusal<"teapot">, kept: string, end: string]>([
@@ -74,7 +74,7 @@ describe("what a route acquired whose middleware has answered", () => {
     }
   });
 
-  it("is released once it is kept, where the answer comes before that", async () => {
+  it("is released after its commit, if the answer is earlier", async () => {
     const log: string[] = [];
     const [commits, impatience] = [gate(), gate()];
     const inputs = { value: noted(log, undefined, commits.passed) };
@@ -91,7 +91,7 @@ describe("what a route acquired whose middleware has answered", () => {
     await eventually(() => expect(log).toEqual(["acquire", "commit", "kept", "release answered 202 -"]));
   });
 
-  it("is released once the stream that was sent has ended, and the handler too", async () => {
+  it("is released when the sent stream and the handler have both ended", async () => {
     const log: string[] = [];
     const route = get(
       Path.of("x"),
@@ -107,7 +107,7 @@ describe("what a route acquired whose middleware has answered", () => {
   });
 });
 
-it("a task that a route adds after its middleware has answered runs, and gives its place back", async () => {
+it("a task that a route adds after its middleware has answered runs, and frees its place", async () => {
   const ran: string[] = [];
   const held = gate();
   const late = Dep.bind(

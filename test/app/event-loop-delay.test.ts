@@ -1,4 +1,4 @@
-/** `maxEventLoopDelayMs`: 503 `busy` while the event loop is late. The clock and the timers are held. */
+/** `maxEventLoopDelayMs`: 503 `busy` while the event loop is late. The clock and the timers are fake. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { App, Path, Returns, get } from "usher-http";
 import type { AppOptions } from "usher-http";
@@ -6,9 +6,9 @@ import { gate } from "../support/gate.ts";
 import { messages } from "../support/logs.ts";
 
 let passed = 0;
-/** A turn of the event loop that long: no timer runs in it. */
+/** Blocks the event loop for this time: no timer runs meanwhile. */
 const block = (ms: number): void => void (passed += ms);
-/** Time in which the event loop is free: the timers run. */
+/** Time in which the event loop is idle: the timers run. */
 const rest = (ms: number): void => void vi.advanceTimersByTime(ms);
 beforeEach(() => {
   passed = 0;
@@ -34,8 +34,8 @@ const made = (options: AppOptions = {}) => {
   return { app, asks, held };
 };
 
-describe("an event loop", () => {
-  it("that is late for the requests of one turn refuses those that come after more than the bound", async () => {
+describe("the event loop", () => {
+  it("refuses requests of one turn once it is late by more than the limit", async () => {
     const { asks } = made();
     const statuses = [];
     for (let i = 0; i < 8; i++) {
@@ -49,7 +49,7 @@ describe("an event loop", () => {
     expect(messages("warn")).toEqual(["requests refused with 503 busy past maxEventLoopDelayMs (50): 1"]);
   });
 
-  it("that was late once serves, and late twice in a row it refuses until it is in time", async () => {
+  it("serves when it was late once, and refuses after it was late twice until it is in time", async () => {
     const { asks } = made();
     await asks();
     block(100);
@@ -62,19 +62,19 @@ describe("an event loop", () => {
     expect(await asks()).toBe(200);
   });
 
-  it("that was late, and that nobody asked meanwhile, serves every request of the next turn", async () => {
+  it("serves every request of the next turn when it was late without requests", async () => {
     const { asks } = made();
     await asks();
     for (let i = 0; i < 2; i++) {
       block(100);
       rest(5);
     }
-    // No request came, so its timer has stopped, whose last reading says nothing of now.
+    // No request arrived, so its timer has stopped, and the timer's last value is out of date.
     expect(vi.getTimerCount()).toBe(0);
     expect([await asks(), await asks()]).toEqual([200, 200]);
   });
 
-  it("that was late once serves for a tenth of the bound, as its requests have waited already", async () => {
+  it("serves for a tenth of the limit after it was late once, as those requests have already waited", async () => {
     const { asks } = made();
     await asks();
     block(100);
@@ -90,14 +90,14 @@ describe("an event loop", () => {
   });
 });
 
-describe("the timer of an event loop", () => {
-  it("is watched while a request is in flight, and has no timer when none is", async () => {
+describe("the timer of the event loop", () => {
+  it("runs only while a request is in flight", async () => {
     const { asks, held } = made();
     expect(vi.getTimerCount()).toBe(0);
     const waiting = asks("/held");
     rest(1000);
     expect(vi.getTimerCount()).toBe(1);
-    // What blocks it is the work of the request that waits.
+    // The work of the waiting request blocks the event loop.
     block(100);
     expect(await asks()).toBe(503);
     held.open("x");
@@ -106,7 +106,7 @@ describe("the timer of an event loop", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("may stand still between two requests for as long as it likes", async () => {
+  it("does not count the time between two requests", async () => {
     const { asks } = made();
     await asks();
     rest(10);
@@ -114,7 +114,7 @@ describe("the timer of an event loop", () => {
     expect(await asks()).toBe(200);
   });
 
-  it("is not watched without the option", async () => {
+  it("does not exist without the option", async () => {
     const app = App.make([get(at, text, () => "x")], { maxInFlight: 1 });
     await app.fetch(new Request("http://h/x"));
     expect(vi.getTimerCount()).toBe(0);

@@ -1,4 +1,4 @@
-/** Streams of answers that middleware keeps: they are sent whole, and only what another body takes the place of is let go. */
+/** Streams of answers that middleware keeps: they are sent whole. Only a stream that another body replaces is cancelled. */
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { Answer, Path, Returns, Test, get, setCookie } from "usher-http";
@@ -8,7 +8,7 @@ import "../support/logs.ts";
 
 const passing: Middleware = (_request, next) => next();
 
-/** A stream of these parts, a route that answers with it, and whether it was cancelled. */
+/** A stream of these chunks, a route that answers with it, and whether it was cancelled. */
 function streaming(parts: readonly string[]) {
   const left = [...parts];
   const told = { isCancelled: false };
@@ -24,7 +24,7 @@ function streaming(parts: readonly string[]) {
   return { stream, told, route: get(Path.root, { returns: Returns.response }, () => Answer.stream(stream())) };
 }
 
-/** Reads the body of its route only when its own is read. */
+/** Reads the body of its route only when its own body is read. */
 const louder: Middleware = async (_request, next) => {
   const answer = await next();
   const { body } = answer;
@@ -41,14 +41,14 @@ describe("a stream behind middleware", () => {
     ["a copy of the answer", async (_request, next) => ({ ...(await next()) })],
     ["another status", async (_request, next) => ({ ...(await next()), status: 203 })],
     ["a header more", async (_request, next) => ({ ...(await next()), headers: [["x-more", "1"]] })],
-  ])("is sent whole where middleware answers with %s", async (_what, keeping) => {
+  ])("is sent whole when middleware answers with %s", async (_what, keeping) => {
     const { route, told } = streaming(["one ", "two ", "three"]);
     const app = Test.app([route], { middleware: [passing, keeping, passing] });
     const { body } = await Test.call(app, "GET", "/");
     expect([body, told]).toEqual(["one two three", { isCancelled: false }]);
   });
 
-  it("is let go where middleware answers with another stream, which is sent whole", async () => {
+  it("is cancelled when middleware answers with another stream, which is sent whole", async () => {
     const [one, other] = [streaming(["one"]), streaming(["an", "other"])];
     const instead: Middleware = async (_request, next) => {
       await next();
@@ -58,7 +58,7 @@ describe("a stream behind middleware", () => {
     expect([body, one.told, other.told]).toEqual(["another", { isCancelled: true }, { isCancelled: false }]);
   });
 
-  it("is sent whole where middleware answers with a generator that reads it", async () => {
+  it("is sent whole when middleware answers with a generator that reads it", async () => {
     const { route, told } = streaming(["one ", "two"]);
     const app = Test.app([route], { middleware: [passing, louder, passing] });
     const { body } = await Test.call(app, "GET", "/");
@@ -68,14 +68,14 @@ describe("a stream behind middleware", () => {
   it.each([
     ["to HEAD", "HEAD", 200],
     ["of a 204", "GET", 204],
-  ])("is let go where the generator that would read it is not sent: %s", async (_what, method, status) => {
+  ])("is cancelled when the generator that would read it is not sent: %s", async (_what, method, status) => {
     const { route, told } = streaming(["one"]);
     const app = Test.app([route], { middleware: [async (_request, next) => ({ ...(await next()), status }), louder] });
     expect((await Test.call(app, method, "/")).body).toBe("");
     expect(told).toEqual({ isCancelled: true });
   });
 
-  it("that middleware made is let go where middleware around it answers otherwise", async () => {
+  it("of a middleware is cancelled when an outer middleware answers with something else", async () => {
     const [one, other] = [streaming(["one"]), streaming(["other"])];
     const instead: Middleware = async () => Answer.stream(other.stream());
     const outer: Middleware = async (_request, next) => (await next(), Answer.make("closed"));
@@ -83,7 +83,7 @@ describe("a stream behind middleware", () => {
     expect([body, other.told]).toEqual(["closed", { isCancelled: true }]);
   });
 
-  it("that middleware made too late is let go", async () => {
+  it("that middleware creates too late is cancelled", async () => {
     const [one, other] = [streaming(["one"]), streaming(["other"])];
     const late: Middleware = async (_request, next) => {
       await next();
@@ -96,7 +96,7 @@ describe("a stream behind middleware", () => {
     await eventually(() => expect([one.told, other.told]).toEqual([{ isCancelled: true }, { isCancelled: true }]));
   });
 
-  it("that is left is let go where the client leaves the stream in its place", async () => {
+  it("that middleware replaced is cancelled when the client leaves the replacing stream", async () => {
     const [one, other] = [streaming(["one"]), streaming(["an", "other"])];
     const instead: Middleware = async (_request, next) => (await next(), Answer.stream(other.stream()));
     const { app } = Test.app([one.route], { middleware: [instead] });
@@ -105,7 +105,7 @@ describe("a stream behind middleware", () => {
   });
 });
 
-it("a stream is let go where a cookie beside it cannot be sealed, which is a 500", async () => {
+it("a stream is cancelled when a cookie of its answer cannot be sealed, which is a 500", async () => {
   const { stream, told } = streaming(["one"]);
   const sealing = {
     path: "/",
@@ -126,14 +126,14 @@ describe("a stream of an answer that has no body", () => {
     ["to a HEAD", "HEAD", 200],
     ["of a 205", "GET", 205],
     ["of a 304", "GET", 304],
-  ])("is let go: %s", async (_what, method, status) => {
+  ])("is cancelled: %s", async (_what, method, status) => {
     const { stream, told } = streaming(["one"]);
     const route = get(Path.root, { returns: Returns.response }, () => Answer.stream(stream(), { status }));
     expect((await Test.call(Test.app([route]), method, "/")).body).toBe("");
     expect(told).toEqual({ isCancelled: true });
   });
 
-  it("is left to another answer that sends it", async () => {
+  it("is not cancelled if another answer sends it", async () => {
     const { stream, told } = streaming(["one"]);
     const shared = stream();
     const { app } = Test.app([get(Path.root, { returns: Returns.response }, () => Answer.stream(shared))]);

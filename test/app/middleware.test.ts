@@ -1,4 +1,4 @@
-/** Middleware (facts 14; rows MW), and what an app's own codes are for. */
+/** Middleware (facts 14; rows MW), and the codes of an app. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
@@ -36,7 +36,7 @@ const call = (middleware: readonly Middleware[], target = "/limited", method = "
 const passing: Middleware = (_request, next) => next();
 
 describe("middleware: order", () => {
-  it("MW-01 is in the order it is listed, the first outermost", async () => {
+  it("MW-01 runs in the listed order, the first outermost", async () => {
     const told: string[] = [];
     const named =
       (name: string): Middleware =>
@@ -74,7 +74,7 @@ describe("middleware: order", () => {
         throw new Error("a secret");
       },
     ],
-  ] satisfies readonly (readonly [string, Middleware])[])("MW-03 that raises %s is a 500", async (_when, raises) => {
+  ] satisfies readonly (readonly [string, Middleware])[])("MW-03 that throws %s is a 500", async (_when, raises) => {
     const statuses: number[] = [];
     const watching: Middleware = async (_request, next) => {
       const answer = await next();
@@ -88,7 +88,7 @@ describe("middleware: order", () => {
     expect(lines().find((line) => line["error.kind"] === "Error")).toBeDefined();
   });
 
-  it("MW-03 hears of what raises inside as of a 500", async () => {
+  it("MW-03 sees an error of the handler as a 500", async () => {
     const raises = get(Path.root, { returns: Returns.text }, () => {
       throw new Error("a secret");
     });
@@ -102,7 +102,7 @@ describe("middleware: order", () => {
     expect(status).toBe(500);
   });
 
-  it("MW-03 a refusal that is thrown is the answer", async () => {
+  it("MW-03 a refusal that it throws is the answer", async () => {
     const throwing: Middleware = () => {
       throw refuse(Refusal.notFound);
     };
@@ -110,7 +110,7 @@ describe("middleware: order", () => {
   });
 });
 
-describe("middleware: what it is told", () => {
+describe("middleware: its arguments", () => {
   it.each([
     ["GET", "/hello/kim", "/hello/{name}"],
     ["HEAD", "/hello/kim", "/hello/{name}"],
@@ -129,7 +129,7 @@ describe("middleware: what it is told", () => {
     expect(seen).toEqual([pattern, method, target, 12, "localhost"]);
   });
 
-  it("MW-05, MW-06 changes an answer, whatever it is", async () => {
+  it("MW-05, MW-06 can change every kind of answer", async () => {
     const marking: Middleware = async (_request, next) => {
       const answer = await next();
       return { ...answer, headers: [...answer.headers, ["x-kind", "all"]] };
@@ -144,7 +144,7 @@ describe("middleware: what it is told", () => {
     }
   });
 
-  it("MW sees what the handler set, which is sent once", async () => {
+  it("MW sees the headers that the handler set, which are sent once", async () => {
     const k = Cookie.named("k", Codec.string);
     const setting = get(
       Path.root,
@@ -168,7 +168,7 @@ describe("middleware: what it is told", () => {
 });
 
 describe("middleware: answers of its own", () => {
-  it("MW answers in the place of a route, which then does not run", async () => {
+  it("MW answers instead of a route, which then does not run", async () => {
     let ran = 0;
     const counting = post(Path.root, { inputs: { body: json(v.string()) }, returns: Returns.text }, () => `${++ran}`);
     const closed: Middleware = () => Answer.make("closed", { status: 503 });
@@ -183,7 +183,7 @@ describe("middleware: answers of its own", () => {
     });
   });
 
-  it("MW leaves a status that the route does not list where it made it itself", async () => {
+  it("MW may answer with a status that the route does not declare", async () => {
     const listed = put(Path.root, { returns: Returns.jsonResponse(v.string(), { 201: "Made." }) }, () =>
       answer(201, "x"),
     );
@@ -200,7 +200,7 @@ describe("middleware: answers of its own", () => {
     );
   });
 
-  it("MW-07 refuses with a code the app declares, and with no other", async () => {
+  it("MW-07 refuses with a code that the app declares, and with no other code", async () => {
     const refusing: Middleware = () => Answer.refusal(refuse(teapot));
     expect((await call([refusing], "/limited", "GET", { codes: [teapot] })).status).toBe(418);
     await expect(call([refusing])).rejects.toThrow(
@@ -214,7 +214,7 @@ describe("middleware: answers of its own", () => {
     await expect(call([after])).rejects.toThrow("teapot, which nothing declares");
   });
 
-  it("MW-07 declares nothing for the route", async () => {
+  it("MW-07 adds no declaration to the route", async () => {
     const stray = get(Path.root, { returns: Returns.text }, () => refuse(teapot) as never);
     const app = Test.app([stray], { middleware: [passing], codes: [teapot] });
     await expect(Test.call(app, "GET", "/")).rejects.toThrow(
@@ -224,7 +224,7 @@ describe("middleware: answers of its own", () => {
 });
 
 describe("middleware: next and the log", () => {
-  it("MW-09 there is one access line, of what was sent", async () => {
+  it("MW-09 there is one access line, about the answer that was sent", async () => {
     await call(
       [
         async (_request, next) => {
@@ -237,7 +237,7 @@ describe("middleware: next and the log", () => {
     expect(messages("info")).toEqual(["GET /hello/kim 503"]);
   });
 
-  it("MW sees what the cross-origin check refuses", async () => {
+  it("MW sees the refusal of the cross-origin check", async () => {
     const statuses: number[] = [];
     const watching: Middleware = async (_request, next) => {
       const answer = await next();
@@ -260,7 +260,7 @@ describe("middleware: next and the log", () => {
     expect(ran).toBe(1);
   });
 
-  it("MW what is no answer is a 500", async () => {
+  it("MW a value that is not an answer is a 500", async () => {
     expect((await call([() => undefined as never])).status).toBe(500);
     expect((await call([async (_request, next) => ({ ...(await next()), headers: [["x", "a\r\nb"]] })])).status).toBe(
       500,
@@ -269,7 +269,7 @@ describe("middleware: next and the log", () => {
 });
 
 describe("middleware: streams", () => {
-  it("MW a stream it puts another answer in the place of is let go", async () => {
+  it("MW a stream whose answer middleware replaces is cancelled", async () => {
     let cancelled = false;
     const streaming = get(Path.root, { returns: Returns.response }, () =>
       Answer.stream(
@@ -288,7 +288,7 @@ describe("middleware: streams", () => {
     expect(cancelled).toBe(true);
   });
 
-  it("MW that does not wait any longer answers, and what comes late is let go", async () => {
+  it("MW may answer before next() resolves, and the late answer is cancelled", async () => {
     let cancelled = false;
     let go: () => void = () => {};
     const slow = get(Path.root, { returns: Returns.response }, async () => {
@@ -315,7 +315,7 @@ describe("middleware: streams", () => {
     expect(messages("info")).toEqual(["GET / 503"]);
   });
 
-  it("MW that does not wait any longer answers, and what the handler sets late changes nothing, which is told", async () => {
+  it("MW may answer before next() resolves; headers that the handler then sets change nothing and are logged", async () => {
     let open: () => void = () => {};
     const opened = new Promise<void>((resolve) => {
       open = resolve;
@@ -338,7 +338,7 @@ describe("middleware: streams", () => {
 });
 
 describe("middleware: sockets and fetch", () => {
-  it("MW works for app.fetch, bodies included", async () => {
+  it("MW works for app.fetch, also for bodies", async () => {
     const echo = post(Path.root, { inputs: { said: json(v.string()) }, returns: Returns.text }, ({ said }) => said);
     const { fetch } = App.make([echo], { middleware: [passing, passing] });
     const request = new Request("http://h/", {
@@ -349,7 +349,7 @@ describe("middleware: sockets and fetch", () => {
     expect(await (await fetch(request)).text()).toBe("hi");
   });
 
-  it("MW may leave out the type of a text, and app.fetch gives it none", async () => {
+  it("MW may omit the type of a text, and app.fetch adds none", async () => {
     const untyped: Middleware = async (_request, next) => {
       const { contentType: _type, ...answered } = await next();
       return answered;
@@ -359,7 +359,7 @@ describe("middleware: sockets and fetch", () => {
     expect([response.headers.get("content-type"), await response.text()]).toEqual([null, "limited"]);
   });
 
-  it("MW stands around sockets and event streams, which then go on by themselves", async () => {
+  it("MW wraps WebSockets and event streams, which then run on without it", async () => {
     const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
     const echo = get(Path.of("echo"), { returns: Returns.websocket(texts) }, () => async (socket) => {
       for await (const text of socket) await socket.send(text);

@@ -1,4 +1,4 @@
-/** `onError` gets the errors of an application, and cannot break a request. */
+/** `onError` receives the errors of an application, and cannot break a request. */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { Answer, App, Dep, Event, Log, Path, Refusal, Returns, Socket, Test, get, refuse } from "usher-http";
@@ -22,21 +22,21 @@ interface Told {
   readonly request: FailedRequest;
 }
 
-/** An `onError` that keeps its arguments. */
+/** An `onError` that records its arguments. */
 function keeping(): { readonly told: Told[]; readonly onError: OnError } {
   const told: Told[] = [];
   return { told, onError: (error, request) => void told.push({ error, request }) };
 }
 
-/** The fields of the line that tells the error. */
+/** The fields of the log line of the error. */
 function told(): { readonly [field: string]: unknown } {
   const [line, ...others] = lines().filter((one) => "error.kind" in one);
   expect(others).toEqual([]);
   return line ?? {};
 }
 
-describe("onError gets the error and its request", () => {
-  it("of a handler: the error itself, and what its log line says of the request", async () => {
+describe("onError receives the error and its request", () => {
+  it("for a handler: the error itself, and the request fields of its log line", async () => {
     const { told: all, onError } = keeping();
     await Test.call(Test.app([failing], { onError }), "GET", "/x?secret=1");
     const line = told();
@@ -70,7 +70,7 @@ describe("onError gets the error and its request", () => {
     ["middleware", ...row([get(Path.of("x"), text, () => "")], { middleware: [outer] })],
     ["the not-found answer", ...row([], { notFound: raise })],
     ["a database that nobody handles", ...row([get(Path.of("x"), text, () => Promise.reject(conflict))])],
-  ])("of %s, once", async (_what, routes, options, route) => {
+  ])("for %s, once", async (_what, routes, options, route) => {
     const { told: all, onError } = keeping();
     expect((await Test.call(Test.app(routes, { ...options, onError }), "GET", "/x")).status).toBe(500);
     expect(all.map(({ request }) => [request.during, request.route, request.id])).toEqual([
@@ -79,7 +79,7 @@ describe("onError gets the error and its request", () => {
   });
 });
 
-describe("onError gets what is raised after the answer", () => {
+describe("onError receives errors after the answer", () => {
   const word = Event.text("word");
   const streams = {
     "a producer of events": get(Path.of("x"), { returns: Returns.events([word]) }, () => async (send) => {
@@ -95,7 +95,7 @@ describe("onError gets what is raised after the answer", () => {
       ),
     ),
   };
-  it.each(Object.entries(streams))("of %s", async (_what, route) => {
+  it.each(Object.entries(streams))("for %s", async (_what, route) => {
     const { told: all, onError } = keeping();
     const response = await App.make([route], { onError }).fetch(new Request("http://h/x"));
     await expect(response.text()).rejects.toThrow("the stream failed");
@@ -105,7 +105,7 @@ describe("onError gets what is raised after the answer", () => {
     expect(all[0]?.request.id).toBe(told()["request_id"]);
   });
 
-  it("of a socket", async () => {
+  it("for a WebSocket", async () => {
     const { told: all, onError } = keeping();
     const words = Socket.protocol({ server: Socket.text, client: Socket.text });
     const app = Test.app([get(Path.of("x"), { returns: Returns.websocket(words) }, () => raise)], { onError });
@@ -113,7 +113,7 @@ describe("onError gets what is raised after the answer", () => {
     expect(all).toMatchObject([{ error: new StoreError("password s3cret"), request: { during: "socket" } }]);
   });
 
-  it("of a connection that was taken over", async () => {
+  it("for a connection that was taken over", async () => {
     const { told: all, onError } = keeping();
     const route = get(Path.of("x"), { returns: Returns.response }, () => Answer.takeover("echo", raise));
     const server = await serve([route], { port: 0, host: "127.0.0.1", signals: false, onError });
@@ -125,7 +125,7 @@ describe("onError gets what is raised after the answer", () => {
     expect(all).toMatchObject([{ error: new StoreError("password s3cret"), request: { during: "takeover" } }]);
   });
 
-  it("in the context of the request: its own lines have the id", async () => {
+  it("in the context of the request: its log lines have the id", async () => {
     const log = Log.source("tracker");
     const onError = async (): Promise<void> => {
       await Promise.resolve();
@@ -156,7 +156,7 @@ describe("onError is not called", () => {
   });
 });
 
-describe("onError breaks nothing", () => {
+describe("onError does not break a request", () => {
   const never = new Promise<void>(() => {});
   it.each<readonly [string, OnError, says: readonly string[]]>([
     ["throws", raise, ["onError raised"]],
@@ -168,7 +168,7 @@ describe("onError breaks nothing", () => {
       () => Object.defineProperty({}, "then", { get: raise }),
       ["onError raised"],
     ],
-  ])("where it %s", async (_what, onError, says) => {
+  ])("when it %s", async (_what, onError, says) => {
     const { status, body } = await Test.call(Test.app([failing], { onError }), "GET", "/x");
     expect([status, body]).toEqual([500, internal]);
     const expected = ["GET /x: internal: it raised", ...says];
@@ -176,13 +176,13 @@ describe("onError breaks nothing", () => {
     expect(JSON.stringify(lines())).not.toContain("s3cret");
   });
 
-  it("where it is no function: the app is not made", () => {
+  it("when it is not a function: App.make throws", () => {
     expect(() => App.make([failing], { onError: "log" as never })).toThrow(
       "App.make: onError is a string, and not a function",
     );
   });
 
-  it("in a Worker, which runs until it is done", async () => {
+  it("in a Worker, which runs until onError has finished", async () => {
     const waited: Promise<unknown>[] = [];
     const { fetch } = worker([failing], { onError: async () => raise() });
     const context = { waitUntil: (work: Promise<unknown>) => void waited.push(work) };

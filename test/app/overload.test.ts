@@ -1,4 +1,4 @@
-/** Overload: 503 `busy` before anything of a request is read, past `maxInFlight`. */
+/** Overload: above `maxInFlight`, the answer is 503 `busy` before anything of a request is read. */
 import { trace } from "@opentelemetry/api";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
@@ -34,7 +34,7 @@ const tick = Event.text("tick");
 const busy = { error: "busy", message: "The server is busy. Please try again in a moment." };
 afterEach(() => trace.disable());
 
-/** An app with requests in flight that wait at a gate: as many as it takes. */
+/** An app whose requests in flight wait at a gate, until `maxInFlight` is reached. */
 function full(count: number, routes: readonly Route[] = [], options: AppOptions = {}) {
   const ready = gate<string>();
   const slow = get(Path.of("slow"), text, () => ready.passed);
@@ -43,7 +43,7 @@ function full(count: number, routes: readonly Route[] = [], options: AppOptions 
   return { app, waiting, ready };
 }
 
-describe("an app past maxInFlight", () => {
+describe("an app above maxInFlight", () => {
   it("answers 503 busy, and serves again once a request is answered", async () => {
     const { app, waiting, ready } = full(2);
     const refused = await ask(app, "/slow");
@@ -54,7 +54,7 @@ describe("an app past maxInFlight", () => {
     expect((await ask(app, "/slow")).status).toBe(200);
   });
 
-  it("reads nothing of what it refuses: no body, no input, no middleware", async () => {
+  it("reads nothing of a refused request: no body, no input, no middleware", async () => {
     const read: string[] = [];
     const seen = Codec.custom<string>({
       kind: "seen",
@@ -102,7 +102,7 @@ describe("an app past maxInFlight", () => {
     expect((await ask(app, target, request)).status).toBe(status);
   });
 
-  it("lets the pages of other sites read the 503, in the format and the sentence of the app", async () => {
+  it("lets pages of allowed other origins read the 503, in the format and language of the app", async () => {
     const cors = Cors.make({ origins: ["http://shop.example"] });
     const { app } = full(1, [], { cors, secureHeaders: undefined as never });
     const answer = await ask(app, "/slow", { headers: { origin: "http://shop.example" } });
@@ -112,13 +112,13 @@ describe("an app past maxInFlight", () => {
   });
 });
 
-describe("what is refused past maxInFlight", () => {
-  it("has one line for all, and no access line for each", async () => {
+describe("a request that is refused above maxInFlight", () => {
+  it("is logged in one line for all, and has no access line", async () => {
     const { app } = full(1);
     await statuses(Array.from({ length: 1000 }, () => ask(app, "/slow")));
     expect(messages("warn")).toEqual(["requests refused with 503 busy past maxInFlight (1): 1"]);
     expect(lines()).toHaveLength(1);
-    // The others have theirs within a minute, or where the server stops before.
+    // The others are logged within a minute, or when the server stops earlier.
     app.drain();
     expect(messages("warn").slice(1)).toEqual(["requests refused with 503 busy past maxInFlight (1): 999"]);
   });
@@ -136,7 +136,7 @@ describe("what is refused past maxInFlight", () => {
     expect(await counted()).toBe(before + 2);
   });
 
-  it("is no request beside one that is exempt, which holds no place", async () => {
+  it("is never one that Meta.overload exempts, which holds no place", async () => {
     const ready = gate<string>();
     const meta = Meta.empty.add(Meta.overload, "exempt");
     const app = App.make([get(at, { ...text, meta }, () => ready.passed), get(Path.of("y"), text, () => "y")], {
@@ -181,7 +181,7 @@ const ends: readonly Row[] = [
   ["HEAD", get(at, text, later), "/x", { method: "HEAD" }],
 ];
 
-describe("a place", () => {
+describe("a place of maxInFlight", () => {
   it.each(ends.map((row) => [row[0], row] as const))("is free after %s", async (_what, row) => {
     const [, route, target, request, options] = row;
     const app = App.make([route], { maxInFlight: 1, ...options });
@@ -190,7 +190,7 @@ describe("a place", () => {
     expect(answers.join()).not.toContain(busy.message);
   });
 
-  it("is free although the tracer of the application throws", async () => {
+  it("is free although the application's tracer throws", async () => {
     const span = { spanContext: raises, setAttribute: raises, updateName: raises, setStatus: raises, end: raises };
     trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: () => span }) as never });
     const app = App.make([get(at, text, later)], { maxInFlight: 1 });
@@ -212,7 +212,7 @@ describe("a place", () => {
     expect(await Promise.all(streams.map((stream) => stream.text()))).toHaveLength(3);
   });
 
-  it("is not held while a body arrives, however slowly; without a place then, the answer is 503", async () => {
+  it("is not held while a body arrives slowly; without a place at its end, the answer is 503", async () => {
     const slow = gate<string>();
     const slowly = post(at, { inputs: { sent: json(v.string()) }, ...text }, () => slow.passed);
     const app = App.make([slowly, get(Path.of("y"), text, later)], { maxInFlight: 1 });
@@ -229,7 +229,7 @@ describe("a place", () => {
     expect(messages("info")).toEqual(["GET /y 200", "POST /x 200", "POST /x 200"]);
   });
 
-  it("is not there for a body, and the answer that middleware gives in place of the 503 has its line", async () => {
+  it("is not available for a body; middleware may replace the 503, and its answer has an access line", async () => {
     const held = gate<string>();
     const middleware: Middleware = async (_request, next) => {
       const answer = await next();
@@ -259,7 +259,7 @@ describe("a place", () => {
   });
 });
 
-it("a place is given back once, also by a request whose body fails", async () => {
+it("a place is freed once, also by a request whose body fails", async () => {
   const held = gate<string>();
   const app = App.make([sent, get(Path.of("held"), text, () => held.passed)], { maxInFlight: 1 });
   const { answer, fail } = upload(app);
@@ -302,7 +302,7 @@ describe("App.make", () => {
     expect(() => App.make([get(at, text, later)], options)).toThrow(`App.make: ${sentence}`);
   });
 
-  it("refuses a value of Meta.overload that is none, by the route", () => {
+  it("refuses a value of Meta.overload that is not valid, and names the route", () => {
     const route = get(at, { ...text, meta: Meta.empty.add(Meta.overload, true as never) }, later);
     expect(() => App.make([route])).toThrow('App.make: GET /x: its Meta.overload is "exempt", and not a boolean');
   });

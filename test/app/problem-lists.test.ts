@@ -1,6 +1,6 @@
 /**
- * Lists of problems end: 1 MiB of `[1,1,…]` made an answer of 2.4 MB, and of a line of the log 1.5 MB. An answer lists
- * `maxProblems` of them, a line 100, and each says how many more there are.
+ * Lists of problems are limited: 1 MiB of `[1,1,…]` made an answer of 2.4 MB and a log line of 1.5 MB. An answer lists
+ * `maxProblems` of them, a log line 100, and each has the number of omitted ones.
  */
 import { describe, expect, it } from "vitest";
 import { App, Dep, Path, Query, Codec, Refusal, Returns, Socket, Test, get, json, post, refuse } from "usher-http";
@@ -35,7 +35,7 @@ async function ask(body: string, options: AppOptions = {}, route: Route = listed
   return json() as Told;
 }
 
-describe("an answer: limits", () => {
+describe("an answer with many problems: limits", () => {
   it.each([
     [1, undefined, 1, undefined],
     [999, undefined, 999, undefined],
@@ -46,7 +46,7 @@ describe("an answer: limits", () => {
     [4, 3, 3, 1],
     [5000, 5000, 5000, undefined],
     [5001, 5000, 5000, 1],
-  ])("of %i problems, with maxProblems %s, lists %i, and %s more", async (count, maxProblems, listed, more) => {
+  ])("for %i problems, with maxProblems %s, lists %i, and %s more", async (count, maxProblems, listed, more) => {
     const told = await ask(wrong(count), maxProblems === undefined ? {} : { maxProblems });
     expect(Object.keys(told)).toEqual(["error", "message", "problems", ...(more === undefined ? [] : ["more"])]);
     expect(told.problems).toHaveLength(listed);
@@ -54,7 +54,7 @@ describe("an answer: limits", () => {
     expect(told.more).toBe(more);
   });
 
-  it("lists as many again to the next, and to one beside it", async () => {
+  it("lists as many for the next request, and for another one at the same time", async () => {
     const app = Test.app([listed], { maxProblems: 3 });
     const told = async (count: number) => {
       const { json } = await Test.call(app, "POST", "/listed", {
@@ -74,7 +74,7 @@ describe("an answer: limits", () => {
     }
   });
 
-  it("is no longer than a body, whatever names its members have", async () => {
+  it("is no longer than a body, however its members are named", async () => {
     const name = "n".repeat(100_000);
     const records = post(
       Path.of("listed"),
@@ -87,8 +87,8 @@ describe("an answer: limits", () => {
   });
 });
 
-describe("an answer: counts", () => {
-  it("counts what is wrong in the shapes of a union", async () => {
+describe("an answer with many problems: counts", () => {
+  it("counts the problems in the shapes of a union", async () => {
     const union = v.union([v.object({ kind: v.number(), list: shape }), v.number()]);
     const unions = post(Path.of("listed"), { inputs: { body: json(v.array(union)) }, returns: Returns.text }, () => "");
     const item = `{"kind":1,"list":${wrong(3)}}`;
@@ -96,7 +96,7 @@ describe("an answer: counts", () => {
     expect([told.problems.length, told.more]).toEqual([1000, 200]);
   });
 
-  it("counts what an application's own check tells, and what stands beside it", async () => {
+  it("counts the problems of an application's own check, and those next to it", async () => {
     const problem = (at: string): Problem => Dep.problem({ at, code: "odd", message: "This is odd." });
     const many = Dep.ofRequest(() => Dep.problems(Array.from({ length: 1500 }, (_, i) => problem(`query.q${i}`))));
     const route = post(
@@ -108,7 +108,7 @@ describe("an answer: counts", () => {
     expect([told.problems[0]?.at, told.problems.length, told.more]).toEqual(["query.page", 1000, 501]);
   });
 
-  it.each(["returned", "thrown"])("counts what a handler tells: %s", async (how) => {
+  it.each(["returned", "thrown"])("counts the problems that a handler reports: %s", async (how) => {
     const refusal = () =>
       Dep.problems([1, 2, 3].map((n) => Dep.problem({ at: `body[${n}]`, code: "odd", message: "Odd." })));
     const route = post(Path.of("listed"), { returns: Returns.text }, () => {
@@ -119,14 +119,14 @@ describe("an answer: counts", () => {
     expect([told.problems.length, told.more]).toEqual([2, 1]);
   });
 
-  it("of another kind has no count", async () => {
+  it("a refusal of another kind has no count", async () => {
     const route = post(Path.of("listed"), { returns: Returns.text, refuses: [unfit] }, () => refuse(unfit, "No."));
     const { body } = await Test.call(Test.app([route]), "POST", "/listed");
     expect(body).toBe('{"error":"unfit","message":"No."}');
   });
 });
 
-describe("a line of the log", () => {
+describe("a log line", () => {
   const detailOf = async (body: string): Promise<string> => {
     await ask(body, {}, logged);
     const texts = lines().flatMap((line) => Object.values(line).filter((value) => String(value).includes("body[")));
@@ -138,14 +138,14 @@ describe("a line of the log", () => {
     [100, undefined],
     [101, 1],
     [524_000, 523_900],
-  ])("of %i problems has 100 of them, and says that there are %s more", async (count, more) => {
+  ])("for %i problems lists 100, and counts %s more", async (count, more) => {
     const detail = await detailOf(wrong(count));
     expect(detail.split("; body[")).toHaveLength(100);
     expect(detail.endsWith(more === undefined ? "(unexpected_type)" : `; and ${more} more`)).toBe(true);
     expect(detail.length).toBeLessThan(10_000);
   });
 
-  it("is short where the names in a body are long", async () => {
+  it("is short although the names in a body are long", async () => {
     const records = json(v.record(v.string(), v.string()), { refusal: [unfit, "No."] });
     const route = post(Path.of("logged"), { inputs: { records }, returns: Returns.text }, () => "");
     const names = Array.from({ length: 200 }, (_, i) => `"${String(i).padEnd(5000, "x")}":1`);
@@ -157,7 +157,7 @@ describe("a line of the log", () => {
   });
 });
 
-it("a socket's handler is told no more of a message than a line has", async () => {
+it("a WebSocket's handler gets no more problems of a message than a log line has", async () => {
   const protocol = Socket.protocol({ client: Socket.json(shape), server: Socket.text });
   const ends: unknown[] = [];
   const route = get(Path.root, { returns: Returns.websocket(protocol) }, () => async (socket) => {
@@ -173,7 +173,7 @@ it("a socket's handler is told no more of a message than a line has", async () =
   expect(end.error.detail.endsWith("; and 400 more")).toBe(true);
 });
 
-it("what is past the list is counted and not kept", () => {
+it("problems above the limit are counted and not stored", () => {
   const reading = new JsonReading("body", 10);
   const trial = reading.trial();
   for (let i = 0; i < 1000; i++) {

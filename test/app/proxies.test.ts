@@ -40,7 +40,7 @@ describe("the client", () => {
     ["SV-25 no proxy is trusted", [], xff("1.2.3.4"), "10.0.0.1"],
     ["SV-25 another one is", ["10.0.0.2"], xff("1.2.3.4"), "10.0.0.1"],
     ["a header of the other family", ["10.0.0.0/8"], forwarded("for=1.2.3.4"), "10.0.0.1"],
-  ] as const)("%s", async (_id, trustedProxies, headers, client) => {
+  ] as const)("is %s", async (_id, trustedProxies, headers, client) => {
     expect((await ask({ trustedProxies }, "10.0.0.1", headers)).client).toBe(client);
   });
 
@@ -55,19 +55,19 @@ describe("the client", () => {
     ["with its port", forwarded('for="1.2.3.4:4711"'), "1.2.3.4"],
     ["what cannot be read", forwarded("for=1.2.3.4;;for=x"), "10.0.0.1"],
     ["trusted hops", forwarded("for=6.6.6.6, for=1.2.3.4", "for=10.0.0.9"), "1.2.3.4"],
-  ] as const)("%s of Forwarded", async (_id, headers, client) => {
+  ] as const)("is %s with Forwarded", async (_id, headers, client) => {
     const options = { trustedProxies: ["10.0.0.0/8"], proxyHeader: "forwarded" } as const;
     expect((await ask(options, "10.0.0.1", headers)).client).toBe(client);
   });
 
-  it("SV-28 of an IPv4 proxy is told however its address is written", async () => {
+  it("SV-28 of an IPv4 proxy is known, however the proxy's address is written", async () => {
     const options = { trustedProxies: ["::ffff:10.0.0.0/104"] };
     expect((await ask(options, "10.0.0.1", xff("1.2.3.4"))).client).toBe("1.2.3.4");
     const four = { trustedProxies: ["10.0.0.0/8"] };
     expect((await ask(four, "::ffff:10.0.0.1", xff("1.2.3.4"))).client).toBe("1.2.3.4");
   });
 
-  it("of a proxy with a link-local address is told whatever its zone", async () => {
+  it("of a proxy with a link-local address is known, whatever its zone", async () => {
     for (const trusted of ["fe80::1", "fe80::/10"]) {
       const options = { trustedProxies: [trusted] };
       expect((await ask(options, "fe80::1%eth0", xff("1.2.3.4"))).client).toBe("1.2.3.4");
@@ -75,7 +75,7 @@ describe("the client", () => {
     }
   });
 
-  it("of a proxy on a Unix socket", async () => {
+  it("of a proxy on a Unix socket is known", async () => {
     const options = { trustedProxies: ["unix:/run/proxy.sock"] };
     expect((await ask(options, "unix:/run/proxy.sock", xff("1.2.3.4"))).client).toBe("1.2.3.4");
     expect((await ask(options, "unix:/run/other.sock", xff("1.2.3.4"))).client).toBe("unix:/run/other.sock");
@@ -91,7 +91,7 @@ describe("host, secure and id", () => {
     ["x-request-id", "Abc_1.2-3"],
   ] as const;
 
-  it("are the proxy's, where it is trusted", async () => {
+  it("are those that a trusted proxy reports", async () => {
     expect(await ask(trusted, "10.0.0.1", told)).toEqual({
       client: "10.0.0.1",
       host: "shop.example:8443",
@@ -100,13 +100,13 @@ describe("host, secure and id", () => {
     });
   });
 
-  it("SV-25 are the request's own, where it is not", async () => {
+  it("SV-25 are those of the request itself without a trusted proxy", async () => {
     const { host, id } = await ask(trusted, "10.0.0.2", told);
     expect(host).toBe("inner.example");
     expect(id).toMatch(/^[0-9a-z]{12}$/);
   });
 
-  it("CK-04 a loopback page that came by HTTPS is secure", async () => {
+  it("CK-04 a loopback page that arrived by HTTPS is secure", async () => {
     const loopback = [["host", "localhost"]] as const;
     expect((await ask(trusted, "10.0.0.1", loopback)).secure).toBe("plain");
     const https = [...loopback, ["x-forwarded-proto", "https"]] as const;
@@ -114,7 +114,7 @@ describe("host, secure and id", () => {
     expect((await ask(trusted, "10.0.0.2", https)).secure).toBe("plain");
   });
 
-  it("are what Forwarded says, in its family", async () => {
+  it("are read from Forwarded, if that header is configured", async () => {
     const headers = [
       ["host", "localhost"],
       ...forwarded("for=1.2.3.4;host=a;proto=http, host=Shop.Example;proto=https"),
@@ -126,11 +126,11 @@ describe("host, secure and id", () => {
     });
   });
 
-  it.each(["", "a b", "x".repeat(65), "é", 'a"b'])("an id like %j is not passed on", async (id) => {
+  it.each(["", "a b", "x".repeat(65), "é", 'a"b'])("an id like %j is not used", async (id) => {
     expect((await ask(trusted, "10.0.0.1", [["x-request-id", id]])).id).toMatch(/^[0-9a-z]{12}$/);
   });
 
-  it("an id given twice is not passed on", async () => {
+  it("an id that is sent twice is not used", async () => {
     const twice = [
       ["x-request-id", "a"],
       ["x-request-id", "a"],
@@ -139,7 +139,7 @@ describe("host, secure and id", () => {
   });
 });
 
-describe("ST-48 what is trusted", () => {
+describe("ST-48 trustedProxies", () => {
   const make = (...trustedProxies: readonly string[]) => App.make([seen], { trustedProxies });
 
   it.each([
@@ -153,7 +153,7 @@ describe("ST-48 what is trusted", () => {
     "unix:",
     "",
     "host",
-  ])("%j is refused", (proxy) => {
+  ])("refuses %j", (proxy) => {
     expect(() => make("10.0.0.1", proxy)).toThrow(
       `trusted proxy ${JSON.stringify(proxy)} is no address, range or unix:<path>`,
     );
@@ -164,7 +164,7 @@ describe("ST-48 what is trusted", () => {
     (proxy) => expect(() => make(proxy)).not.toThrow(),
   );
 
-  it("is told by one of two headers", () => {
+  it("uses one of two headers", () => {
     const proxyHeader = "via" as "forwarded";
     expect(() => App.make([seen], { proxyHeader })).toThrow(
       'proxyHeader is "x-forwarded-for" or "forwarded", and not "via"',
@@ -180,7 +180,7 @@ describe("addresses", () => {
     fc.stringMatching(/^[0-9a-fA-F:.]{0,30}$/),
   );
 
-  it("are those the platform knows", () => {
+  it("are parsed as the platform parses them", () => {
     fc.assert(
       fc.property(text, (text) => {
         expect(addressBytes(text) !== undefined).toBe(isIP(text) !== 0);
@@ -188,11 +188,11 @@ describe("addresses", () => {
     );
   });
 
-  it("stand in the ranges the platform says", () => {
+  it("are in the ranges that the platform reports", () => {
     const range = fc.oneof(
       fc.tuple(fc.ipV4(), fc.integer({ min: 0, max: 32 }), fc.ipV4()),
       fc.tuple(fc.ipV6(), fc.integer({ min: 0, max: 128 }), fc.ipV6()),
-      // Two that begin alike.
+      // Two that begin with the same text.
       fc
         .tuple(fc.ipV4(), fc.integer({ min: 0, max: 32 }))
         .map(([net, bits]) => [net, bits, net.replace(/\d+$/, "7")] as const),
@@ -210,7 +210,7 @@ describe("addresses", () => {
   });
 });
 
-it("nothing is asked of a peer where no proxy is trusted", async () => {
+it("the address of a peer is not read when no proxy is trusted", async () => {
   const depends = Dep.map(client, (address) => address);
   const route = get(Path.root, { inputs: { depends }, returns: Returns.text }, ({ depends }) => depends);
   expect((await Test.call(Test.app([route]), "GET", "/", { peer: "192.0.2.1" })).body).toBe("192.0.2.1");

@@ -1,4 +1,4 @@
-/** A raise is a 500 that tells nothing, and a log line that tells where and of what kind (7.2, 7.6; RF-07, LG-11). */
+/** An exception is a 500 without details; the log line has its place and type (7.2, 7.6; RF-07, LG-11). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
@@ -68,7 +68,7 @@ const places: readonly (readonly [where: string, routes: readonly Route[], optio
   ["the not-found answer, later", [], { notFound: async () => raise() }],
 ];
 
-describe("RF-07 a raise tells the client nothing, and the log neither its message", () => {
+describe("RF-07 the answer to an exception has no details, and the log does not have its message", () => {
   it.each(places)("in %s", async (_where, routes, options) => {
     logWith({ level: "debug" });
     const as = routes[0]?.inputs["x"]?.node.body?.as;
@@ -96,7 +96,7 @@ describe("RF-07 a raise tells the client nothing, and the log neither its messag
     expect(messages("info")).toEqual(["GET /x 500"]);
   });
 
-  it("LG-11 in a check of readiness: a bug, and no 503", async () => {
+  it("LG-11 in a readiness check: a bug, and no 503", async () => {
     const routes = Health.routes([Health.check("db", raise), Health.check("cache", () => Result.error("no"))]);
     const { status, body } = await Test.call(Test.app(routes), "GET", "/readyz");
     expect([status, body]).toEqual([500, internal]);
@@ -125,7 +125,7 @@ describe("RF-07 a raise tells the client nothing, and the log neither its messag
   });
 });
 
-describe("whatever is thrown is a 500, and never a rejection", () => {
+describe("any thrown value is a 500, and app.fetch never rejects", () => {
   const unnamed = Object.assign(new Error("x"), { constructor: undefined });
   const odd: readonly (readonly [what: string, thrown: unknown, kind: string])[] = [
     ["undefined", undefined, "undefined"],
@@ -160,7 +160,7 @@ describe("whatever is thrown is a 500, and never a rejection", () => {
     expect(kinds).toEqual([kind, kind]);
   });
 
-  it("an answer of the application's own that is none", async () => {
+  it("an answer object of the application that is not valid", async () => {
     for (const answer of [
       undefined,
       null,
@@ -179,7 +179,7 @@ describe("whatever is thrown is a 500, and never a rejection", () => {
   });
 });
 
-describe("a refusal thrown is answered like one returned", () => {
+describe("a thrown refusal is answered like a returned one", () => {
   const gone = Refusal.code("gone", { status: 410, doc: "It went." });
   const refuses = [gone];
   const throws = (): never => {
@@ -209,7 +209,7 @@ describe("a refusal thrown is answered like one returned", () => {
   });
 });
 
-/** What a database says may be told: it holds no value of a parameter or a row. */
+/** What may be logged of a database error: it has no value of a parameter or a row. */
 const failures = [
   [{ kind: "conflict", constraint: "orders_key" }, "error", "internal: a constraint is violated: orders_key"],
   [
@@ -230,7 +230,7 @@ const failures = [
   ],
 ] as const;
 
-describe.each(failures)("a failure of the database that nobody handles: %j", (failure, level, detail) => {
+describe.each(failures)("a database error that the application does not catch: %j", (failure, level, detail) => {
   const code = detail.slice(0, detail.indexOf(":"));
   const fail = (): never => {
     throw new DatabaseError(failure);
@@ -244,14 +244,14 @@ describe.each(failures)("a failure of the database that nobody handles: %j", (fa
     request_id: expect.any(String),
   };
 
-  it("7.5 in a handler is one line, with what it was", async () => {
+  it("7.5 in a handler is one log line, with the database's error code", async () => {
     const app = Test.app([get(Path.of("x"), text, fail)]);
     const answered = await Test.call(app, "GET", "/x");
     expect([answered.status, answered.headers.get("retry-after")]).toEqual(code === "busy" ? [503, "1"] : [500, null]);
     expect(loud()).toMatchObject([{ ...told, message: `GET /x: ${detail}`, "http.route": "/x" }]);
   });
 
-  it("7.5 in a stream's producer, too", async () => {
+  it("7.5 in the producer of a stream is one too", async () => {
     const kind = Event.text("word");
     const app = App.make([
       get(Path.of("x"), { returns: Returns.events([kind]) }, () => async (send) => {
@@ -265,7 +265,7 @@ describe.each(failures)("a failure of the database that nobody handles: %j", (fa
     ]);
   });
 
-  it("7.5 and in a socket's handler", async () => {
+  it("7.5 in the handler of a WebSocket is one too", async () => {
     const words = Socket.protocol({ server: Socket.text, client: Socket.text });
     const app = Test.app([get(Path.of("x"), { returns: Returns.websocket(words) }, () => fail)]);
     await Test.websocket(app, words, "/x", (socket) => socket.receive());
@@ -275,7 +275,7 @@ describe.each(failures)("a failure of the database that nobody handles: %j", (fa
   });
 });
 
-it("a refusal that is thrown where nobody is answered any more is told by its detail", async () => {
+it("a refusal that is thrown after the answer is logged with its detail", async () => {
   const gone = Refusal.code("gone", { status: 410, doc: "It went." });
   async function* parts() {
     yield new TextEncoder().encode("a");

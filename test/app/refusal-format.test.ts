@@ -1,4 +1,4 @@
-/** An app's own format of refusals: content type, status and body. */
+/** An app's own format of refusals (error responses): content type, status and body. */
 import { describe, expect, it } from "vitest";
 import * as v from "valibot";
 import {
@@ -51,7 +51,7 @@ describe("every refusal is in the app's format", () => {
     expect(JSON.parse(text)).toEqual({ errors: { body: [message] } });
   });
 
-  it("of a body, with every problem and the format's status", async () => {
+  it("also for a body, with every problem and the format's status", async () => {
     const { status, text } = await answered(realWorld, "POST", "/orders", {}, { item: "", quantity: "x" });
     expect(status).toBe(422);
     expect(JSON.parse(text)).toEqual({
@@ -59,7 +59,7 @@ describe("every refusal is in the app's format", () => {
     });
   });
 
-  it("of another origin, and keeps the headers of a code", async () => {
+  it("also for another origin, and it keeps the headers of a code", async () => {
     const app = Test.app(routes, { refusalFormat: page, codes: [gone] });
     const headers = { origin: "https://elsewhere.example" };
     const crossed = await Test.call(app, "POST", "/orders", { headers, body: {} });
@@ -76,20 +76,20 @@ describe("every refusal is in the app's format", () => {
     expect(text).toBe(`<h1>410 gone</h1><p>Sold.</p><i>${headers.get("x-request-id")}</i>`);
   });
 
-  it("of HEAD: the head of GET, and no body", async () => {
+  it("also for HEAD: the head of GET, and no body", async () => {
     const { status, text, headers } = await answered(page, "HEAD", "/gone");
     expect([status, text]).toEqual([410, ""]);
     expect(Number(headers.get("content-length"))).toBe(48);
   });
 
-  it("of a readiness check", async () => {
+  it("also for a readiness check", async () => {
     const probes = Health.routes([Health.check("db", () => Result.error("down"))]);
     const app = Test.app([...probes], { refusalFormat: realWorld });
     const { status, json } = await Test.call(app, "GET", "/readyz");
     expect([status, json()]).toEqual([503, { errors: { body: [expect.any(String)] } }]);
   });
 
-  it("lists at most maxProblems, and says how many more there are", async () => {
+  it("with at most maxProblems, and the number of the others", async () => {
     let more = -1;
     const format = RefusalFormat.text({ contentType: "text/plain", write: (one) => ((more = one.more), "") });
     await answered(format, "POST", "/orders", { maxProblems: 1 }, { item: "", quantity: "x" });
@@ -104,16 +104,16 @@ describe("middleware", () => {
     seen.push(String(answer.body));
     return { ...answer, headers: [...answer.headers, ["x-mine", "1"]] };
   };
-  it("sees a refusal as it is sent, and adds to it", async () => {
+  it("sees a refusal as it is sent, and can add headers to it", async () => {
     const { text, headers } = await answered(realWorld, "GET", "/gone", { middleware: [outer] });
     expect(text).toBe('{"errors":{"body":["Sold."]}}');
     expect([seen.pop(), headers.get("x-mine")]).toEqual([text, "1"]);
   });
-  it("replaces the body of one", async () => {
+  it("can replace the body of a refusal", async () => {
     const own: Middleware = async (_request, next) => ({ ...(await next()), body: "mine" });
     expect((await answered(realWorld, "GET", "/gone", { middleware: [own] })).text).toBe("mine");
   });
-  it("refuses, or raises, in the format too", async () => {
+  it("refuses, or throws, in the format too", async () => {
     const refusing: Middleware = async () => Answer.refusal(refuse(gone, "By middleware."));
     const raising: Middleware = async (_request, next) => {
       await next();
@@ -129,7 +129,7 @@ describe("middleware", () => {
   });
 });
 
-describe("a format that fails", () => {
+describe("a refusal format that throws", () => {
   const shape = v.object({ text: v.string() });
   const raise = (error: unknown) => () => {
     throw error;
@@ -143,7 +143,7 @@ describe("a format that fails", () => {
     ["writes another shape", wrong(() => ({ text: 5 }))],
     ["writes later", wrong(async () => ({ text: "" }))],
     ["writes text that is none", RefusalFormat.text({ contentType: "text/plain", write: (() => 5) as never })],
-  ])("%s: 500 in the framework's own format, told in the log", async (_what, format) => {
+  ])("%s: 500 in the framework's own format, with a log line", async (_what, format) => {
     for (const target of ["/gone", "/raised", "/none"]) {
       const { status, text, type } = await answered(format, "GET", target);
       expect([status, type, JSON.parse(text).error]).toEqual([500, "application/json", "internal"]);
@@ -155,7 +155,7 @@ describe("a format that fails", () => {
     expect(JSON.stringify(told)).not.toContain("secret");
   });
 
-  it("for one refusal: its 500 is in the format", async () => {
+  it("for one refusal only: its 500 is in the format", async () => {
     const format = RefusalFormat.text({
       contentType: "text/plain",
       write: ({ error }) => {
@@ -192,7 +192,7 @@ describe("problem details (RFC 9457)", () => {
     expect(JSON.parse(answer.text)).toEqual(body);
   });
 
-  it("with types of its own: the title is what the code means", async () => {
+  it("with its own types: the title is the meaning of the code", async () => {
     const format = RefusalFormat.problemDetails({
       type: (code) => `https://x.example/${code}`,
       statuses: { gone: 404 },
@@ -221,7 +221,7 @@ describe("problem details (RFC 9457)", () => {
   });
 });
 
-describe("a wrong format is refused at start", () => {
+describe("App.make refuses a wrong format", () => {
   const write = () => ({});
   const shape = v.object({});
   it.each([
@@ -241,7 +241,7 @@ describe("a wrong format is refused at start", () => {
   ])("text of %j", (options, sentence) => {
     expect(() => RefusalFormat.text(options as never)).toThrow(sentence);
   });
-  it("problemDetails of a type that is no function", () => {
+  it("problemDetails with a type that is not a function", () => {
     expect(() => RefusalFormat.problemDetails({ type: "https://x" as never })).toThrow("type is a function");
   });
   it.each([
@@ -261,7 +261,7 @@ describe("a wrong format is refused at start", () => {
       expect(() => Openapi.document(routes, { refusalFormat: refusalFormat as never })).toThrow(sentence);
     }
   });
-  it("a name of Object's own is no code", () => {
+  it("a name of a member of Object.prototype is not a code", () => {
     const format = RefusalFormat.problemDetails({ statuses: JSON.parse('{"__proto__": 422, "toString": 422}') as {} });
     expect(() => App.make(routes, { refusalFormat: format, codes: [gone] })).toThrow('"toString", which is no code');
   });

@@ -23,7 +23,7 @@ const other: Middleware = async (_request, next) => {
   await next();
   return Answer.refusal(refuse(shut, "Shut.", { detail: "by the operator" }));
 };
-/** Lines of details by their message, and what the access line says. */
+/** Detail lines by their message, and the fields of the access line. */
 async function told(middleware: readonly Middleware[], route: Route = refusing) {
   await Test.call(Test.app([route], { middleware, codes: [shut] }), "GET", "/");
   const all = lines();
@@ -41,7 +41,7 @@ async function told(middleware: readonly Middleware[], route: Route = refusing) 
 }
 const sold = ["warn", "GET /: gone: sold by the night job", "gone"];
 
-describe("a refusal that middleware answers something else for: in the log", () => {
+describe("a refusal that middleware replaces, in the log", () => {
   const same: Middleware = async (_request, next) => {
     const answer = await next();
     return { ...answer, headers: [...answer.headers, ["x-mine", "1"]] };
@@ -65,20 +65,23 @@ describe("a refusal that middleware answers something else for: in the log", () 
       [["error", "GET /: internal: it raised", "internal"], sold],
       [500, "internal", "gone"],
     ],
-  ] as const)("is told with its detail, and what was answered: %s", async (_what, middleware, details, access) => {
-    expect(await told(middleware)).toEqual({ details, access });
-  });
+  ] as const)(
+    "is logged with its detail, and with what was answered: %s",
+    async (_what, middleware, details, access) => {
+      expect(await told(middleware)).toEqual({ details, access });
+    },
+  );
 });
 
-describe("a refusal that middleware answers something else for: of a bug, and late", () => {
-  it("also the one of a bug", async () => {
+describe("a refusal that middleware replaces: a bug's, and a late one's", () => {
+  it("is logged also when it is the 500 of a bug", async () => {
     expect(await told([page], wrong)).toEqual({
       details: [["error", "GET /: internal: an answer that is neither built with Answer nor a Response", "internal"]],
       access: [500, "internal", undefined],
     });
   });
 
-  it("also one that comes when the answer has gone", async () => {
+  it("is logged also when it arrives after the answer", async () => {
     let go: () => void = () => {};
     let late: Promise<unknown> | undefined;
     const slow = get(Path.root, { returns: Returns.text, refuses: [gone] }, async () => {

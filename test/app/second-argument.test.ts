@@ -1,4 +1,4 @@
-/** What `app.fetch` is given beside the request: a `Connection`, or the object that a runtime passes, and a Worker's context. */
+/** The second argument of `app.fetch`: a `Connection`, the object that a runtime passes, or the context of a Worker. */
 import { App, Log, Path, Returns, after, body, get, peer, post } from "usher-http";
 import { expect, it } from "vitest";
 
@@ -45,22 +45,25 @@ it.each<readonly [string, object, string]>([
   ["a peer that is no text", { peer: { address: "192.0.2.1" } }, ""],
   ["an object that raises", raising, ""],
   ["an object without a prototype", Object.create(null) as object, ""],
-])("takes the address of %s", async (_name, given, expected) => {
+])("app.fetch takes the client's address from %s", async (_name, given, expected) => {
   const response = await app.fetch(request(), given);
   expect([response.status, await response.text()]).toEqual([200, `(${expected})`]);
 });
 
-it.each(["GET", "POST"])("the context of a Worker keeps a %s until it is answered, and no longer", async (method) => {
-  const read = post(Path.root, { inputs: { body }, returns: Returns.text }, ({ body }) => `${body.length}`);
-  const kept: Promise<unknown>[] = [];
-  const waitUntil = (work: Promise<unknown>): void => void kept.push(work);
-  const asked = new Request("http://localhost/", method === "GET" ? { method } : { method, body: "text" });
-  const { fetch } = App.make([get(Path.root, { returns: Returns.text }, async () => "4"), read]);
-  expect(await (await fetch(asked, {}, { waitUntil })).text()).toBe("4");
-  expect(await Promise.all(kept)).toHaveLength(1);
-});
+it.each(["GET", "POST"])(
+  "waitUntil of a Worker's context keeps a %s until it is answered, and no longer",
+  async (method) => {
+    const read = post(Path.root, { inputs: { body }, returns: Returns.text }, ({ body }) => `${body.length}`);
+    const kept: Promise<unknown>[] = [];
+    const waitUntil = (work: Promise<unknown>): void => void kept.push(work);
+    const asked = new Request("http://localhost/", method === "GET" ? { method } : { method, body: "text" });
+    const { fetch } = App.make([get(Path.root, { returns: Returns.text }, async () => "4"), read]);
+    expect(await (await fetch(asked, {}, { waitUntil })).text()).toBe("4");
+    expect(await Promise.all(kept)).toHaveLength(1);
+  },
+);
 
-it("a Worker's context sends the spans of a request once it is answered, and once more what its work after that leaves", async () => {
+it("waitUntil of a Worker's context sends the spans of a request after its answer, and again after its `after` tasks", async () => {
   const log: string[] = [];
   const done = async (): Promise<void> => {};
   const trace = { tracer: { open: () => undefined }, flush: async () => void log.push("flushed"), shutdown: done };

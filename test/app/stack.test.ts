@@ -1,4 +1,4 @@
-/** What a debugger shows of a request's life: few steps between the listener and the handler. */
+/** The stack that a debugger shows in a handler: few frames between the listener and the handler. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Codec, Path, Query, Returns, get, json, post } from "usher-http";
@@ -31,7 +31,7 @@ describe("the stack of a handler", () => {
     ["a GET", "/bare", undefined],
     ["a GET with inputs", "/inputs?page=3", undefined],
     ["a POST with a body", "/body", JSON.stringify({ item: "tea" })],
-  ])("has fewer than twelve frames of the framework's for %s", async (_what, path, body) => {
+  ])("has fewer than twelve frames of the framework for %s", async (_what, path, body) => {
     const init = body === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body };
     const { port } = await start(routes);
     const response = await fetch(`http://127.0.0.1:${port}${path}`, init);

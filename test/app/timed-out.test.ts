@@ -1,4 +1,4 @@
-/** What becomes of the work of a request whose deadline passes: what it acquired, what it commits, its middleware, its stream. */
+/** The work of a request whose deadline expires: acquired values, commits, middleware and streams. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   Answer,
@@ -23,8 +23,8 @@ import { lines, messages } from "../support/logs.ts";
 
 holdClock();
 
-describe("what runs after a request that timed out", () => {
-  it("is told so: releases, also of what was acquired too late, and tasks that always run", async () => {
+describe("releases and tasks after a request that timed out", () => {
+  it("get `timedOut`: also releases of late values, and tasks that always run", async () => {
     const told: unknown[] = [];
     const ready = gate();
     const first = Dep.scoped(
@@ -62,7 +62,7 @@ describe("what runs after a request that timed out", () => {
     expect(told.slice(2)).toEqual([["late", "timed out"]]);
   });
 
-  it("is dropped where the late handler adds it", async () => {
+  it("a task that the late handler adds is dropped", async () => {
     const told: string[] = [];
     const ready = gate();
     const route = get(at, { inputs: { after }, returns: Returns.text }, async ({ after }) => {
@@ -87,7 +87,7 @@ describe("what runs after a request that timed out", () => {
       },
       "failed",
     ],
-  ] as const)("of a task, by %s: as it ended", async (_what, end, how) => {
+  ] as const)("a task sees how the request ended, through %s", async (_what, end, how) => {
     const told: unknown[] = [];
     const route = get(at, { inputs: { after }, returns: Returns.text }, ({ after }) => {
       after(({ how }) => told.push(how), { always: true });
@@ -98,7 +98,7 @@ describe("what runs after a request that timed out", () => {
   });
 });
 
-describe("what is kept before the answer", () => {
+describe("a commit before the answer", () => {
   /** A transaction whose end waits, like that of a database. */
   function bank(): { readonly told: string[]; readonly end: () => void; readonly tx: Dep<string> } {
     const told: string[] = [];
@@ -119,7 +119,7 @@ describe("what is kept before the answer", () => {
     return { told, end: ended.open, tx };
   }
 
-  it("is rolled back where the deadline passes in the handler, and the answer does not wait for it", async () => {
+  it("becomes a rollback if the deadline expires in the handler, and the answer does not wait for it", async () => {
     const { told, end, tx } = bank();
     const route = post(at, { inputs: { tx }, returns: Returns.text }, never);
     const answer = (await asked(route, { deadlineMs: 50 }, 70, { method: "POST" })) as Response;
@@ -130,7 +130,7 @@ describe("what is kept before the answer", () => {
     expect(told).toEqual(["rolled back?", "rolled back", "released: timed out"]);
   });
 
-  it("is answered as unknown where the deadline passes while it commits", async () => {
+  it("is answered 503 outcome_unknown if the deadline expires during the commit", async () => {
     const { told, end, tx } = bank();
     const route = post(at, { inputs: { tx }, returns: Returns.text }, () => "paid");
     const answer = (await asked(route, { deadlineMs: 50 }, 70, { method: "POST" })) as Response;
@@ -147,7 +147,7 @@ describe("what is kept before the answer", () => {
     expect(messages("warn")).toEqual(["POST /x: its handler answered 200 after its deadline, which is not sent"]);
   });
 
-  it("stays the handler's refusal while that is rolled back", async () => {
+  it("keeps the handler's refusal as the answer during the rollback", async () => {
     const { told, end, tx } = bank();
     const route = post(at, { inputs: { tx }, returns: Returns.text }, () => refuse(Refusal.invalid) as never);
     expect(statusOf(await asked(route, { deadlineMs: 50 }, 70, { method: "POST" }))).toBe(400);
@@ -162,7 +162,7 @@ const marked: Middleware = async (_request, next) => {
   return { ...answer, headers: [...answer.headers, ["x-seen", String(answer.status)]] };
 };
 
-it("middleware gets the answer of its route where that is in time", async () => {
+it("middleware receives the answer of its route when it is in time", async () => {
   const ready = gate<string>();
   const route = get(at, text, () => ready.passed);
   const answer = App.make([route], { deadlineMs: 500, middleware: [marked, marked] }).fetch(new Request("http://h/x"));
@@ -173,7 +173,7 @@ it("middleware gets the answer of its route where that is in time", async () => 
 });
 
 describe("middleware of a request whose deadline passes", () => {
-  it("gets the 503 as the answer of its route", async () => {
+  it("receives the 503 as the answer of its route", async () => {
     const answer = await asked(get(at, text, never), { deadlineMs: 50, middleware: [marked, marked] }, 70);
     expect([statusOf(answer), (answer as Response).headers.get("x-seen")]).toEqual([503, "503, 503"]);
   });
@@ -203,7 +203,7 @@ describe("middleware of a request whose deadline passes", () => {
     expect(lines().filter(({ message }) => message === "GET /x 503")).toHaveLength(1);
   });
 
-  it("is not sent nor logged where it answers after that", async () => {
+  it("is not sent or logged if it answers after that", async () => {
     const ready = gate();
     const late: Middleware = async (_request, next) => {
       const answer = await next();
@@ -241,7 +241,7 @@ describe("middleware of a request whose deadline passes", () => {
   });
 });
 
-describe("a request on a runtime whose timers belong to requests, as Workers", () => {
+describe("a request on a runtime whose timers belong to requests, such as Workers", () => {
   beforeEach(() => {
     vi.stubGlobal("WebSocketPair", Object);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -258,7 +258,7 @@ describe("a request on a runtime whose timers belong to requests, as Workers", (
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("leaves no timer where it is answered before", async () => {
+  it("leaves no timer when it is answered earlier", async () => {
     const ready = gate<string>();
     const answer = App.make([get(at, text, () => ready.passed)], { deadlineMs: 50 }).fetch(new Request("http://h/x"));
     await passes(10);
@@ -266,7 +266,7 @@ describe("a request on a runtime whose timers belong to requests, as Workers", (
     expect([(await answer).status, vi.getTimerCount()]).toEqual([200, 0]);
   });
 
-  it("gives its middleware a second more, and has one timer", async () => {
+  it("gives its middleware one more second, and has one timer", async () => {
     const after503: Middleware = async (_request, next) => {
       await next();
       return never();
@@ -280,7 +280,7 @@ describe("a request on a runtime whose timers belong to requests, as Workers", (
   });
 });
 
-describe("a body that the handler reads as it arrives", () => {
+describe("a body that the handler reads as a stream", () => {
   const upload = bodyStream({ max: 10 });
   const arriving = (): RequestInit => {
     const body = new ReadableStream<Uint8Array>({ start: (to) => to.enqueue(new Uint8Array(3)) });
@@ -294,14 +294,14 @@ describe("a body that the handler reads as it arrives", () => {
     });
   const first = { ok: true, value: new Uint8Array(3) };
 
-  it("is not at its end where the deadline passes: its read fails", async () => {
+  it("a read fails, and does not end, when the deadline expires", async () => {
     const told: unknown[] = [];
     expect(statusOf(await asked(reading(told), { deadlineMs: 50 }, 70, arriving()))).toBe(503);
     await settle();
     expect(told).toEqual([first, cut, cut]);
   });
 
-  it("nor where middleware answers", async () => {
+  it("a read fails also when middleware has answered", async () => {
     const told: unknown[] = [];
     const early: Middleware = async (_request, next) => {
       void next();
@@ -322,7 +322,7 @@ describe("an event stream", () => {
       await never();
     });
 
-  it("has no deadline of the app's", async () => {
+  it("does not have the app's deadline", async () => {
     const answer = (await asked(stream(), { deadlineMs: 50 }, 10_000)) as Response;
     const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
     expect(new TextDecoder().decode((await reader.read()).value)).toContain("one");
@@ -331,7 +331,7 @@ describe("an event stream", () => {
     expect(await Promise.race([next, settle()])).toBe(undefined);
   });
 
-  it("ends at that of its route, and its releases are told", async () => {
+  it("ends at the deadline of its route, and its releases get `timedOut`", async () => {
     const told: unknown[] = [];
     const held = Dep.scoped(
       {},
@@ -363,7 +363,7 @@ describe("an event stream", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("ends at that of its route where it is compressed, too", async () => {
+  it("ends at the deadline of its route, also when it is compressed", async () => {
     const app = App.make([stream(own(500))], { middleware: [Compress.make()] });
     const { body, headers } = await app.fetch(new Request("http://h/x", { headers: { "accept-encoding": "gzip" } }));
     expect(headers.get("content-encoding")).toBe("gzip");
@@ -374,7 +374,7 @@ describe("an event stream", () => {
     expect(await whole).toBe("event: tick\ndata: one\n\n");
   });
 
-  it("that ends before leaves no timer", async () => {
+  it("leaves no timer when it ends earlier", async () => {
     const route = get(at, { returns: Returns.events([tick]), meta: own(500) }, () => async (send) => {
       await send(Event.make(tick, "one"));
     });

@@ -1,4 +1,4 @@
-/** What the application answered and had not declared: answered, logged as a bug, and a test fails on it (7.2). */
+/** An answer that a route does not declare is sent and logged as a bug, and Test.call throws (7.2). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Answer, App, Codec, Dep, Path, Query, Refusal, Returns, Test, answer, get, put, refuse } from "usher-http";
@@ -29,7 +29,7 @@ const input = put(
 );
 const built = put(users, { returns: Returns.response }, () => Answer.refusal(refuse(gone)));
 
-describe("is answered, logged at error and raised by Test.call", () => {
+describe("an undeclared answer is sent, logged at error level, and Test.call throws it", () => {
   it.each([
     ["AN-06", "a status no list has", stray, 202, "PUT /users/{name} answered 202, which its Returns does not list"],
     ["AN-06", "an empty one", strayEmpty, 201, "PUT /users/{name} answered 201, which its Returns does not list"],
@@ -78,8 +78,8 @@ describe("is answered, logged at error and raised by Test.call", () => {
   });
 });
 
-describe("no bug is", () => {
-  it("AN-04 a status of the list", async () => {
+describe("these answers are no bug", () => {
+  it("AN-04 a status that the route lists", async () => {
     const listed = put(users, { returns: Returns.jsonResponse(v.string(), { 200: "Replaced.", 201: "Made." }) }, () =>
       answer(201, "made"),
     );
@@ -101,13 +101,13 @@ describe("no bug is", () => {
     },
   );
 
-  it("RF a response of any status", async () => {
+  it("RF a Response of any status", async () => {
     const teapot = get(Path.root, { returns: Returns.response }, () => Answer.make("tea", { status: 418 }));
     expect((await Test.call(Test.app([teapot]), "GET", "/")).status).toBe(418);
   });
 });
 
-it("RF a not-found answer's code is one of the app's codes", async () => {
+it("RF the code of a not-found answer is one of the app's codes", async () => {
   const options = { notFound: () => Answer.refusal(refuse(gone, "It went.")) };
   const declared = await Test.call(Test.app([], { ...options, codes: [gone] }), "GET", "/x");
   expect([declared.status, declared.body]).toEqual([410, '{"error":"gone","message":"It went."}']);

@@ -1,11 +1,11 @@
-/** The way of a request through the source: how many files a warm GET enters, and how often it changes the folder. */
+/** The path of a request through the source: how many files a warm GET enters, and how often the folder changes. */
 import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { runtimes } from "../support/runtimes.ts";
 
-// These may only fall: the aim is 20 files and 15 changes.
+// These may only fall: the goal is 20 files and 15 changes.
 const maxFiles = 32;
 const maxChanges = 55;
 

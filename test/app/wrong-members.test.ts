@@ -1,4 +1,4 @@
-/** What JavaScript can get wrong in a route and in `App.make`: each is a sentence that names the route and the member. */
+/** Mistakes of JavaScript callers in a route and in `App.make`: each message names the route and the member. */
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { App, Dep, Health, Meta, Path, Query, Refusal, Returns, Route, get } from "usher-http";
@@ -29,10 +29,10 @@ function refused(make: () => unknown): unknown {
   return thrown instanceof Error ? thrown.message : "nothing";
 }
 
-/** A route whose declaration has one member of another type. */
+/** A route whose declaration has one member of a wrong type. */
 const withMember = (member: object): Route => get(at, { ...right, ...member } as never, hello as never);
 
-describe.each(wrong)("%s", (kind, value) => {
+describe.each(wrong)("%s in place of a declared value", (kind, value) => {
   it.each([
     ["returns", withMember({ returns: value }), "one of Returns"],
     ["refuses", withMember({ refuses: value }), "a list of codes of Refusal.code"],
@@ -40,14 +40,14 @@ describe.each(wrong)("%s", (kind, value) => {
     ["tags", withMember({ tags: value }), "a list of texts"],
     ["meta", withMember({ meta: value }), "made from Meta.empty"],
     ["its handler", get(at, right, value as never), "a function"],
-  ] as const)("as %s %#", (member, route, what) => {
+  ] as const)("in the member %s %#", (member, route, what) => {
     const said = String(refused(() => App.make([route])));
     expect(said).toMatch(/^App\.make: GET \/a: /);
     expect(said).toContain(`${member} is `);
     expect(said).toContain(`, and not ${what}`);
   });
 
-  it("as an input, and below one", () => {
+  it("in an input, and in an input below it", () => {
     const input = "and not an input: one of Query, Header, json, param, Dep";
     expect(refused(() => App.make([withMember({ inputs: { x: value } })]))).toBe(
       `App.make: GET /a: the input x is ${kind}, ${input}`,
@@ -58,16 +58,16 @@ describe.each(wrong)("%s", (kind, value) => {
     );
   });
 
-  it("as a route, and as the list of routes", () => {
+  it("in a route, and in the list of routes", () => {
     expect(refused(() => App.make([value] as never))).toMatch(/^App\.make: the route 0 of the list is /);
     expect(refused(() => App.make(value as never))).toBe(`App.make: the routes are ${kind}, and not a list of routes`);
   });
 
-  it.each(["resources", "codes"])("as %s of an app", (name) => {
+  it.each(["resources", "codes"])("in %s of an app", (name) => {
     expect(refused(() => App.make([], { [name]: value }))).toBe(`App.make: ${name} is ${kind}, and not a list`);
   });
 
-  it.each(["trustedOrigins", "trustedProxies"])("as %s of an app", (name) => {
+  it.each(["trustedOrigins", "trustedProxies"])("in %s of an app", (name) => {
     const sentence = `App.make: ${name} is ${kind}, and not a list of texts`;
     expect(refused(() => App.make([], { [name]: value }))).toBe(sentence);
   });
@@ -76,7 +76,7 @@ describe.each(wrong)("%s", (kind, value) => {
 it.each([
   ["a path parameter", Path.int("id"), "is a parameter of Path: write param(…) of it"],
   ["a schema", v.number(), "is a schema: write json(…) of it, or Query.required(name, …)"],
-])("as an input, %s says what to write", (_what, value, said) => {
+])("as an input, %s gets a message that says what to write", (_what, value, said) => {
   const inputs = { x: value } as never;
   expect(refused(() => App.make([get(at, { inputs, returns: Returns.text }, hello)]))).toBe(
     `App.make: GET /a: the input x ${said}`,
@@ -90,32 +90,32 @@ it.each([
 it.each([
   ["a list of routes", Health.routes(), "is a list: write `...` before it"],
   ["a group", Route.group({}), "is a group: list the routes that it made"],
-])("as a route, %s says what to write", (_what, value, said) => {
+])("as a route, %s gets a message that says what to write", (_what, value, said) => {
   expect(refused(() => App.make([value] as never))).toBe(`App.make: the route 0 of the list ${said}`);
 });
 
-it("a code of an input that is none", () => {
+it("a code of an input that is not a code is refused", () => {
   const user = Dep.join({}, hello, { refuses: [Refusal.notFound, "gone"] as never });
   expect(refused(() => App.make([withMember({ inputs: { user } })]))).toBe(
     "App.make: GET /a: the input user is made from codes: refuses[1] is a string, and not a code of Refusal.code",
   );
 });
 
-it("an error of declarations prints each mistake once", () => {
+it("an error about declarations lists each mistake once", () => {
   const made = () => App.make([withMember({ returns: 1 }), withMember({ refuses: 2 })]);
   const printed = inspect(thrownBy(made));
   expect(printed.match(/returns is a number/g)).toHaveLength(1);
   expect(printed.match(/refuses is a number/g)).toHaveLength(1);
 });
 
-it("a route without its path or its declaration", () => {
+it("a route without its path or its declaration is refused", () => {
   expect(refused(() => get(undefined as never, right, hello))).toBe("a route of GET: its path is not made by Path.of");
   expect(refused(() => get(at, undefined as never, hello as never))).toBe(
     "GET /a: its second argument is no object with `returns`",
   );
 });
 
-it("inputs that share others deeply are looked at once each", () => {
+it("inputs that share others deeply are each visited once", () => {
   let shared: Dep.Dep<unknown> = Dep.return(1);
   for (let depth = 0; depth < 60; depth++) shared = Dep.all({ a: shared, b: shared });
   expect(refused(() => App.make([withMember({ inputs: { shared } })]))).toBe("nothing");

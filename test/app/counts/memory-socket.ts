@@ -1,6 +1,6 @@
 import { Duplex } from "node:stream";
 
-/** A connection in memory, whose client is this program: what a request costs is then of the server alone. */
+/** A connection in memory whose client is this program, so that only the server's work is counted. */
 export class MemorySocket extends Duplex {
   readonly remoteAddress = "127.0.0.1";
   #length = 0;
@@ -33,7 +33,7 @@ export class MemorySocket extends Duplex {
     this.#onAnswer();
   }
 
-  // What node:http calls on a socket of the network.
+  // The methods that node:http calls on a network socket.
   setTimeout(): this {
     return this;
   }
@@ -43,7 +43,7 @@ export class MemorySocket extends Duplex {
   unref(): void {}
 }
 
-/** The length of a whole response, by its head. */
+/** The length of a whole response, computed from its head. */
 function lengthOf(response: Buffer): number {
   const text = response.toString("latin1");
   const end = text.indexOf("\r\n\r\n") + 4;

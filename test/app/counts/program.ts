@@ -1,8 +1,8 @@
 /**
  * Run by Node 24 with `--expose-gc`: counts what a warm `GET` and a warm `POST` do, over `app.fetch` or over the Node listener,
- * and writes the counts as JSON. How fast the machine is changes none of them.
+ * and writes the counts as JSON. They do not depend on the speed of the machine.
  *
- * `program.mjs <fetch|node> <off|line>`, as `builtProgram` bundles it: the second says whether a line is written for each request.
+ * `program.mjs <fetch|node> <off|line>`, bundled by `builtProgram`. The second argument switches the access line on.
  */
 import diagnostics from "node:diagnostics_channel";
 import { Session } from "node:inspector";
@@ -79,7 +79,7 @@ async function each(count: (ask: Ask) => Promise<number>): Promise<readonly numb
   return counted;
 }
 
-/** Sends requests one after the other, each in a turn of the event loop. One promise for all: more would be counted. */
+/** Sends requests one after the other, each in its own turn of the event loop. All share one promise: more would be counted. */
 function times(count: number, ask: Ask): Promise<void> {
   let left = count;
   return new Promise((resolve) => {
@@ -89,7 +89,7 @@ function times(count: number, ask: Ask): Promise<void> {
   });
 }
 
-/** The functions of ours and of Valibot that one request calls. */
+/** The functions of the framework and of Valibot that one request calls. */
 async function functionsOf(ask: Ask): Promise<number> {
   const session = new Session();
   session.connect();
@@ -100,7 +100,7 @@ async function functionsOf(ask: Ask): Promise<number> {
   session.post("Profiler.takePreciseCoverage", (failed, { result }) => {
     if (failed !== null) throw failed;
     for (const { url, functions } of result) {
-      // The package and Valibot are in files of their own beside the program's.
+      // The package and Valibot are in files of their own next to the program's file.
       if (!url.startsWith(bundle) || url === import.meta.url) continue;
       for (const { ranges } of functions) calls += ranges[0]?.count ?? 0;
     }
@@ -109,7 +109,7 @@ async function functionsOf(ask: Ask): Promise<number> {
   return calls / requests;
 }
 
-/** The promises that one request makes, those of Node included. */
+/** The promises that one request creates, also those of Node. */
 async function promisesOf(ask: Ask): Promise<number> {
   let made = 0;
   const stop = promiseHooks.onInit(() => made++);
@@ -118,7 +118,7 @@ async function promisesOf(ask: Ask): Promise<number> {
   return made / requests;
 }
 
-/** What V8 compiles meanwhile, or a timer does, is in one of them and not in all. */
+/** The least of several runs: compilation by V8 and timers are in some runs and not in all. */
 async function leastBytes(ask: Ask): Promise<number> {
   return Math.min(await bytesOf(ask), await bytesOf(ask), await bytesOf(ask));
 }
@@ -154,7 +154,7 @@ async function overListener(): Promise<(one: Case) => Ask> {
   };
 }
 
-/** The server that listens on a port of this process, from Node's diagnostics channel at its first request. */
+/** The server that listens in this process, taken from Node's diagnostics channel at its first request. */
 function serverAt(port: number): Promise<{ emit: (name: "connection", socket: MemorySocket) => void }> {
   return new Promise((resolve) => {
     diagnostics.subscribe("http.server.request.start", (message) => resolve((message as { server: never }).server));

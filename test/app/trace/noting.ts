@@ -1,7 +1,7 @@
 import { Visitor, parseSync } from "oxc-parser";
 import type { ArrowFunctionExpression, Function } from "oxc-parser";
 
-/** A module whose functions each call `noteEntered` with the module's name first. */
+/** A module whose functions each first call `noteEntered` with the module's name. */
 export function noting(source: string, file: string): string {
   const note = `noteEntered(${JSON.stringify(file)})`;
   const insertions: (readonly [at: number, text: string])[] = [];

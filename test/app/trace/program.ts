@@ -1,5 +1,5 @@
 /**
- * Run by Node 24: serves the README's first program, with each function of the framework's source noting its file when it is
+ * Run by Node 24: serves the README's first program. Each function of the framework's source records its file when it is
  * entered, and writes the files that one warm `GET` entered, in order, as JSON.
  */
 import { readFileSync } from "node:fs";
@@ -33,7 +33,7 @@ const hello = get(
 const server = await serve([hello], { port: 0, host: "127.0.0.1", signals: false });
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-/** Asks once, and waits until the log line is written, too. */
+/** Sends one request, and waits until the log line is written. */
 function ask(): Promise<void> {
   return new Promise((resolve, reject) => {
     request({ port: server.port, host: "127.0.0.1", path: "/hello/kim", agent }, (response) => {
@@ -44,7 +44,7 @@ function ask(): Promise<void> {
 }
 
 for (let i = 0; i < 20; i++) await ask();
-// A timer of the listener may run beside one of them.
+// A timer of the listener may run during one of them.
 let files: readonly string[] | undefined;
 for (let i = 0; i < 10; i++) {
   entered.length = 0;
