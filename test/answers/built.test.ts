@@ -1,4 +1,4 @@
-/** Answers a route builds itself (contract 4.3; facts 4.2; rows AN, RT-46). AN-27 to AN-31 belong to takeovers' own issue. */
+/** Answers that a route builds itself (contract 4.3; facts 4.2; rows AN, RT-46). AN-27 to AN-31 are in takeover.test.ts. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Answer, App, Codec, Cookie, Path, Refusal, Returns, Test, get, refuse } from "usher-http";
@@ -84,7 +84,7 @@ describe("Answer: each", () => {
 });
 
 describe("Answer: cookies and bodies", () => {
-  it("CK-12 cookies go one line each, in the order set", async () => {
+  it("CK-12 each cookie has a line of its own, in the order of the calls", async () => {
     const a = Cookie.named("a", Codec.string);
     const cookies = [Cookie.make(a, "1"), Cookie.clear(Cookie.named("b", Codec.int)), Cookie.make(a, "2")];
     for (const answer of [
@@ -98,11 +98,11 @@ describe("Answer: cookies and bodies", () => {
     }
   });
 
-  it("a bodiless status has none, whatever was built", async () => {
+  it("a status without a body has no body, even if one was built", async () => {
     for (const status of [204, 205, 304]) expect((await sent(Answer.make("text", { status }))).body).toBe("");
   });
 
-  it("closeConnection is the same answer", async () => {
+  it("closeConnection changes only the connection, not the answer", async () => {
     const answer = Answer.closeConnection(Answer.make("bye"));
     expect(await sent(answer)).toEqual(await sent(Answer.make("bye")));
     const { fetch } = App.make([get(Path.of("x"), { returns: Returns.response }, () => answer)]);
@@ -111,7 +111,7 @@ describe("Answer: cookies and bodies", () => {
 });
 
 describe("a standard Response", () => {
-  it("is the answer: its status, its headers and its body", async () => {
+  it("is the answer: its status, headers and body are sent", async () => {
     const response = new Response("héllo", {
       status: 203,
       headers: [
@@ -141,7 +141,7 @@ describe("a standard Response", () => {
     expect(await sent(response)).toEqual({ status, body, headers });
   });
 
-  it("may be waited for, and streamed", async () => {
+  it("may be a promise, and may have a stream as its body", async () => {
     const parts = new ReadableStream<Uint8Array>({
       start(controller) {
         for (const text of ["a", "é", "b"]) controller.enqueue(new TextEncoder().encode(text));
@@ -153,7 +153,7 @@ describe("a standard Response", () => {
   });
 });
 
-describe("the head", () => {
+describe("the Date header", () => {
   const answers: readonly (readonly [number, Answer.Answer])[] = [
     [200, Answer.make("")],
     [204, Answer.empty()],
@@ -162,7 +162,7 @@ describe("the head", () => {
     [410, Answer.refusal(refuse(gone))],
     [499, Answer.empty({ status: 499 })],
   ];
-  it.each(answers)("AN-16 %i has the date, of the app's clock", async (status, answer) => {
+  it.each(answers)("AN-16 %i has a Date, from the app's clock", async (status, answer) => {
     const route = get(Path.of("x"), { returns: Returns.response, refuses: [gone] }, () => answer);
     for (const [options, call] of [
       [{ now: () => now }, {}],
@@ -173,7 +173,7 @@ describe("the head", () => {
     }
   });
 
-  it("AN-16 a 405 and a 308 have it; a 5xx has none", async () => {
+  it("AN-16 a 405 and a 308 have a Date; a 5xx has none", async () => {
     const routes = [get(Path.of("x"), { returns: Returns.response }, () => Answer.empty({ status: 503 }))];
     const app = Test.app(routes, { now: () => now, trailingSlash: "redirect" });
     for (const [method, target, status] of [
@@ -192,7 +192,7 @@ describe("the head", () => {
     }
   });
 
-  it("AN-16 the date goes with the clock where no other is given", async () => {
+  it("AN-16 Date follows the clock if the answer has none of its own", async () => {
     const before = Math.floor(Date.now() / 1000) * 1000;
     const route = get(Path.of("x"), { returns: Returns.text }, () => "");
     const date = Date.parse((await Test.call(Test.app([route]), "GET", "/x")).headers.get("date") as string);

@@ -1,4 +1,4 @@
-/** What no handler may set: the answer is a 500, and nothing of it is sent (contract 4.3 rule 4; rows AN-09 to AN-13). */
+/** Headers that no handler may set: the answer is a 500, and nothing of it is sent (contract 4.3 rule 4; rows AN-09 to AN-13). */
 import { describe, expect, it } from "vitest";
 import { Answer, Codec, Cookie, Path, Refusal, Returns, Test, addHeader, get, refuse, setCookie } from "usher-http";
 import type { Route } from "usher-http";
@@ -30,7 +30,7 @@ const adds = (...headers: readonly Pair[]) =>
     return "handled";
   });
 
-/** It is a 500 whose log line says why, and neither the value nor the handler's own answer is in it. */
+/** Expects a 500 whose log line has the reason, without the value and without the handler's own answer. */
 async function stopped(route: Route, why: string): Promise<void> {
   const { status, body, headers } = await Test.call(Test.app([route]), "GET", "/x");
   expect([status, body, headers.get("content-type")]).toEqual([500, internal, "application/json"]);
@@ -47,11 +47,11 @@ describe("a header only the framework writes", () => {
     await stopped(builds(["x-fine", value], [name, value]), why);
   });
 
-  it.each(owned)("AN-10 %s added by the handler", async (name) => {
+  it.each(owned)("AN-10 %s, added by the handler", async (name) => {
     await stopped(adds([name, value]), `a header only the framework writes: ${JSON.stringify(name)}`);
   });
 
-  it("AN-09 upgrade is the application's on a 426, which says with it what it would answer", async () => {
+  it("AN-09 Upgrade is allowed on a 426, where it names the protocol that the server accepts", async () => {
     const route = get(Path.of("x"), { returns: Returns.response }, () =>
       Answer.empty({ status: 426, headers: [["Upgrade", "echo/1"]] }),
     );
@@ -59,7 +59,7 @@ describe("a header only the framework writes", () => {
     expect([status, headers.get("upgrade")]).toEqual([426, "echo/1"]);
   });
 
-  it("AN-09 is no different in a standard Response", async () => {
+  it("AN-09 is refused in a standard Response too", async () => {
     for (const name of ["content-length", "connection", "date"]) {
       const route = get(
         Path.of("x"),
@@ -71,7 +71,7 @@ describe("a header only the framework writes", () => {
   });
 });
 
-describe("a header that cannot be written", () => {
+describe("a header whose bytes are not allowed", () => {
   const values = [
     "a\nb",
     "a\rb",
@@ -106,21 +106,21 @@ describe("a header that cannot be written", () => {
     await stopped(route, 'a header that cannot be written: "content-type"');
   });
 
-  it("AN-12 a redirect's location", async () => {
+  it("AN-12 the Location of a redirect", async () => {
     const route = get(Path.of("x"), { returns: Returns.response }, () => Answer.redirect("/a\r\nset-cookie: x=1"));
     await stopped(route, 'a header that cannot be written: "location"');
   });
 
   it("AN-12 a challenge", async () => {
     const code = Refusal.code("nobody", { status: 401, doc: "Nobody.", challenge: "Bearer\nx" });
-    // Undeclared, or the app would not be made.
+    // Undeclared, because App.make would refuse it.
     const route = get(Path.of("x"), { returns: Returns.text }, () => {
       throw refuse(code);
     });
     expect((await Test.call(Test.app([route]), "GET", "/x")).body).toBe(internal);
   });
 
-  it.each(["", "a b", "\ta\t", "~!@#$%^&*()", 'a, b; c="d"'])("AN-12 but any visible text can: %j", async (text) => {
+  it.each(["", "a b", "\ta\t", "~!@#$%^&*()", 'a, b; c="d"'])("AN-12 any visible text is allowed: %j", async (text) => {
     const { status, headers } = await Test.call(Test.app([adds(["x-mine", text])]), "GET", "/x");
     expect([status, headers.get("x-mine")]).toEqual([200, text.trim()]);
   });
@@ -147,13 +147,13 @@ describe("a status that is not final", () => {
     await stopped(route, `${status}, which is not a final status`);
   });
 
-  it("AN-13 Response.error() has none", async () => {
+  it("AN-13 Response.error() has no status", async () => {
     const route = get(Path.of("x"), { returns: Returns.response }, () => Response.error());
     await stopped(route, "0, which is not a final status");
   });
 });
 
-it("a platform stream of an answer that is not sent is let go", async () => {
+it("a platform stream is cancelled when its answer is not sent", async () => {
   const cancelled = new Promise<string>((resolve) => {
     const body = new ReadableStream({ cancel: () => resolve("cancelled") });
     const route = get(Path.of("x"), { returns: Returns.response }, () =>

@@ -1,4 +1,4 @@
-/** JSON lines made while they are sent, through `app.fetch` (rows JL; on the wire they are in test/conformance). */
+/** JSON lines that are generated while they are sent, through `app.fetch` (rows JL; on the wire: test/conformance). */
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
@@ -21,7 +21,7 @@ async function* of<A>(...values: readonly A[]): AsyncGenerator<A> {
 }
 
 describe("JSON lines that are sent", () => {
-  it("JL-80 are a line for each value, written by the shape", async () => {
+  it("JL-80 are one line for each value, written by the shape", async () => {
     const values = () => of({ item: "a\nb", secret: "s" }, { item: "é", at: new Date(0) });
     const response = await fetched(appOf(values, Order));
     expect([response.status, response.headers.get("content-type"), response.headers.get("x-accel-buffering")]).toEqual([
@@ -38,7 +38,7 @@ describe("JSON lines that are sent", () => {
     expect(answer.lines()).toEqual([{ item: "a" }, { item: "b" }]);
   });
 
-  it("JL-82 may come from a stream of the platform, and are not asked for by a HEAD", async () => {
+  it("JL-82 may be a platform stream, and are not read for a HEAD", async () => {
     let cancelled = 0;
     const stream = () =>
       new ReadableStream<number>({
@@ -56,7 +56,7 @@ describe("JSON lines that are sent", () => {
     expect(cancelled).toBe(2);
   });
 
-  it("JL-83 are asked for one by one, and no more when their reader leaves", async () => {
+  it("JL-83 are pulled one by one, and no more after the client disconnects", async () => {
     let made = 0;
     let hasEnded = false;
     async function* values() {
@@ -93,7 +93,7 @@ describe("JSON lines that cannot be sent", () => {
         return { [Symbol.asyncIterator]: () => ({ next }) };
       },
     ],
-  ])("JL-84 %s cuts them", async (_what, values) => {
+  ])("JL-84 %s cuts them off", async (_what, values) => {
     const response = await fetched(appOf(values, Order));
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow("the stream failed");
@@ -115,18 +115,18 @@ describe("JSON lines that cannot be sent", () => {
         },
       }),
     ],
-  ])("JL-85 %s in their place is a 500", async (_what, values) => {
+  ])("JL-85 %s instead of values is a 500", async (_what, values) => {
     expect((await fetched(appOf(values))).status).toBe(500);
     expect(messages("error").join()).not.toContain("s3cret");
   });
 
-  it("JL-86 values that another answer has sent are a 500", async () => {
+  it("JL-86 values that another answer has already sent are a 500", async () => {
     const app = appOf(() => generator);
     expect(await (await fetched(app)).text()).toBe("1\n");
     expect((await fetched(app)).status).toBe(500);
   });
 
-  it("JL-87 are compressed as they are made", async () => {
+  it("JL-87 are compressed while they are generated", async () => {
     const route = get(Path.of("x"), { returns: Returns.jsonLines(v.number()) }, () => of(1, 2));
     const app = App.make([route], { middleware: [Compress.make()] });
     const response = await fetched(app, { headers: { "accept-encoding": "gzip" } });
@@ -155,7 +155,7 @@ async function all<A>(values: AsyncIterable<A>): Promise<A[]> {
   return list;
 }
 
-/** A client that gets these parts, and then an end or a break. */
+/** A client that receives these chunks, and then an end or an error. */
 function clientOf(parts: readonly Uint8Array[], end: "ends" | "breaks" | "stays" = "ends", cancel = () => {}) {
   const left = [...parts];
   const body = new ReadableStream<Uint8Array>({
@@ -184,7 +184,7 @@ describe("a typed client of JSON lines", () => {
     ["a list", () => [{ n: 1 }, { n: 2 }]],
     ["a set", () => new Set([{ n: 1 }, { n: 2 }])],
     ["an async iterable", () => of({ n: 1 }, { n: 2 })],
-  ])("JL-90 sends %s, and reads what comes", async (_what, lines) => {
+  ])("JL-90 sends %s, and reads the lines of the answer", async (_what, lines) => {
     const answer = await api["POST /double"]({ lines: lines() });
     if (!answer.ok) throw new Error(answer.error);
     expect(await all(answer.value)).toEqual([{ n: 2 }, { n: 4 }]);
@@ -195,7 +195,7 @@ describe("a typed client of JSON lines", () => {
     expect(answer).toMatchObject({ ok: false, error: "invalid", problems: [{ at: "body.line[2].n" }] });
   });
 
-  it("JL-92 whose own values raise is unreachable, and they are ended", async () => {
+  it("JL-92 gets no answer if the values that it sends throw", async () => {
     const values = async function* () {
       yield { n: 1 };
       throw new Error("mine");
@@ -203,12 +203,12 @@ describe("a typed client of JSON lines", () => {
     expect(await api["POST /double"]({ lines: values() })).toMatchObject({ ok: false });
   });
 
-  it("JL-93 reads a last line without its line feed, and leaves out blank ones", async () => {
+  it("JL-93 reads a last line without a line feed, and skips blank lines", async () => {
     expect(await all(await opened(clientOf([bytes('\n{"n":1}\r\n\n{"n":2}')])))).toEqual([{ n: 1 }, { n: 2 }]);
     expect(await all(await opened(clientOf([])))).toEqual([]);
   });
 
-  it("JL-94 is told where the lines break off, after those that came", async () => {
+  it("JL-94 gets an error when the lines are cut off, after the complete lines", async () => {
     const got: unknown[] = [];
     const reading = (async () => {
       for await (const value of await opened(clientOf([bytes('{"n":1}\n{"n":')], "breaks"))) got.push(value);
@@ -218,14 +218,14 @@ describe("a typed client of JSON lines", () => {
     await expect(all(await opened(clientOf([bytes('{"n":1}\n{"n":')])))).rejects.toThrow(SyntaxError);
   });
 
-  it("leaves the server where a line is no JSON", async () => {
+  it("cancels the response when a line is not JSON", async () => {
     const cancel = vi.fn();
     const reading = all(await opened(clientOf([bytes('{"n":1}\n{"n":\n')], "stays", cancel)));
     await expect(reading).rejects.toThrow(SyntaxError);
     expect(cancel).toHaveBeenCalledOnce();
   });
 
-  it("JL-95 leaves the server when its loop is left, or its signal aborts while it waits", async () => {
+  it("JL-95 cancels the response when its loop is left, or its signal aborts during a read", async () => {
     let cancelled = 0;
     const cancel = () => void cancelled++;
     for await (const value of await opened(clientOf([bytes('{"n":1}\n{"n":2}\n')], "stays", cancel))) {
@@ -242,7 +242,7 @@ describe("a typed client of JSON lines", () => {
     expect([got, cancelled]).toEqual([[{ n: 1 }], 2]);
   });
 
-  it("JL-96 cut at any bytes, the values are the same", async () => {
+  it("JL-96 reads the same values however the bytes are cut", async () => {
     const values = fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(values, fc.array(fc.nat(), { maxLength: 12 }), async (values, cuts) => {
@@ -282,7 +282,7 @@ describe("JSON lines in the API document", () => {
   });
 });
 
-it("JL-95 a client of JSON lines is told where the time of its signal is over: what came is not all", async () => {
+it("JL-95 a client of JSON lines gets a TimeoutError when its signal times out, as the values are not complete", async () => {
   const got: unknown[] = [];
   const reading = (async () => {
     const lines = await opened(clientOf([bytes('{"n":1}\n')], "stays"), AbortSignal.timeout(20));

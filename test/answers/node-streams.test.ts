@@ -1,4 +1,4 @@
-/** Streams of Node's, as of `createReadStream`, that are answers: one that is not sent, or not to its end, is destroyed. */
+/** Streams of Node, such as `createReadStream`, as answers: a stream that is not sent, or not completely, is destroyed. */
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
@@ -12,7 +12,7 @@ import { Conditional } from "usher-http/conditional";
 import { eventually } from "../support/eventually.ts";
 import "../support/logs.ts";
 
-/** A stream that gives these parts, and then nothing for ever. */
+/** A stream that yields these chunks, and then waits for ever. */
 function quiet(...parts: readonly unknown[]): Readable {
   const left = [...parts];
   const objectMode = parts.some((part) => !(part instanceof Uint8Array));
@@ -28,7 +28,7 @@ const bytes = new TextEncoder().encode("part");
 const streaming = (stream: Readable): Route =>
   get(Path.root, { returns: Returns.response }, () => Answer.stream(stream));
 
-describe("a stream of Node's that is not sent is destroyed", () => {
+describe("a Node stream that is not sent is destroyed", () => {
   it.each<[what: string, routeOf: (stream: Readable) => Route, options?: AppOptions, init?: RequestInit]>([
     ["of HEAD", streaming, {}, { method: "HEAD" }],
     [
@@ -71,7 +71,7 @@ describe("a stream of Node's that is not sent is destroyed", () => {
   });
 });
 
-describe("a stream of Node's whose client leaves is destroyed", () => {
+describe("a Node stream is destroyed when its client disconnects", () => {
   const ranged = (stream: Readable): Route =>
     get(Path.root, { returns: Returns.response }, () => Conditional.ranged({ length: 1000, read: () => stream }));
   const lines = (stream: Readable): Route => get(Path.root, { returns: Returns.jsonLines(v.any()) }, () => stream);
@@ -92,12 +92,12 @@ describe("a stream of Node's whose client leaves is destroyed", () => {
       { middleware: [Compress.make()] },
     ],
   ])("%s", async (what, routeOf, parts, init = {}, options = {}) => {
-    // Before anything is read of it. The first of two ranges is opened behind its head.
+    // Before anything of it is read. The first of two ranges is opened after its head.
     const unread = quiet(...parts);
     const { fetch } = App.make([routeOf(unread)], options);
     await (await fetch(new Request("http://h/", init))).body?.cancel();
     if (what !== "two ranges") await eventually(() => expect(unread.destroyed).toBe(true));
-    // While nothing more comes.
+    // While no more chunks arrive.
     const made = quiet(...parts);
     const again = App.make([routeOf(made)], options);
     const reader = (await again.fetch(new Request("http://h/", init))).body?.getReader();
@@ -110,17 +110,17 @@ describe("a stream of Node's whose client leaves is destroyed", () => {
   });
 });
 
-describe("a file that is not there", () => {
+describe("a stream of a missing file", () => {
   const missing = (): Readable => createReadStream("/nowhere/at/all");
 
-  it("of HEAD does not end the process", async () => {
+  it("does not end the process for a HEAD", async () => {
     const stream = missing();
     const { status } = await Test.call(Test.app([streaming(stream)]), "HEAD", "/");
     expect(status).toBe(200);
     await eventually(() => expect(stream.closed).toBe(true));
   });
 
-  it("is a 500 where that is known before the head", async () => {
+  it("is a 500 if that is known before the head is sent", async () => {
     const stream = missing();
     const slow: Middleware = async (_request, next) => {
       const answer = await next();

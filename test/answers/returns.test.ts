@@ -1,4 +1,4 @@
-/** What a handler returns, as its route declares it (contract 4.3; rows AN, RT-01, RT-51, JB-21, JB-22). */
+/** The value that a handler returns, written as its route declares it (contract 4.3; rows AN, RT-01, RT-51, JB-21, JB-22). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Path, Returns, Shape, Test, answer, get, param } from "usher-http";
@@ -49,14 +49,14 @@ describe("one status", () => {
     expect(await answers(returns as Kind<unknown>, value)).toEqual({ status, body, type, length });
   });
 
-  it("AN a member the shape does not name never leaves", async () => {
+  it("AN a member that the shape does not declare is never sent", async () => {
     const kim = { name: "kim", times: 1, password: "s3cret", toJSON: () => "s3cret" };
     expect((await answers(Returns.json(Greeting), kim)).body).toBe('{"name":"kim","times":1}');
     const deep = Returns.json(v.array(v.object({ by: Greeting })));
     expect((await answers(deep, [{ by: kim, other: kim }])).body).toBe('[{"by":{"name":"kim","times":1}}]');
   });
 
-  it("JB-21 an optional member that is absent is left out; a ready-made shape is written its way", async () => {
+  it("JB-21 an absent optional member is left out; a built-in shape is written in its own format", async () => {
     const Order = v.object({
       id: Shape.int64,
       note: v.optional(v.string()),
@@ -68,7 +68,7 @@ describe("one status", () => {
     expect(body).toBe('{"id":9007199254740993,"placed_at":"1970-01-01T00:00:00.000Z","day":"2026-09-30"}');
   });
 
-  it("AN is waited for, however it comes", async () => {
+  it("AN may be a promise of any kind", async () => {
     const thenable = { then: (done: (value: string) => void) => done("later") };
     expect((await answers(Returns.text, Promise.resolve("later"))).body).toBe("later");
     expect((await answers(Returns.text, thenable)).body).toBe("later");
@@ -87,7 +87,7 @@ describe("several statuses", () => {
   });
 });
 
-describe("JB-22 what its declaration cannot write is a 500, its detail in the log and no value of it", () => {
+describe("JB-22 a value that does not fit its declaration is a 500; the log has the detail, and no value", () => {
   const secret = "s3cret";
   const circular: unknown[] = [];
   circular.push(circular);

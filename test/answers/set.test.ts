@@ -1,4 +1,4 @@
-/** What a handler sets beside its answer: with Ok only, and not once the answer is made (contract 4.3; AN-03, AN-07, IN-36). */
+/** Headers and cookies of a handler: sent with Ok only, if set before the answer is made (contract 4.3; AN-03, AN-07, IN-36). */
 import { describe, expect, it } from "vitest";
 import {
   Answer,
@@ -39,8 +39,8 @@ const route = get(
   },
 );
 
-describe("what is set", () => {
-  it("AN-07 goes with an answer", async () => {
+describe("headers that the handler sets", () => {
+  it("AN-07 are sent with an answer", async () => {
     const { status, headers } = await Test.call(Test.app([route]), "GET", "/x");
     expect([status, headers.get("x-seen")]).toEqual([200, "yes, twice"]);
     expect(headers.getSetCookie()).toEqual(["seen=1; Path=/; HttpOnly; SameSite=Lax"]);
@@ -52,7 +52,7 @@ describe("what is set", () => {
     ["raise", 500],
     ["header", 500],
     ["unwritable", 500],
-  ])("AN-07 never goes with a refusal: %s", async (fail, status) => {
+  ])("AN-07 are never sent with a refusal: %s", async (fail, status) => {
     const answered = await Test.call(Test.app([route]), "GET", `/x?fail=${fail}`);
     expect([answered.status, answered.headers.get("x-seen"), answered.headers.getSetCookie()]).toEqual([
       status,
@@ -61,7 +61,7 @@ describe("what is set", () => {
     ]);
   });
 
-  it("AN-07 nor with a refusal that a route built itself", async () => {
+  it("AN-07 are not sent with a refusal that a route built itself", async () => {
     const built = get(
       Path.of("x"),
       { inputs, returns: Returns.response, refuses: [gone] },
@@ -75,7 +75,7 @@ describe("what is set", () => {
     expect([status, headers.get("x-seen"), headers.getSetCookie()]).toEqual([410, null, []]);
   });
 
-  it("AN-03 goes beside a JSON status, a bodiless one, and what a built answer has of its own", async () => {
+  it("AN-03 are sent with a JSON status, with an answer without a body, and next to a built answer's own headers", async () => {
     const set = ({
       setCookie,
       addHeader,
@@ -107,7 +107,7 @@ describe("what is set", () => {
     }
   });
 
-  it("AN-07 an input may set, and what it set goes with the answer", async () => {
+  it("AN-07 an input may set headers, and they are sent with the answer", async () => {
     const visit = Dep.join({ setCookie }, ({ setCookie }) => (setCookie(Cookie.make(seen, 3)), "visited"));
     const visited = get(Path.of("x"), { inputs: { visit }, returns: Returns.text }, ({ visit }) => visit);
     const { body, headers } = await Test.call(Test.app([visited]), "GET", "/x");
@@ -115,14 +115,14 @@ describe("what is set", () => {
   });
 });
 
-describe("IN-36 what is set once the answer is made", () => {
+describe("IN-36 a header that is set after the answer is made", () => {
   const kept: { setCookie?: (cookie: SetCookie) => void; addHeader?: (name: string, value: string) => void } = {};
   const keep = get(Path.of("keep"), { inputs: { setCookie, addHeader }, returns: Returns.text }, (given) => {
     if (kept.setCookie === undefined) Object.assign(kept, given);
     return "kept";
   });
 
-  it("changes nothing, is not the next request's, and is a warning", async () => {
+  it("changes nothing, also not in the next request, and logs a warning", async () => {
     const app = Test.app([keep]);
     await Test.call(app, "GET", "/keep");
     kept.setCookie?.(Cookie.make(seen, 1));
@@ -133,7 +133,7 @@ describe("IN-36 what is set once the answer is made", () => {
     expect([headers.get("x-late"), headers.getSetCookie()]).toEqual([null, []]);
   });
 
-  it("is so after an answer that failed, too", async () => {
+  it("also logs a warning after an answer that failed", async () => {
     let late = (): void => {};
     const raises = get(Path.of("raises"), { inputs: { addHeader }, returns: Returns.text }, ({ addHeader }) => {
       late = () => addHeader("x-late", "1");

@@ -1,4 +1,4 @@
-/** `Answer.takeover` with no wire (contract 4.3; facts 4.2; rows AN-27, AN-28). What is spoken is tested on each runtime. */
+/** `Answer.takeover` without a network (contract 4.3; facts 4.2; rows AN-27, AN-28). Each runtime has tests of the protocol. */
 import { describe, expect, it } from "vitest";
 import { Answer, App, Codec, Cookie, Path, Returns, Test, get } from "usher-http";
 import { messages } from "../support/logs.ts";
@@ -17,7 +17,7 @@ const offer = { connection: "keep-alive, Upgrade", upgrade: "h2c, Echo/1" };
 describe("a takeover", () => {
   const app = Test.app([taken, forbidden]);
 
-  it("AN-27 is a 101 that names the protocol as it was declared, with what the answer has beside it", async () => {
+  it("AN-27 is a 101 with the declared protocol in Upgrade, and with the answer's own headers", async () => {
     const { status, headers, body } = await Test.call(app, "GET", "/taken", { headers: offer });
     headers.delete("x-request-id");
     expect([status, body, [...headers]]).toEqual([
@@ -42,24 +42,24 @@ describe("a takeover", () => {
     expect(messages("error").at(-1)).toBe(`GET /taken: internal: ${detail}`);
   });
 
-  it("lets nobody write the head that is the framework's", async () => {
+  it("cannot set the headers that the framework writes", async () => {
     expect((await Test.call(app, "GET", "/forbidden", { headers: offer })).status).toBe(500);
   });
 
-  it("is a 500 where no connection is handed over, and the log says where one is", async () => {
+  it("is a 500 on a runtime that hands over no connection, and the log names one that does", async () => {
     const answer = await App.make([taken]).fetch(new Request("http://localhost/taken"));
     expect(answer.status).toBe(500);
     const detail = 'a takeover to "echo/1", for which app.fetch hands over no connection: usher-http/node does';
     expect(messages("error").at(-1)).toBe(`GET /taken: internal: ${detail}`);
   });
 
-  it.each(["", "a b", "echo/", "/1", "a,b", "a/1/2", "é"])("has no protocol %j", (protocol) => {
+  it.each(["", "a b", "echo/", "/1", "a,b", "a/1/2", "é"])("refuses the protocol %j", (protocol) => {
     expect(() => Answer.takeover(protocol, handle)).toThrow(
       `Answer.takeover: ${JSON.stringify(protocol)} is no protocol's name`,
     );
   });
 
-  it("is not spoken where it is not handed over", () => {
+  it("does not run if the connection is not handed over", () => {
     expect(handled).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What an application answers by mistake is a 500 whose line says what is wrong and quotes no value (contract 4.3, 7.6). On
- * every listener the rows are asked as cases of the conformance suite.
+ * A mistake in an application's answer is a 500; its log line has the reason and no value (contract 4.3, 7.6). On
+ * every listener the rows are run as cases of the conformance suite.
  */
 import { Readable } from "node:stream";
 import * as v from "valibot";
@@ -22,7 +22,7 @@ import { internal } from "../support/refusals.ts";
 const plain = App.make(wrong);
 const around = App.make(wrong, wrongOptions);
 
-/** Asks, and looks at what every 500 has: the body of one, a line of it, and nothing of what was said. */
+/** Sends a request and checks what every 500 has: its body, its log line, and no text of the application. */
 async function failsAt(app: App, path: string, method = "GET"): Promise<void> {
   const before = logged().length;
   const response = await app.fetch(new Request(`http://h${path}`, { method }));
@@ -40,12 +40,12 @@ async function failsAt(app: App, path: string, method = "GET"): Promise<void> {
 const at = (...segments: readonly string[]): string => `/${segments.map(encodeURIComponent).join("/")}`;
 const names = Object.keys(wrongAnswers);
 
-describe("a wrong answer is a 500, and the log says so once", () => {
+describe("a wrong answer is a 500, and is logged once", () => {
   it.each(names)("%s", async (name) => {
     await failsAt(plain, at("wrong", "handler", name));
     await failsAt(plain, at("wrong", "later", name));
     await failsAt(around, at("wrong", "handler", name));
-    // An iterable is not asked for its iterator where nobody reads it.
+    // The iterator of an iterable is not called if the body is not read.
     if (!name.startsWith("an iterable")) await failsAt(plain, at("wrong", "handler", name), "HEAD");
   });
 
@@ -72,7 +72,7 @@ describe("a wrong answer is a 500, and the log says so once", () => {
   });
 });
 
-describe("a stream that goes wrong behind its head is cut, and the log says so", () => {
+describe("a stream that fails after its head is cut off, and the failure is logged", () => {
   it.each(Object.keys(cutStreams))("%s", async (name) => {
     const response = await plain.fetch(new Request(`http://h${at("wrong", "cut", name)}`));
     expect(response.status).toBe(200);
@@ -84,18 +84,18 @@ describe("a stream that goes wrong behind its head is cut, and the log says so",
   });
 });
 
-describe("what is made once is answered once", () => {
+describe("a body that can be read once is sent once", () => {
   it.each(["response", "stream", "generator", "events"])("%s", async (what) => {
     const ask = () => plain.fetch(new Request(`http://h/wrong/again/${what}/in-process`));
     const first = await ask();
     expect(first.status).toBe(200);
-    // While it is being read, and once it is.
+    // While it is being read, and after that.
     await failsAt(plain, `/wrong/again/${what}/in-process`);
     expect(await first.text()).toBe(what === "events" ? "" : "once");
     await failsAt(plain, `/wrong/again/${what}/in-process`);
   });
 
-  it("a stream of Node's, though it gives any number of iterators", async () => {
+  it("a Node stream is sent once, though it gives any number of iterators", async () => {
     const file = Readable.from([new TextEncoder().encode("once")], { objectMode: false });
     const app = App.make([...wrong, get(Path.root, { returns: Returns.response }, () => Answer.stream(file))]);
     const first = await app.fetch(new Request("http://h/"));
@@ -107,19 +107,19 @@ describe("what is made once is answered once", () => {
   it.each([
     ["read", async (file: Readable) => void (await file.toArray())],
     ["destroyed", async (file: Readable) => void file.destroy()],
-  ])("a stream of Node's that was %s before", async (_how, use) => {
+  ])("a Node stream that was %s before is a 500", async (_how, use) => {
     const file = Readable.from([new TextEncoder().encode("once")], { objectMode: false });
     await use(file);
     await failsAt(App.make([get(Path.root, { returns: Returns.response }, () => Answer.stream(file))]), "/");
   });
 
-  it("what has no body may be answered again", async () => {
+  it("an answer without a body may be returned again", async () => {
     const once = new Response(null, { status: 303, headers: { location: "/" } });
     const app = App.make([get(Path.root, { returns: Returns.response }, () => once)]);
     for (let i = 0; i < 2; i++) expect((await app.fetch(new Request("http://h/"))).status).toBe(303);
   });
 
-  it("what makes an iterator for each answer may be answered again", async () => {
+  it("an object that makes an iterator for each answer may be returned again", async () => {
     const iterable = {
       async *[Symbol.asyncIterator]() {
         yield new TextEncoder().encode("anew");
@@ -130,7 +130,7 @@ describe("what is made once is answered once", () => {
   });
 });
 
-it("an app.fetch that is given no request answers all the same", async () => {
+it("app.fetch without a request, or with a wrong connection, still resolves to an answer", async () => {
   for (const given of [undefined, null, 5, "http://h/", {}]) {
     expect((await plain.fetch(given as never)).status).toBe(500);
   }
@@ -139,29 +139,32 @@ it("an app.fetch that is given no request answers all the same", async () => {
   }
 });
 
-describe("an answer that throws where it is read", () => {
-  // The headers that a handler set are added to its answer's, which reads those.
-  it.each(["at once", "later", "behind its body", "later behind its body"])("headers that throw, %s", async (when) => {
-    const headers = Object.defineProperty([], Symbol.iterator, {
-      get: () => {
-        throw new TypeError(secret);
-      },
-    });
-    const made = { ...Answer.make("made"), headers };
-    const answerIt = (set: (name: string, value: string) => void) => {
-      set("x-set", "by the handler");
-      return when.startsWith("later") ? Promise.resolve(made) : made;
-    };
-    const returns = Returns.response;
-    const route = when.endsWith("body")
-      ? post(Path.root, { inputs: { set: addHeader, given: json(v.string()) }, returns }, ({ set }) => answerIt(set))
-      : post(Path.root, { inputs: { set: addHeader }, returns }, ({ set }) => answerIt(set));
-    const response = await App.make([route]).fetch(
-      new Request("http://h/", { method: "POST", body: '"tea"', headers: { "content-type": "application/json" } }),
-    );
-    expect([response.status, await response.text()]).toEqual([500, internal]);
-    expect(logged().join("\n")).not.toContain(secret);
-  });
+describe("an answer whose members throw when they are read", () => {
+  // The headers that a handler set are added to those of its answer, which reads them.
+  it.each(["at once", "later", "behind its body", "later behind its body"])(
+    "headers that throw are a 500: %s",
+    async (when) => {
+      const headers = Object.defineProperty([], Symbol.iterator, {
+        get: () => {
+          throw new TypeError(secret);
+        },
+      });
+      const made = { ...Answer.make("made"), headers };
+      const answerIt = (set: (name: string, value: string) => void) => {
+        set("x-set", "by the handler");
+        return when.startsWith("later") ? Promise.resolve(made) : made;
+      };
+      const returns = Returns.response;
+      const route = when.endsWith("body")
+        ? post(Path.root, { inputs: { set: addHeader, given: json(v.string()) }, returns }, ({ set }) => answerIt(set))
+        : post(Path.root, { inputs: { set: addHeader }, returns }, ({ set }) => answerIt(set));
+      const response = await App.make([route]).fetch(
+        new Request("http://h/", { method: "POST", body: '"tea"', headers: { "content-type": "application/json" } }),
+      );
+      expect([response.status, await response.text()]).toEqual([500, internal]);
+      expect(logged().join("\n")).not.toContain(secret);
+    },
+  );
 
   const raise = (): never => {
     throw new TypeError(secret);
@@ -173,7 +176,7 @@ describe("an answer that throws where it is read", () => {
     "a stream whose parts throw": Object.defineProperty({ kind: "stream" }, "parts", { get: raise }),
   };
 
-  // Middleware that has answered already has the body dropped, which reads it.
+  // Middleware that has already answered makes the core drop the body, which reads it.
   it.each(
     Object.entries(wrongBodies).flatMap(([what, wrongBody]) => {
       return [true, false].map((isLater) => [isLater ? "later" : "at once", what, isLater, wrongBody] as const);
@@ -193,21 +196,21 @@ describe("an answer that throws where it is read", () => {
   });
 });
 
-describe("a clock of the application's that cannot be asked", () => {
+describe("a clock of the application that fails", () => {
   const gone = Refusal.code("gone", { status: 410, doc: "It is gone." });
   const throwing = (thrown: unknown) => (): never => {
     throw thrown;
   };
   const clocks: { readonly [what: string]: () => Date } = {
     "throws an error": throwing(new TypeError(secret)),
-    // The answer to a refusal has a `Date` too, so the clock is asked again.
+    // The answer of a refusal has a `Date` too, so the clock is read again.
     "throws a refusal": throwing(refuse(gone, secret)),
     "throws a refusal of the framework's": throwing(refuse(Refusal.notFound, secret)),
     "returns a text": () => secret as never,
     "returns no date": () => new Date(Number.NaN),
   };
 
-  it.each(Object.entries(clocks))("that %s: every answer with a date is a 500", async (_what, now) => {
+  it.each(Object.entries(clocks))("that %s: every answer with a Date is a 500", async (_what, now) => {
     const route = get(Path.of("x"), { returns: Returns.text }, () => "ok");
     const plain = App.make([route], { now });
     const around = App.make([route], { now, middleware: [(_request, next) => next()] });
@@ -216,7 +219,7 @@ describe("a clock of the application's that cannot be asked", () => {
     }
   });
 
-  /** Any clock that throws is heard once for the answer, and may be heard once more for its refusal. */
+  /** A clock that throws is logged once for the answer, and possibly once more for its refusal. */
   async function failsAtLeast(app: App, path: string): Promise<void> {
     const before = logged().length;
     const response = await app.fetch(new Request(`http://h${path}`));
@@ -230,7 +233,7 @@ describe("a clock of the application's that cannot be asked", () => {
   }
 });
 
-it("a refusal whose members JSON cannot write is a 500, in the framework's own words", async () => {
+it("a refusal whose members cannot be written as JSON is a 500 with the framework's own message", async () => {
   const code = Refusal.code("wrong", { status: 409, doc: "It is wrong." });
   const broken = new Refusal(code, 1n as never, {});
   const route = get(Path.of("broken"), { returns: Returns.text, refuses: [code] }, () => {
@@ -244,7 +247,7 @@ it.each<[what: string, returns: typeof Returns.text | typeof Returns.html, retur
   ["a Response", Returns.text, new Response("x"), "text that is a Response: declare Returns.response"],
   ["nothing", Returns.text, undefined, "text that is undefined"],
   ["an object", Returns.html, { a: 1 }, "html that is another object"],
-])("the line of a text says that it is %s", async (_what, returns, returned, said) => {
+])("the log line of a text answer names the wrong value: %s", async (_what, returns, returned, said) => {
   const app = App.make([get(Path.of("x"), { returns }, () => returned as never)]);
   await failsAt(app, "/x");
   const line = lines().findLast(({ level }) => level === "error");
