@@ -1,4 +1,4 @@
-/** An input that needs another's value to decide what to read (contract 4.2 rule 10, 4.4; rows IN-24, ST-06). */
+/** `Dep.bind`: an input that is chosen by the value of another input (contract 4.2 rule 10, 4.4; rows IN-24, ST-06). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
@@ -50,8 +50,8 @@ async function asked(
 
 const chosen = Dep.bind(kind, (kind) => Query.required(kind, Codec.int));
 
-describe("what it asks for is an input like any other: problems", () => {
-  it("is read once it is known", async () => {
+describe("an input that Dep.bind chose: problems", () => {
+  it("is read after the value it depends on", async () => {
     expect(await asked({ chosen }, { search: "?kind=b&a=1&b=2" })).toEqual([200, "2"]);
     expect(await asked({ chosen }, { search: "?a=1&b=2" })).toEqual([200, "1"]);
   });
@@ -59,7 +59,7 @@ describe("what it asks for is an input like any other: problems", () => {
   it.each([
     ["the query", Query, { search: "?b=2&b=3" }],
     ["a form that nothing else reads", Form, { sent: "b=2&b=3" }],
-  ])("is one value and a list of %s at once", async (_what, place, given) => {
+  ])("may be one value and the whole list of %s", async (_what, place, given) => {
     const { required, list } = place as typeof Query;
     const both = Dep.bind(kind, () => Dep.all({ first: required("b", Codec.int), all: list("b", Codec.int) }));
     const told = Dep.map(both, ({ first, all }) => `${first} [${all.join(",")}]`);
@@ -67,7 +67,7 @@ describe("what it asks for is an input like any other: problems", () => {
     expect(await asked({ told }, { type, ...given })).toEqual([200, "2 [2,3]"]);
   });
 
-  it("has its problem where the route lists it, also in the body", async () => {
+  it("has its problem at the route's place for it, also in the body", async () => {
     const chosen = Dep.bind(kind, () => Form.required("b", Codec.int));
     const inputs = { a: Form.required("a", Codec.int), chosen, c: Form.required("c", Codec.int) };
     const type = "application/x-www-form-urlencoded";
@@ -87,7 +87,7 @@ describe("what it asks for is an input like any other: problems", () => {
       "multipart/form-data; boundary=x",
       `${part("kind", "b")}${part("a", "1")}${part("b", "2")}${part("b", "3")}${part("c", "4")}--x--`,
     ],
-  ])("is a field of the form, where the route reads others of it: %s", async (type, sent) => {
+  ])("is a field of the form if the route reads other fields of it: %s", async (type, sent) => {
     const chosen = Dep.bind(Form.required("kind", Codec.string), (kind) =>
       Dep.all({
         first: Form.required(kind, Codec.int),
@@ -102,7 +102,7 @@ describe("what it asks for is an input like any other: problems", () => {
     ]);
   });
 
-  it("has its problems told with the others, in its place", async () => {
+  it("has its problems reported with the others, in its place", async () => {
     const expected = invalid(
       ["query.b", "required", "This is required."],
       ["query.z", "required", "This is required."],
@@ -111,15 +111,15 @@ describe("what it asks for is an input like any other: problems", () => {
   });
 });
 
-describe("what it asks for is an input like any other: when it runs", () => {
-  it("is not asked for where the value it needs failed", async () => {
+describe("an input that Dep.bind chose: when it runs", () => {
+  it("does not run if the value it depends on failed", async () => {
     let asks = 0;
     const late = Dep.bind(Query.required("n", Codec.int), () => (asks++, Dep.return(1)));
     expect(await asked({ late })).toEqual([400, invalid(["query.n", "required", "This is required."])]);
     expect(asks).toBe(0);
   });
 
-  it("refuses as the others do", async () => {
+  it("can refuse like every input", async () => {
     const late = Dep.bind(kind, () => Dep.join({}, () => refuse(denied), { refuses: [denied] }));
     const page = Query.required("page", Codec.int);
     const route = post(Path.of("x"), { inputs: { page, late }, returns: Returns.text, refuses: [denied] }, () => "");
@@ -127,12 +127,12 @@ describe("what it asks for is an input like any other: when it runs", () => {
     expect([status, body]).toEqual([403, '{"error":"denied","message":"No."}']);
   });
 
-  it("RF-03 a code that what it asks for declares is declared", async () => {
+  it("RF-03 a code that the chosen input declares counts as declared", async () => {
     const late = Dep.bind(kind, () => Dep.join({}, () => refuse(denied), { refuses: [denied] }));
     expect(await asked({ late })).toEqual([403, '{"error":"denied","message":"No."}']);
   });
 
-  it("is chosen once a request, and read once by its identity", async () => {
+  it("is chosen once per request, and read once per request", async () => {
     let runs = 0;
     let asks = 0;
     const shared = Dep.join({}, async () => ++runs);
@@ -148,14 +148,14 @@ describe("what it asks for is an input like any other: when it runs", () => {
     expect([asks, runs]).toEqual([1, 1]);
   });
 
-  it("may be one the route reads anyway, before or after", async () => {
+  it("may be one that the route reads anyway, before or after it", async () => {
     const { runs, dep } = counter();
     expect(await asked({ late: Dep.bind(kind, () => dep), dep })).toEqual([200, "1 1"]);
     expect(await asked({ dep, late: Dep.bind(kind, () => Dep.map(dep, (n) => n * 10)) })).toEqual([200, "2 20"]);
     expect(runs()).toBe(2);
   });
 
-  it("may be a bind, a constant, a resource or nothing of the request", async () => {
+  it("may be a bind, a constant, a resource or an input that reads nothing of the request", async () => {
     const store = Dep.ofResource<string>("store");
     const deep = Dep.bind(kind, () =>
       Dep.bind(kind, (kind) => Dep.bind(Dep.return(1), () => Dep.return(`deep ${kind}`))),
@@ -171,14 +171,14 @@ describe("what it asks for is an input like any other: when it runs", () => {
   }
 });
 
-describe("a late body", () => {
-  it("IN-24 bind on the body, then the body again: it is read once", async () => {
+describe("a body that Dep.bind chose", () => {
+  it("IN-24 bind on the body, and the body again: the body is read once", async () => {
     const late = Dep.bind(text, (text) => Dep.map(body, (bytes) => text + new TextDecoder().decode(bytes)));
     expect(await asked({ late })).toEqual([200, "abab"]);
     expect(await asked({ text, late, again: text })).toEqual([200, "ab abab ab"]);
   });
 
-  it("is read in the second stage, and only where it is asked for", async () => {
+  it("is read in the second stage, and only if the bind chose it", async () => {
     const order: string[] = [];
     const noted = Dep.map(text, (text) => (order.push("body"), text));
     const late = Dep.bind(kind, (kind) => (kind === "body" ? noted : Dep.return("none")));
@@ -190,7 +190,7 @@ describe("a late body", () => {
     expect(await asked({ late }, { sent: "x".repeat(101) })).toEqual([200, "none"]);
   });
 
-  it("is not read where the first stage has problems, even later ones", async () => {
+  it("is not read if the first stage has problems, in any order", async () => {
     let read = 0;
     const late = Dep.bind(kind, () => Dep.map(text, () => read++));
     const { fetch } = App.make([told({ late, page: Query.required("page", Codec.int) })]);
@@ -201,7 +201,7 @@ describe("a late body", () => {
     expect([read, pulled]).toEqual([0, 0]);
   });
 
-  it("what is made of it waits with it", async () => {
+  it("an input that is computed from it waits for it", async () => {
     const late = Dep.bind(kind, () => text);
     const made = Dep.map(late, (text) => text.toUpperCase());
     const joined = Dep.join({ late, made }, async ({ late, made }) => `${late}${made}`);
@@ -211,7 +211,7 @@ describe("a late body", () => {
     ]);
   });
 
-  it("has a late content type, a refusal of the first stage", async () => {
+  it("refuses a wrong content type in the first stage", async () => {
     const named = json(v.object({ name: v.string() }));
     const late = Dep.bind(kind, () => Dep.map(named, ({ name }) => name));
     const page = Query.required("page", Codec.int);
@@ -231,11 +231,11 @@ describe("a late body", () => {
   });
 });
 
-describe("a late parameter", () => {
+describe("a path parameter that Dep.bind chose", () => {
   const id = Path.int("id");
   const late = Dep.bind(kind, () => param(id));
 
-  it("is read where the path has it", async () => {
+  it("is read if the route's path has it", async () => {
     const route = get(Path.of("x", id), { inputs: { late }, returns: Returns.text }, ({ late }) => String(late));
     expect((await Test.call(Test.app([route]), "GET", "/x/7")).body).toBe("7");
     expect((await Test.call(Test.app([route]), "GET", "/x/y")).body).toBe(
@@ -243,7 +243,7 @@ describe("a late parameter", () => {
     );
   });
 
-  it("ST-06 is a 500 where the path lacks it, and the log says which", async () => {
+  it("ST-06 is a 500 if the path does not have it, and the log names it", async () => {
     const route = get(Path.of("orders"), { inputs: { late }, returns: Returns.text }, () => "");
     const { status, body } = await Test.call(Test.app([route]), "GET", "/orders");
     expect([status, body]).toEqual([500, internal]);
@@ -252,7 +252,7 @@ describe("a late parameter", () => {
     expect(logged().join("\n")).toContain("a dependency read the path parameter id, which");
   });
 
-  it("ST-06 is a 500 where the path has another of its name", async () => {
+  it("ST-06 is a 500 if the path has another parameter with its name", async () => {
     const route = get(Path.of("x", Path.str("id")), { inputs: { late }, returns: Returns.text }, () => "");
     const { status, body } = await Test.call(Test.app([route]), "GET", "/x/7");
     expect([status, body]).toEqual([500, internal]);
@@ -261,7 +261,7 @@ describe("a late parameter", () => {
     );
   });
 
-  it("ST-06 in the second stage, too", async () => {
+  it("ST-06 is a 500 in the second stage too", async () => {
     const route = post(
       Path.of("orders"),
       { inputs: { late: Dep.bind(text, () => param(id)) }, returns: Returns.text },
@@ -271,7 +271,7 @@ describe("a late parameter", () => {
   });
 });
 
-it("headers on several lines, a late one too", async () => {
+it("a header that Dep.bind chose joins several lines too", async () => {
   const late = Dep.bind(kind, (kind) => Header.optional(`x-${kind}`, Codec.string));
   const headers = [
     ["content-type", "a/b"],
@@ -282,7 +282,7 @@ it("headers on several lines, a late one too", async () => {
   expect(body).toBe(invalid(["header.x-a", "malformed", "This is given more than once."]));
 });
 
-describe("a body that is chosen by the value of what is acquired", () => {
+describe("a body that is chosen by an acquired value", () => {
   const shape = json(v.object({ n: v.optional(v.number()) }));
   const acquired = Dep.scoped(
     {},
@@ -303,7 +303,7 @@ describe("a body that is chosen by the value of what is acquired", () => {
     ]);
   });
 
-  it("has its own problems, limits and types", async () => {
+  it("has its own problems, limits and content types", async () => {
     expect(await asked({ chosen }, { ...typed, sent: '{"n":"x"}' })).toEqual([
       400,
       invalid(["body.n", "unexpected_type", "This must be a number, not text."]),
@@ -328,7 +328,7 @@ describe("a body that is chosen by the value of what is acquired", () => {
   });
 });
 
-it("a body that is read as it arrives and whole is a 500, also where its input is chosen behind it", async () => {
+it("a body that is read both as a stream and whole is a 500, also if Dep.bind chose one of the two", async () => {
   const stream = bodyStream({ max: 100 });
   const chosen = Dep.bind(stream, () => json(v.object({})));
   expect(await asked({ chosen }, { type: "application/json", sent: "{}" })).toEqual([500, internal]);

@@ -6,7 +6,7 @@ import { unsupported } from "../support/refusals.ts";
 import { gate } from "../support/gate.ts";
 import { messages } from "../support/logs.ts";
 
-/** How many parts came, how long the longest was, and how many bytes in all. */
+/** The number of chunks, the length of the longest, and the number of all bytes. */
 const counted = (max: number, ...contentTypes: readonly string[]): Route =>
   post(
     Path.of("upload"),
@@ -35,7 +35,7 @@ async function send(route: Route, body: string | Uint8Array, headers: Record<str
   return [status, text] as const;
 }
 
-/** A request whose body comes in parts, and has no length. */
+/** A request with a chunked body, without Content-Length. */
 const chunked = (parts: readonly (string | Uint8Array)[], headers: Record<string, string> = octets): Request => {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
@@ -48,45 +48,45 @@ const chunked = (parts: readonly (string | Uint8Array)[], headers: Record<string
 };
 
 describe("a body stream: limits and types", () => {
-  it("BS-01 comes in parts of 64 KiB at most", async () => {
+  it("BS-01 has chunks of at most 64 KiB", async () => {
     expect(await send(counted(200_000, "application/octet-stream"), new Uint8Array(150_000))).toEqual([
       200,
       "3 parts, 150000 bytes",
     ]);
   });
 
-  it("BS-02 of no bytes is at its end at once", async () => {
+  it("BS-02 without bytes ends at once", async () => {
     expect(await send(counted(10), "")).toEqual([200, "0 parts, 0 bytes"]);
     const { body } = await Test.call(Test.app([counted(10)]), "POST", "/upload");
     expect(body).toBe("0 parts, 0 bytes");
   });
 
-  it("BS-03 past its limit is a 413", async () => {
+  it("BS-03 above its limit is a 413", async () => {
     const [status, body] = await send(counted(200_000), new Uint8Array(200_001));
     expect([status, JSON.parse(body).error]).toEqual([413, "too_large"]);
     expect((await send(counted(200_000), new Uint8Array(200_000)))[0]).toBe(200);
   });
 
-  it("BS-04 of another type is a 415", async () => {
+  it("BS-04 with another content type is a 415", async () => {
     expect(await send(counted(10, "application/octet-stream"), "x", { "content-type": "text/plain" })).toEqual([
       415,
       unsupported,
     ]);
   });
 
-  it("without a type counts as application/octet-stream (RFC 9110 §8.3)", async () => {
+  it("without a content type counts as application/octet-stream (RFC 9110 §8.3)", async () => {
     expect(await send(counted(10, "application/octet-stream"), "x", {})).toEqual([200, "1 parts, 1 bytes"]);
     expect(await send(counted(10, "text/csv"), "x", {})).toEqual([415, unsupported]);
   });
 
-  it.each(["IMAGE/png; q=1", "application/ld+json", "text/csv"])("BS-06 takes %s", async (type) => {
+  it.each(["IMAGE/png; q=1", "application/ld+json", "text/csv"])("BS-06 accepts %s", async (type) => {
     const route = counted(10, "image/*", "application/*+json", "text/csv");
     expect(await send(route, "abc", { "content-type": type })).toEqual([200, "1 parts, 3 bytes"]);
   });
 });
 
 describe("a body stream: its end", () => {
-  it("BS-07 is at its end once the request is answered", async () => {
+  it("BS-07 ends when the request is answered", async () => {
     let late: Promise<unknown> | undefined;
     const route = post(
       Path.of("upload"),
@@ -101,7 +101,7 @@ describe("a body stream: its end", () => {
     expect(messages("warn")).toEqual(["/upload read its body after its answer had gone, which read nothing"]);
   });
 
-  it("ends a read that waits when the request is answered", async () => {
+  it("ends a pending read when the request is answered", async () => {
     const pulled = gate();
     let waiting: Promise<unknown> | undefined;
     const route = post(
@@ -121,25 +121,25 @@ describe("a body stream: its end", () => {
     expect(await waiting).toEqual({ ok: true, value: undefined });
   });
 
-  it("BS-08 is not bound by the app's own limit", async () => {
+  it("BS-08 is not limited by the app's maxBody", async () => {
     const app = Test.app([counted(1_000_000)], { maxBody: 1024 });
     const { body } = await Test.call(app, "POST", "/upload", { body: new Uint8Array(300_000) });
     expect(body).toBe("5 parts, 300000 bytes");
   });
 
-  it("BS-09 may have no length", async () => {
+  it("BS-09 needs no Content-Length", async () => {
     const answer = await App.make([counted(1_000_000)]).fetch(chunked(["hello", " ", "world"]));
     expect(await answer.text()).toBe("3 parts, 11 bytes");
   });
 
-  it("BS-10 without a length is a 413 once it passes", async () => {
+  it("BS-10 without Content-Length is a 413 when it exceeds its limit", async () => {
     const answer = await App.make([counted(10)]).fetch(chunked(["hello ", "world", "and on"]));
     expect(answer.status).toBe(413);
   });
 });
 
 describe("a body stream: readers", () => {
-  it("has one reader at a time, however many reads are asked for", async () => {
+  it("has one reader at a time, for any number of pending reads", async () => {
     const route = post(
       Path.of("upload"),
       { inputs: { upload: bodyStream({ max: 100 }) }, returns: Returns.text },
@@ -152,7 +152,7 @@ describe("a body stream: readers", () => {
     expect(await answer.text()).toBe("one two end end");
   });
 
-  it("fails again and again once it failed", async () => {
+  it("fails every read after the first failure", async () => {
     const seen: (BodyFailure | undefined)[] = [];
     const route = post(
       Path.of("upload"),
@@ -170,7 +170,7 @@ describe("a body stream: readers", () => {
     expect(seen).toEqual([undefined, failure, failure, failure]);
   });
 
-  it("iterated, throws what its failure is answered with", async () => {
+  it("throws the refusal when it is iterated", async () => {
     const route = post(
       Path.of("upload"),
       { inputs: { upload: bodyStream({ max: 4 }) }, returns: Returns.text },
@@ -186,7 +186,7 @@ describe("a body stream: readers", () => {
 });
 
 describe("a body stream: faults", () => {
-  it("that broke off is unreadable", async () => {
+  it("that breaks off is refused as unreadable", async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull(controller) {
         controller.error(new Error("gone"));
@@ -197,7 +197,7 @@ describe("a body stream: faults", () => {
     expect([answer.status, JSON.parse(await answer.text()).error]).toEqual([400, "unreadable"]);
   });
 
-  it("is not read where an input before it is wrong", async () => {
+  it("is not read if an earlier input is invalid", async () => {
     let ran = false;
     const route = post(
       Path.of("upload"),
@@ -214,7 +214,7 @@ describe("a body stream: faults", () => {
     expect(ran).toBe(false);
   });
 
-  it("may be derived from, and asked for inside a bind", async () => {
+  it("may be used by Dep.map, and chosen by Dep.bind", async () => {
     const upload = bodyStream({ max: 100 });
     const route = post(
       Path.of("upload"),
@@ -234,7 +234,7 @@ describe("a body stream: faults", () => {
     expect(await send(route, "abc", { "x-a": "b" })).toEqual([200, "true true 3"]);
   });
 
-  it("beside another reading that only a bind brings is the application's bug", async () => {
+  it("next to another reader that only Dep.bind chose is a bug of the application", async () => {
     const second = Dep.bind(Header.required("x-a", Codec.string), () => bodyStream({ max: 5 }));
     const route = post(
       Path.of("upload"),
@@ -249,16 +249,16 @@ describe("a body stream: faults", () => {
 });
 
 describe("the body budget", () => {
-  it("is held by a part until the next is asked for", async () => {
+  it("is held by a chunk until the next chunk is read", async () => {
     const route = counted(1_000_000);
     const app = App.make([route], { bodyBudget: 70_000 });
     const parts = Array.from({ length: 10 }, () => new Uint8Array(60_000));
     expect(await (await app.fetch(chunked(parts))).text()).toBe("10 parts, 600000 bytes");
-    // Nothing is left held: as much goes again.
+    // Nothing stays held: as many bytes fit again.
     expect(await (await app.fetch(chunked(parts))).text()).toBe("10 parts, 600000 bytes");
   });
 
-  it("refuses a part it has no room for, and frees what an answered request left unread", async () => {
+  it("refuses a chunk that does not fit, and frees the unread chunks of an answered request", async () => {
     const kept = post(
       Path.of("upload"),
       { inputs: { upload: bodyStream({ max: 1_000_000 }) }, returns: Returns.text },

@@ -1,4 +1,4 @@
-/** A body of a type that a route does not read is a 415. The log says which it reads, and nothing of what was sent. */
+/** A body of a type that a route does not read is a 415. The log has the types that the route reads, and nothing of the body. */
 import * as v from "valibot";
 import { expect, it } from "vitest";
 import { Codec, Dep, Form, Path, Returns, Test, bodyStream, json, jsonLines, multipart, post } from "usher-http";
@@ -14,7 +14,7 @@ it.each<readonly [name: string, reads: string, input: AnyDep<unknown, string, un
   ["bodyStream", "image/*", bodyStream({ max: 10, contentTypes: ["image/*"] })],
   ["Dep.ofBody", "text/csv or text/tab-separated-values", csv],
   ["jsonLines", "application/x-ndjson or application/jsonl", jsonLines(v.string(), { max: 10 })],
-])("%s says that it reads %s", async (_name, reads, input) => {
+])("a 415 of %s has a log line that it reads %s", async (_name, reads, input) => {
   const route = post(Path.of("a"), { inputs: { input }, returns: Returns.empty() }, () => {});
   const headers = { "content-type": "text/secret" };
   const { status } = await Test.call(Test.app([route]), "POST", "/a", { headers, body: "a" });

@@ -1,4 +1,4 @@
-/** The order in which inputs are read, and what beats what (contract 4.4, rules 1 to 4 and 6; rows IN). */
+/** The order in which inputs are read, and the priority of refusals (contract 4.4, rules 1 to 4 and 6; rows IN). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
@@ -36,7 +36,7 @@ const page = Query.required("page", Codec.int);
 const problem = (at: string) => Dep.join({}, () => Dep.problem({ at, code: "odd", message: "This is odd." }));
 const Name = v.object({ name: v.string() });
 
-/** How often each of several dependencies ran. */
+/** The number of runs of several dependencies. */
 function counters(): { readonly runs: string[]; readonly count: (name: string) => Dep<string, never, unknown> } {
   const runs: string[] = [];
   const count = (name: string) => Dep.join({}, () => (runs.push(name), name));
@@ -47,51 +47,51 @@ function posts(inputs: Inputs): Route {
   return post(Path.of("x"), { inputs, returns: Returns.text }, () => "handled");
 }
 
-describe("a refusal that is no problem", () => {
+describe("a refusal other than a validation problem", () => {
   it.each([
     ["before", { refusing, page }],
     ["after", { page, refusing }],
     ["between", { page, refusing, other: Query.required("other", Codec.int) }],
     ["behind others", { page, deep: Dep.map(Dep.all({ refusing }), String) }],
-  ])("IN-03 is never collected with problems: %s them", async (_where, inputs) => {
+  ])("IN-03 is never combined with problems: %s them", async (_where, inputs) => {
     const { status, body } = await Test.call(Test.app([posts(inputs)]), "POST", "/x?page=no");
     expect([status, body]).toEqual([403, no]);
   });
 
-  it("IN-04 ends the request: the left runs once, the right never", async () => {
+  it("IN-04 ends the request: the left dependency runs once, the right one never", async () => {
     const { runs, count } = counters();
     const inputs = { left: count("left"), again: Dep.map(count("other"), String), refusing, right: count("right") };
     expect((await Test.call(Test.app([posts(inputs)]), "POST", "/x")).status).toBe(403);
     expect(runs).toEqual(["left", "other"]);
   });
 
-  it("IN-04 of two the left one is the answer", async () => {
+  it("IN-04 of two refusals, the left one is the answer", async () => {
     const other = Dep.join({}, async () => refuse(signedOut), { refuses: [signedOut] });
     expect((await Test.call(Test.app([posts({ other, refusing })]), "POST", "/x")).body).toBe(nobody);
     expect((await Test.call(Test.app([posts({ refusing, other })]), "POST", "/x")).body).toBe(no);
   });
 
-  it("IN-04 an asynchronous one is waited for, and nothing right of it runs before", async () => {
+  it("IN-04 an asynchronous one is awaited, and no input right of it runs earlier", async () => {
     const { runs, count } = counters();
     const later = Dep.join({}, async () => refuse(denied), { refuses: [denied] });
     expect((await Test.call(Test.app([posts({ later, right: count("right") })]), "POST", "/x")).status).toBe(403);
     expect(runs).toEqual([]);
   });
 
-  it("one with the code invalid and no problems is a refusal like any other", async () => {
+  it("a refusal with the code invalid and without problems is a refusal like any other", async () => {
     const plain = Dep.join({}, () => refuse(Refusal.invalid, "No."), { refuses: [Refusal.invalid] });
     const { body } = await Test.call(Test.app([posts({ page, plain })]), "POST", "/x");
     expect(body).toBe('{"error":"invalid","message":"No."}');
   });
 
-  it("IN-37 Dep.refuse switches a route off, and declares its code", async () => {
+  it("IN-37 Dep.refuse disables a route, and declares its code", async () => {
     const off = posts({ off: Dep.refuse(refuse(denied, "Not now.")), page });
     const { status, body } = await Test.call(Test.app([off]), "POST", "/x");
     expect([status, body]).toEqual([403, '{"error":"denied","message":"Not now."}']);
   });
 });
 
-/** Asks with a body that counts how often it is read. */
+/** Sends a body and counts how often it is read. */
 async function asked(inputs: Inputs, headers: Record<string, string> = {}, text = '{"name":"kim"}') {
   let reads = 0;
   const stream = new ReadableStream<Uint8Array>(
@@ -125,12 +125,12 @@ describe("the body is read last: first-stage refusals", () => {
     }
   });
 
-  it("IN-06 with the token it is read once", async () => {
+  it("IN-06 with a token the body is read once", async () => {
     const answered = await asked({ named, session, again: Dep.map(named, String) }, { cookie: "session=s" });
     expect(answered).toEqual({ status: 200, body: "handled", reads: 1 });
   });
 
-  it("a problem of the first stage keeps it from being read, and its problems from being told", async () => {
+  it("a problem of the first stage prevents reading the body, so the body's problems are not reported", async () => {
     const answered = await asked({ named, page }, {}, "not json");
     expect(answered).toEqual({
       status: 400,
@@ -139,11 +139,11 @@ describe("the body is read last: first-stage refusals", () => {
     });
   });
 
-  it("IN-25 a first-stage refusal beats a body's problem on its left", async () => {
+  it("IN-25 a first-stage refusal has priority over a body problem left of it", async () => {
     expect(await asked({ named, refusing }, {}, "not json")).toEqual({ status: 403, body: no, reads: 0 });
   });
 
-  it("IN-39 a wrong content type is a first-stage refusal, and beats problems", async () => {
+  it("IN-39 a wrong content type is a first-stage refusal, and has priority over problems", async () => {
     for (const inputs of [
       { page, named },
       { named, page },
@@ -156,7 +156,7 @@ describe("the body is read last: first-stage refusals", () => {
     }
   });
 
-  it("IN-40 refusals are taken left to right, a content type's among them", async () => {
+  it("IN-40 refusals have priority from left to right, also that of a content type", async () => {
     const wrong = { "content-type": "text/plain" };
     expect(await asked({ named, session }, wrong)).toEqual({ status: 415, body: unsupported, reads: 0 });
     expect(await asked({ session, named }, wrong)).toEqual({ status: 401, body: nobody, reads: 0 });
@@ -166,7 +166,7 @@ describe("the body is read last: first-stage refusals", () => {
 });
 
 describe("the body is read last: the second stage", () => {
-  it("what needs the body runs after everything that does not", async () => {
+  it("an input that needs the body runs after all inputs that do not", async () => {
     const { runs, count } = counters();
     const first = Dep.join({ body }, () => (runs.push("body"), 1));
     await asked({
@@ -178,7 +178,7 @@ describe("the body is read last: the second stage", () => {
     expect(runs).toEqual(["left", "inner", "right", "body", "mixed"]);
   });
 
-  it("a refusal of the second stage ends it", async () => {
+  it("a refusal in the second stage ends it", async () => {
     const { runs } = counters();
     const checked = Dep.join({ named }, ({ named }) => refuse(denied, named.name), { refuses: [denied] });
     const after = Dep.join({ named }, () => (runs.push("after"), 1));
@@ -190,7 +190,7 @@ describe("the body is read last: the second stage", () => {
     expect(runs).toEqual([]);
   });
 
-  it("problems of the second stage are told together", async () => {
+  it("problems of the second stage are reported together", async () => {
     const checked = (at: string) =>
       Dep.join({ body }, async () => Dep.problem({ at, code: "odd", message: "This is odd." }));
     const answered = await asked({ one: checked("body.a"), two: checked("body.b") });
@@ -199,7 +199,7 @@ describe("the body is read last: the second stage", () => {
 });
 
 describe("problems", () => {
-  it("IN-22 told by several are told once; those that differ in anything are not the same", async () => {
+  it("IN-22 the same problem of several inputs is reported once; problems that differ in any part are not the same", async () => {
     const inputs = {
       page,
       through: Dep.map(page, String),
@@ -215,7 +215,7 @@ describe("problems", () => {
     );
   });
 
-  it("keep the order of the inputs, asynchronous ones in theirs", async () => {
+  it("are in the order of the inputs, also those of asynchronous inputs", async () => {
     const slow = Dep.join({}, async () => Dep.problem({ at: "query.slow", code: "odd", message: "This is odd." }));
     const inputs = { slow, page, quick: problem("query.quick"), last: Header.required("x-last", Codec.int) };
     const { body } = await Test.call(Test.app([posts(inputs)]), "POST", "/x");
@@ -227,7 +227,7 @@ describe("problems", () => {
     ]);
   });
 
-  it("what is made of an input that failed is passed over, and adds none", async () => {
+  it("an input that depends on a failed input is skipped, and adds no problem", async () => {
     const { runs, count } = counters();
     const made = Dep.join({ page, c: count("beside") }, () => (runs.push("made"), refuse(denied)), {
       refuses: [denied],
@@ -240,7 +240,7 @@ describe("problems", () => {
     expect([status, runs]).toEqual([400, ["beside"]]);
   });
 
-  it("IN-26, IN-27, IN-28 a join checks what two parameters say together", async () => {
+  it("IN-26, IN-27, IN-28 Dep.join validates two parameters together", async () => {
     const books = ["Emma", "Middlemarch", "Persuasion", "Ulysses", "Walden"];
     const window = Dep.join(
       { page: Query.default("page", Codec.int, 1), perPage: Query.default("per_page", Codec.int, 20) },

@@ -1,4 +1,4 @@
-/** What stands behind a `%` of a form or a query: two hexadecimal digits, and nothing else, are a byte. */
+/** Percent-encoding in a form or a query: `%` and two hexadecimal digits are a byte, anything else is text. */
 import { expect, it } from "vitest";
 import { Codec, Form, Path, Query, Returns, Test, get, post } from "usher-http";
 import * as v from "valibot";
@@ -11,9 +11,9 @@ const app = Test.app([
 ]);
 
 const ascii = Array.from({ length: 0x80 }, (_, unit) => String.fromCharCode(unit));
-// A byte past 0x7F alone is no UTF-8, and a `&` ends the value.
+// A byte above 0x7F alone is not UTF-8, and `&` ends the value.
 const isAlone = (pair: string): boolean => !/^[89a-f][\da-f]$/i.test(pair) && !pair.includes("&");
-/** A control, a space or a `#` is not in a request's target. */
+/** A control character, a space or `#` cannot be in a request target. */
 const isOfTarget = (pair: string): boolean => /^[\x21-\x7e]*$/.test(pair) && !pair.includes("#");
 
 it.each(["a form", "a query"])(

@@ -47,7 +47,7 @@ async function send(target: string, body: string | Uint8Array, type: string | un
   return [status, text];
 }
 
-/** A multipart body of lines, as they stand. */
+/** A multipart body of these lines, unchanged. */
 const parts = (...lines: readonly string[]): string => lines.join("\r\n");
 const multipart = "multipart/form-data; boundary=b";
 
@@ -67,7 +67,7 @@ describe("a form: fields", () => {
     expect(await send("/profile", body, type)).toEqual([200, text]);
   });
 
-  it("FM-04 tells every field that is wrong, in listed order", async () => {
+  it("FM-04 reports every wrong field, in the order of the declaration", async () => {
     expect(await send("/profile", "age=old&tag=%FF", urlencoded)).toEqual([
       400,
       invalid(
@@ -78,7 +78,7 @@ describe("a form: fields", () => {
     ]);
   });
 
-  it("is wrong only where its bytes are no text", async () => {
+  it("is invalid only in the fields whose bytes are not UTF-8", async () => {
     const bytes = Uint8Array.from([...Buffer.from("email=a&tag=x&age="), 0xff]);
     expect(await send("/profile", bytes, urlencoded)).toEqual([
       400,
@@ -98,7 +98,7 @@ describe("a form: fields", () => {
     expect(await send("/profile", "email=k", type)).toEqual([415, unsupported]);
   });
 
-  it("with its type given twice is a 415", async () => {
+  it("with two Content-Type headers is a 415", async () => {
     const headers = [
       ["content-type", urlencoded],
       ["content-type", urlencoded],
@@ -109,7 +109,7 @@ describe("a form: fields", () => {
 });
 
 describe("a form: files", () => {
-  it("FM-10 has fields and files", async () => {
+  it("FM-10 can have fields and files", async () => {
     const body = parts(
       "--b",
       'Content-Disposition: form-data; name="name"',
@@ -157,13 +157,13 @@ describe("a form: files", () => {
     expect(await send("/picture", body, multipart)).toEqual([200, text]);
   });
 
-  it("FM-12 is read alike from either encoding", async () => {
+  it("FM-12 has the same values in both encodings", async () => {
     expect(await send("/picture", "name=kim", urlencoded)).toEqual([200, "kim - []"]);
   });
 });
 
 describe("a form: faults", () => {
-  it("FM-13 says that a file is missing", async () => {
+  it("FM-13 reports a missing file", async () => {
     const route = post(
       Path.root,
       { inputs: { avatar: Form.File.required("avatar") }, returns: Returns.text },
@@ -172,7 +172,7 @@ describe("a form: faults", () => {
     const missing = invalid(["form.avatar", "required", "This is required."]);
     const { status, body } = await Test.call(Test.app([route]), "POST", "/", { body: new URLSearchParams({ a: "b" }) });
     expect([status, body]).toEqual([400, missing]);
-    // A field is no file.
+    // A field is not a file.
     const form = new FormData();
     form.set("avatar", "text");
     expect((await Test.call(Test.app([route]), "POST", "/", { body: form })).body).toBe(missing);
@@ -180,7 +180,7 @@ describe("a form: faults", () => {
     expect((await Test.call(Test.app([route]), "POST", "/", { body: form })).body).toBe("me.png(image/png)=PNG");
   });
 
-  it("FM-15 that is cut short is no multipart form", async () => {
+  it("FM-15 that is cut off is not a multipart form", async () => {
     const body = parts("--b", 'Content-Disposition: form-data; name="name"', "", "kim");
     expect(await send("/picture", body, multipart)).toEqual([
       400,
@@ -188,7 +188,7 @@ describe("a form: faults", () => {
     ]);
   });
 
-  it("FM-16 has parts with heads of 16 KiB and no more", async () => {
+  it("FM-16 has parts with heads of at most 16 KiB", async () => {
     const [status, body] = await send("/picture", `--b\r\nX-Odd: ${"x".repeat(17_000)}`, multipart);
     expect([status, JSON.parse(body)]).toEqual([413, expect.objectContaining({ error: "too_large" })]);
   });
@@ -205,7 +205,7 @@ describe("a form: faults", () => {
 });
 
 describe("a form: all problems", () => {
-  it("says all that is wrong of fields and files at once", async () => {
+  it("reports all problems of fields and files at once", async () => {
     const route = post(
       Path.root,
       {
@@ -231,7 +231,7 @@ describe("a form: all problems", () => {
     );
   });
 
-  it("is not read where something before it is wrong", async () => {
+  it("is not read if an earlier input is invalid", async () => {
     const route = post(
       Path.root,
       {
@@ -246,7 +246,7 @@ describe("a form: all problems", () => {
 });
 
 describe("a form: joined", () => {
-  it("can be joined, and tells several problems at once", async () => {
+  it("can be used in Dep.join, which may report several problems", async () => {
     const both = Dep.join(
       { from: Form.required("from", Codec.int), to: Form.required("to", Codec.int) },
       ({ from, to }) =>
@@ -278,7 +278,7 @@ describe("a form: joined", () => {
     expect(right.body).toBe("1..2");
   });
 
-  it("may be asked for inside a bind", async () => {
+  it("can be chosen by Dep.bind", async () => {
     const which = Dep.bind(Header.required("x-field", Codec.string), (name) => Form.required(name, Codec.int));
     const route = post(Path.root, { inputs: { which }, returns: Returns.text }, ({ which }) => `${which}`);
     const { body } = await Test.call(Test.app([route]), "POST", "/", {
@@ -290,7 +290,7 @@ describe("a form: joined", () => {
 });
 
 describe("a form: limits", () => {
-  it("has a hundred thousand fields, where they fit the limit", async () => {
+  it("has a hundred thousand fields if they fit the limit", async () => {
     const many = post(
       Path.root,
       { inputs: { a: Form.list("a", Codec.int), z: Form.required("z", Codec.string) }, returns: Returns.text },
@@ -303,7 +303,7 @@ describe("a form: limits", () => {
   });
 });
 
-it("FM-18 reads whatever a browser's own writers write", async () => {
+it("FM-18 reads the forms that a browser sends", async () => {
   const echo = post(
     Path.root,
     { inputs: { fields: Form.list("naïve name", Codec.string) }, returns: Returns.text },
@@ -325,7 +325,7 @@ it("FM-18 reads whatever a browser's own writers write", async () => {
   );
 });
 
-/** Bytes that come near to being a form of either kind. */
+/** Bytes that are almost a form of either encoding. */
 const nearlyForm = fc
   .array(
     fc.oneof(
@@ -343,7 +343,7 @@ const nearlyForm = fc
   )
   .map((pieces) => Uint8Array.from(Buffer.from(pieces.join(""), "latin1")));
 
-it("any bytes, split anywhere, are the same form or the same refusal", async () => {
+it("any bytes, in any chunks, are the same form or the same refusal", async () => {
   const { fetch } = App.make([profile]);
   const answerTo = async (parts: readonly Uint8Array[], contentType: string) => {
     const body = new ReadableStream<Uint8Array>({
@@ -373,7 +373,7 @@ it("any bytes, split anywhere, are the same form or the same refusal", async () 
   );
 });
 
-it("a form is nothing that a GET without a body lacks", async () => {
+it("a GET without a body is not refused for a missing form", async () => {
   const route = get(
     Path.root,
     { inputs: { name: Form.optional("name", Codec.string) }, returns: Returns.text },

@@ -1,4 +1,4 @@
-/** JSON lines read as they arrive: their limits, and who reads them when (rows JL). */
+/** JSON lines that are read as they arrive: limits and concurrent readers (rows JL). */
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ describe("JSON lines: limits", () => {
     [10, 20, "\n", undefined],
     [10, 10, "", [1]],
     [10, 11, "", undefined],
-    // Its CR is part of the line.
+    // Its CR counts as part of the line.
     [10, 9, "\r\n", [1]],
     [10, 10, "\r\n", undefined],
   ])("JL-40 a line of at most %d bytes: %d and %j", async (maxLine, length, end, expected) => {
@@ -29,14 +29,14 @@ describe("JSON lines: limits", () => {
     }
   });
 
-  it("JL-41 a body past its limit is a 413, whatever it holds", async () => {
+  it("JL-41 a body above its limit is a 413, whatever it contains", async () => {
     expect((await sent(listed(Any, { max: 10 }), "\n".repeat(10)))[0]).toBe(200);
     expect((await sent(listed(Any, { max: 10 }), "\n".repeat(11)))[0]).toBe(413);
     const half = [bytes("1\n2\n3\n"), bytes("4\n5\n6\n")];
     expect((await App.make([listed(Any, { max: 11 })]).fetch(requestOf(half))).status).toBe(413);
   });
 
-  it("JL-42 a failure of the body is final", async () => {
+  it("JL-42 every read fails after the body failed", async () => {
     const seen: unknown[] = [];
     const route = post(
       Path.of("lines"),
@@ -52,7 +52,7 @@ describe("JSON lines: limits", () => {
     expect(seen).toEqual([1, "too_large", "too_large", "too_large"]);
   });
 
-  it("JL-43 a line that has begun counts as held, and is given back", async () => {
+  it("JL-43 an incomplete line holds bytes of the budget, and gives them back", async () => {
     const begun = bytes(`"${"x".repeat(40_000)}`);
     const route = listed(Any, { maxLine: 100_000 });
     const app = App.make([route], { bodyBudget: 150_000 });
@@ -65,11 +65,11 @@ describe("JSON lines: limits", () => {
       const answer = await small.fetch(requestOf([begun, begun.subarray(1), bytes('"\n')]));
       expect([answer.status, (JSON.parse(await answer.text()) as { error: string }).error]).toEqual([503, "busy"]);
     }
-    // Nothing of it stays held.
+    // It holds no bytes any more.
     expect((await small.fetch(requestOf([bytes("1\n")]))).status).toBe(200);
   });
 
-  it("JL-44 a body that breaks off in a line is unreadable, and that line is not read", async () => {
+  it("JL-44 a body that breaks off inside a line is unreadable, and that line is not read", async () => {
     let pulls = 0;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -84,7 +84,7 @@ describe("JSON lines: limits", () => {
 });
 
 describe("JSON lines: readers", () => {
-  it("JL-50 has one reader at a time, however many reads are asked for", async () => {
+  it("JL-50 have one reader at a time, for any number of pending reads", async () => {
     const route = post(
       Path.of("lines"),
       { inputs: { values: jsonLines(Any, { max: 100 }) }, returns: Returns.json(Any) },
@@ -97,7 +97,7 @@ describe("JSON lines: readers", () => {
     expect(await answer.json()).toEqual([1, 2, "end", "end"]);
   });
 
-  it("JL-51 is at its end once the request is answered, in the middle of a part too", async () => {
+  it("JL-51 end when the request is answered, also in the middle of a chunk", async () => {
     let late: Promise<unknown> | undefined;
     const route = post(
       Path.of("lines"),
@@ -113,7 +113,7 @@ describe("JSON lines: readers", () => {
     expect(messages("warn")).toEqual(["/lines read its body after its answer had gone, which read nothing"]);
   });
 
-  it("JL-52 ends a read that waits when the request is answered, without the line that had begun", async () => {
+  it("JL-52 end a pending read when the request is answered, without the incomplete line", async () => {
     const pulled = gate();
     let waiting: Promise<unknown> | undefined;
     const route = post(
@@ -140,7 +140,7 @@ describe("JSON lines: readers", () => {
 });
 
 describe("JSON lines: handlers", () => {
-  it("JL-53 is not read where an input before it is wrong", async () => {
+  it("JL-53 are not read if an earlier input is invalid", async () => {
     const route = post(
       Path.of("lines"),
       {
@@ -152,7 +152,7 @@ describe("JSON lines: handlers", () => {
     expect((await sent(route, "12345\n"))[0]).toBe(400);
   });
 
-  it("JL-54 an iteration that is left is begun again where it was left", async () => {
+  it("JL-54 an iteration that was left early is continued by the next one", async () => {
     const route = post(
       Path.of("lines"),
       { inputs: { values: jsonLines(v.number(), { max: 100 }) }, returns: Returns.json(Any) },
@@ -170,7 +170,7 @@ describe("JSON lines: handlers", () => {
     expect(await sent(route, "1\n2\n3\n")).toEqual([200, '{"head":1,"rest":[2,3]}']);
   });
 
-  it("JL-55 a shape's own function that raises is a 500, and the next read still works", async () => {
+  it("JL-55 a function of the shape that throws is a 500, and the next read still works", async () => {
     const seen: unknown[] = [];
     const shape = v.pipe(
       v.number(),
@@ -194,7 +194,7 @@ describe("JSON lines: handlers", () => {
   });
 });
 
-it("JL-56 a shape that makes undefined of a line is a bug, and not the end of the lines", async () => {
+it("JL-56 a shape that returns undefined for a line is a bug, and does not end the lines", async () => {
   const nothing = v.pipe(
     v.number(),
     v.transform(() => undefined),
@@ -203,10 +203,10 @@ it("JL-56 a shape that makes undefined of a line is a bug, and not the end of th
   expect(messages("error").join()).toContain("POST /lines");
 });
 
-it("JL-60 cut at any bytes, the lines are the same", async () => {
+it("JL-60 the lines are the same however the bytes are cut", async () => {
   const route = listed(Any);
   const app = App.make([route]);
-  // Members of these names are dropped, as Valibot drops them.
+  // Members with these names are dropped, as Valibot drops them.
   const isKept = (values: readonly unknown[]): boolean =>
     !/"(?:__proto__|constructor|prototype)"/.test(JSON.stringify(values));
   const values = fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 6 }).filter(isKept);
@@ -230,7 +230,7 @@ it("JL-60 cut at any bytes, the lines are the same", async () => {
   );
 });
 
-it("JL-61 the failures are the two types that a handler gets", () => {
+it("JL-61 the failures have the two types that a handler gets", () => {
   const failures: readonly (BodyFailure | InvalidLine)["kind"][] = ["invalid", "too_large", "unreadable", "busy"];
   expect(
     failures.map(

@@ -1,4 +1,4 @@
-/** JSON lines read as they arrive: what they are, and what is wrong with one (rows JL). */
+/** JSON lines that are read as they arrive: valid lines, and problems of a line (rows JL). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Body, Dep, Path, Returns, Test, jsonLines, post } from "usher-http";
@@ -25,7 +25,7 @@ describe("JSON lines: what is read", () => {
     expect(await sent(listed(Any), body)).toEqual([200, JSON.stringify(values)]);
   });
 
-  it("JL-11 no body has no lines", async () => {
+  it("JL-11 a request without a body has no lines", async () => {
     const answer = await Test.call(Test.app([listed(Any)]), "POST", "/lines", { headers: type });
     expect([answer.status, answer.json()]).toEqual([200, []]);
   });
@@ -46,14 +46,14 @@ describe("JSON lines: what is read", () => {
     },
   );
 
-  it("JL-13 no type is a 415", async () => {
+  it("JL-13 a body without a content type is a 415", async () => {
     expect(await sent(listed(Any), "1\n", {})).toEqual([415, unsupported]);
   });
 });
 
 const problem = (at: string, code: string, message: string): readonly [string, string, string] => [at, code, message];
 
-describe("JSON lines: a line that does not fit", () => {
+describe("JSON lines: a line that does not fit the shape", () => {
   it.each<[id: string, body: string | Uint8Array, problems: readonly (readonly [string, string, string])[]]>([
     ["JL-20 no JSON", '{"item":"a","quantity":1}\nnope\n', [problem("body.line[2]", "malformed", "This is not JSON.")]],
     ["JL-20 half a value", '{"item":\n"a"}\n', [problem("body.line[1]", "malformed", "This is not JSON.")]],
@@ -74,11 +74,11 @@ describe("JSON lines: a line that does not fit", () => {
     ],
     ["JL-24 a CR alone ends no line", '"a"\r"b"\n', [problem("body.line[1]", "malformed", "This is not JSON.")]],
     ["JL-25 NUL", "\0\n", [problem("body.line[1]", "malformed", "This is not JSON.")]],
-  ])("%s is a 400 that names it", async (_id, body, problems) => {
+  ])("%s is a 400 with the line's number", async (_id, body, problems) => {
     expect(await sent(listed(Order), body)).toEqual([400, invalid(...problems)]);
   });
 
-  it("JL-26 the lines before it were given to the handler", async () => {
+  it("JL-26 the handler received the lines before it", async () => {
     const given: unknown[] = [];
     const route = post(
       Path.of("lines"),
@@ -92,8 +92,8 @@ describe("JSON lines: a line that does not fit", () => {
   });
 });
 
-describe("JSON lines: a handler that reads past a wrong line", () => {
-  it("JL-27 read() goes past it, and no text of it is in the detail", async () => {
+describe("JSON lines: a handler that reads on after a wrong line", () => {
+  it("JL-27 read() continues after it, and its text is not in the detail", async () => {
     const body = '1\n"s3cret"\n2\n{"s3cret":1}\n3';
     expect(await sent(noted(v.number()), body)).toEqual([
       200,
@@ -102,7 +102,7 @@ describe("JSON lines: a handler that reads past a wrong line", () => {
     expect(logged().join()).not.toContain("s3cret");
   });
 
-  it("JL-28 a handler may list the problems of every line", async () => {
+  it("JL-28 a handler may report the problems of every line", async () => {
     const route = post(
       Path.of("lines"),
       { inputs: { numbers: jsonLines(v.number(), { max: 1000 }) }, returns: Returns.empty() },
@@ -123,7 +123,7 @@ describe("JSON lines: a handler that reads past a wrong line", () => {
     ]);
   });
 
-  it("JL-29 lists as many problems of a line as the app does", async () => {
+  it("JL-29 lists at most maxProblems problems of a line", async () => {
     const route = listed(v.array(v.number()));
     const { body } = await Test.call(Test.app([route], { maxProblems: 2 }), "POST", "/lines", {
       headers: type,
@@ -135,7 +135,7 @@ describe("JSON lines: a handler that reads past a wrong line", () => {
     });
   });
 
-  it("JL-30 a schema of another library may validate by promises", async () => {
+  it("JL-30 a schema of another library may validate asynchronously", async () => {
     const Even = {
       "~standard": {
         version: 1,

@@ -1,4 +1,4 @@
-/** A JSON body through HTTP (contract 4.5; rows JB). What each shape reads is in test/shapes. */
+/** A JSON body through HTTP (contract 4.5; rows JB). What each shape accepts is tested in test/schema. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { App, Path, Refusal, Returns, Test, json, post } from "usher-http";
@@ -33,7 +33,7 @@ async function sent(
 }
 
 describe("a body that fits", () => {
-  it("JB-01 none at all reads as {}", async () => {
+  it("JB-01 an absent body is read as {}", async () => {
     const { status, body } = await Test.call(app, "POST", "/echo");
     expect([status, body]).toEqual([201, '{"name":"nobody","times":1}']);
   });
@@ -50,7 +50,7 @@ describe("a body that fits", () => {
     expect(await sent("/echo", text)).toEqual([201, expected]);
   });
 
-  it("JB-19, JB-21 an optional member may be absent or null, and is then left out of an answer", async () => {
+  it("JB-19, JB-21 an optional member may be absent or null, and is then left out of the answer", async () => {
     for (const text of ['{"note":null}', "{}", '{"kept":null}'])
       expect(await sent("/notes", text)).toEqual([200, '{"kept":"here"}']);
     expect(await sent("/notes", '{"note":"a","kept":"b"}')).toEqual([200, '{"note":"a","kept":"b"}']);
@@ -83,7 +83,7 @@ describe("a body that does not fit", () => {
     expect(await sent(path, text)).toEqual([400, expected]);
   });
 
-  it("JB every problem is told: wrong ones, then those missing", async () => {
+  it("JB every problem is reported: wrong members first, then missing ones", async () => {
     expect(await sent("/orders", "")).toEqual([
       400,
       invalid(["body.item", "required", "This is required."], ["body.quantity", "required", "This is required."]),
@@ -99,7 +99,7 @@ describe("a body that does not fit", () => {
     ["half a character", [0x22, 0xc3, 0x22]],
     ["an overlong slash", [0x22, 0xc0, 0xaf, 0x22]],
     ["a surrogate", [0x22, 0xed, 0xa0, 0x80, 0x22]],
-  ])("JB-04 %s is no JSON", async (_what, bytes) => {
+  ])("JB-04 %s is not JSON", async (_what, bytes) => {
     expect(await sent("/echo", Uint8Array.from(bytes))).toEqual([
       400,
       invalid(["body", "malformed", "This is not JSON."]),
@@ -107,14 +107,14 @@ describe("a body that does not fit", () => {
   });
 });
 
-describe("its content type", () => {
+describe("the content type of a JSON body", () => {
   it.each([
     ["JB-09", "application/json"],
     ["JB-09", "application/merge-patch+json"],
     ["JB-09", "Application/JSON; charset=utf-8"],
     ["JB-09", 'application/json;charset="utf-8"'],
     ["JB-09", "application/vnd.api+JSON"],
-  ])("%s %s is read", async (_id, type) => {
+  ])("%s %s is accepted", async (_id, type) => {
     expect((await sent("/echo", '{"times":3}', { "content-type": type }))[0]).toBe(201);
   });
 
@@ -139,7 +139,7 @@ describe("its content type", () => {
     expect(await sent("/echo", new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]))).toEqual([400, bad]);
   });
 
-  it("JB-10 none is read", async () => {
+  it("JB-10 a JSON body without a content type is read", async () => {
     expect(await sent("/echo", '{"times":3}')).toEqual([201, '{"name":"nobody","times":3}']);
   });
 
@@ -159,7 +159,7 @@ describe("its content type", () => {
     expect(await sent("/echo", "not json", { "content-type": type })).toEqual([415, unsupported]);
   });
 
-  it("JB-12 given on two lines is a 415", async () => {
+  it("JB-12 two Content-Type lines are a 415", async () => {
     const headers = [
       ["content-type", "application/json"],
       ["content-type", "application/json"],
@@ -168,7 +168,7 @@ describe("its content type", () => {
   });
 });
 
-describe("a refusal of its own", () => {
+describe("a refusal of the route's own for an invalid body", () => {
   const wrongShape = Refusal.code("wrong_shape", { status: 400, doc: "Not that shape." });
   const options = { refusal: [wrongShape, "Not a greeting."] } as const;
   const own = post(
@@ -178,7 +178,7 @@ describe("a refusal of its own", () => {
   );
 
   it.each(['{"name":3,"n":"s3cret"}', "s3cret", "[".repeat(10_000), "[]"])(
-    "JB-13 is all the client is told: %.12j",
+    "JB-13 is everything that the client gets: %.12j",
     async (body) => {
       const answered = await Test.call(Test.app([own]), "POST", "/own", { body });
       expect([answered.status, answered.body]).toEqual([400, '{"error":"wrong_shape","message":"Not a greeting."}']);
@@ -186,7 +186,7 @@ describe("a refusal of its own", () => {
     },
   );
 
-  it("JB-13 the problems go to the log", async () => {
+  it("JB-13 the log has the problems", async () => {
     await Test.call(Test.app([own]), "POST", "/own", { body: '{"name":3,"n":"x"}' });
     const [detail] = messages("warn");
     expect(detail).toMatch(/^POST \/own: wrong_shape: /);
@@ -195,7 +195,7 @@ describe("a refusal of its own", () => {
     expect(messages("error")).toEqual([]);
   });
 
-  it("JB-13 a content type is refused as ever", async () => {
+  it("JB-13 a wrong content type is refused as usual", async () => {
     const { body } = await Test.call(Test.app([own]), "POST", "/own", {
       body: "{}",
       headers: { "content-type": "a/b" },
@@ -204,7 +204,7 @@ describe("a refusal of its own", () => {
   });
 });
 
-it("a body comes in parts of any size", async () => {
+it("a body may arrive in chunks of any size", async () => {
   const text = new TextEncoder().encode('{"name":"é🙂","times":12}');
   const { fetch } = App.make([echo]);
   for (let at = 1; at < text.length; at++) {

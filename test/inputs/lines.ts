@@ -1,11 +1,11 @@
-/** Routes that read JSON lines, and requests of them. */
+/** Routes that read JSON lines, and their requests. */
 import * as v from "valibot";
 import { Path, Returns, Test, jsonLines, post } from "usher-http";
 import type { JsonLinesOptions, Route } from "usher-http";
 
 export const Any = v.unknown();
 
-/** Answers with the values as a list, by an iteration. */
+/** Iterates the lines and answers with their values as a list. */
 export function listed(shape: v.GenericSchema, options: Partial<JsonLinesOptions> = {}): Route {
   return post(
     Path.of("lines"),
@@ -18,7 +18,7 @@ export function listed(shape: v.GenericSchema, options: Partial<JsonLinesOptions
   );
 }
 
-/** Reads to the end, and answers with each value, and each failure's kind and line. */
+/** Reads to the end, and answers with each value, and with the kind and line of each failure. */
 export function noted(shape: v.GenericSchema, options: Partial<JsonLinesOptions> = {}): Route {
   return post(
     Path.of("lines"),

@@ -7,7 +7,7 @@ import { messages } from "../support/logs.ts";
 
 const type = "multipart/form-data; boundary=b";
 
-/** Tells each part as `name=filename:content`, and passes over one named `skip` unread. */
+/** Returns each part as `name=filename:content`, and skips a part named `skip`. */
 const uploads = (max = 400, maxHead?: number): Route =>
   post(
     Path.of("uploads"),
@@ -42,12 +42,12 @@ async function send(route: Route, body: string, contentType: string | undefined 
 }
 
 describe("multipart: limits and types", () => {
-  it("MP-26 passes over what a handler leaves unread", async () => {
+  it("MP-26 skips the parts that a handler does not read", async () => {
     const body = `${part("a", "one")}${part("skip", "a lot")}${part("f", "BYTES", "v.mp4")}--b--`;
     expect(await send(uploads(), body)).toEqual([200, "a=:one;f=v.mp4:BYTES"]);
   });
 
-  it("MP-27 has the route's own limit", async () => {
+  it("MP-27 has the limit of its route", async () => {
     const [status, body] = await send(uploads(), `${part("a", "x".repeat(500))}--b--`);
     expect([status, JSON.parse(body).error]).toEqual([413, "too_large"]);
   });
@@ -59,26 +59,26 @@ describe("multipart: limits and types", () => {
     expect(await send(uploads(), "a=b", contentType)).toEqual([415, unsupported]);
   });
 
-  it("MP-29 without a boundary is a problem of its type", async () => {
+  it("MP-29 without a boundary is a problem of its content type", async () => {
     expect(await send(uploads(), "--b--", "multipart/form-data")).toEqual([
       400,
       invalid(["header.content-type", "malformed", "This names no boundary."]),
     ]);
   });
 
-  it("MP-30 that ends early is no multipart form", async () => {
+  it("MP-30 that ends early is not a multipart form", async () => {
     const notMultipart = invalid(["body", "malformed", "This is not a multipart form."]);
     expect(await send(uploads(), part("a", "one"))).toEqual([400, notMultipart]);
     expect(await send(uploads(), `${part("a", "one")}--b\r\nContent-Dis`)).toEqual([400, notMultipart]);
     expect(messages("warn")).toHaveLength(2);
   });
 
-  it("MP-31 without a type is a 415", async () => {
+  it("MP-31 without a content type is a 415", async () => {
     const { status } = await Test.call(Test.app([uploads()]), "POST", "/uploads", { body: "--b--" });
     expect(status).toBe(415);
   });
 
-  it("has parts with heads of a bound length", async () => {
+  it("limits the length of the heads of parts", async () => {
     const long = `--b\r\nContent-Disposition: form-data; name="a"; filename="${"x".repeat(300)}"\r\n\r\n\r\n--b--`;
     expect((await send(uploads(4000, 200), long))[0]).toBe(413);
     expect((await send(uploads(4000), long))[0]).toBe(200);
@@ -86,7 +86,7 @@ describe("multipart: limits and types", () => {
 });
 
 describe("multipart: parts", () => {
-  it("is read in any pieces", async () => {
+  it("can be read in chunks of any size", async () => {
     const text = `preamble\r\n${part("a", "one\r\n--c")}${part("f", "", "empty")}--b--\r\nepilogue`;
     const bytes = new TextEncoder().encode(text);
     const body = new ReadableStream<Uint8Array>({
@@ -100,7 +100,7 @@ describe("multipart: parts", () => {
     expect(await answer.text()).toBe("a=:one\r\n--c;f=empty:");
   });
 
-  it("iterated, gives its parts and theirs, and throws what a failure is answered with", async () => {
+  it("yields its parts and their chunks when iterated, and throws the refusal of a failure", async () => {
     const route = post(
       Path.of("uploads"),
       { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
@@ -118,7 +118,7 @@ describe("multipart: parts", () => {
     expect((await send(route, part("a", "one")))[0]).toBe(400);
   });
 
-  it("is at its end for good, whatever stands behind it", async () => {
+  it("ends for good at its last boundary, whatever follows", async () => {
     const route = post(
       Path.of("uploads"),
       { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
@@ -136,7 +136,7 @@ describe("multipart: its end", () => {
     ["was asked for", `${part("b", "two")}--b--`],
     ["cannot be read", "--bad"],
     ["is none", "--b--"],
-  ])("ends a part once the one behind it %s", async (_what, behind) => {
+  ])("ends a part when the next one %s", async (_what, behind) => {
     const route = post(
       Path.of("uploads"),
       { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
@@ -150,7 +150,7 @@ describe("multipart: its end", () => {
     expect(await send(route, part("a", "one") + behind)).toEqual([200, '{"ok":true}']);
   });
 
-  it("is at its end once the request is answered", async () => {
+  it("ends when the request is answered", async () => {
     let kept: Part | undefined;
     const route = post(
       Path.of("uploads"),

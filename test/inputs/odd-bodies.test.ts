@@ -1,4 +1,4 @@
-/** Bodies whose stream has what is no bytes, or cannot be read: `app.fetch` settles, and the process goes on. */
+/** Body streams with chunks that are not bytes, or that cannot be read: `app.fetch` settles, and the process continues. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { App, Codec, Form, Path, Returns, body, bodyStream, json, multipart, post } from "usher-http";
@@ -25,7 +25,7 @@ const routes = [
     return "read";
   }),
   post(Path.of("ignores"), { inputs: { body: bodyStream({ max: 100 }) }, returns: Returns.text }, async ({ body }) => {
-    // Asked for, and not waited for.
+    // Called and not awaited.
     void body.read();
     return "ignored";
   }),
@@ -80,11 +80,11 @@ const readers = ["json", "body", "form", "stream", "parts"];
 
 describe.each([
   ["app.fetch", (request: Request) => app.fetch(request)],
-  // Of a server that is not Node's.
+  // A server other than Node's.
   ["whatwg", async (request: Request) => whatwg(app)(request, {})],
 ])("%s", (_name, fetch) => {
   describe.each(readers)("a body read as %s", (path) => {
-    it.each(odd)("with %s in it is a 400", async (_what, part) => {
+    it.each(odd)("a chunk that is %s is a 400", async (_what, part) => {
       for (const parts of [[part], [bytes("a"), part]]) {
         const response = await fetch(requestOf(path, streamOf(...parts)));
         expect([response.status, await response.text()]).toEqual([400, unreadable]);
@@ -92,7 +92,7 @@ describe.each([
       expect(logged().join("\n")).not.toContain("s3cret");
     });
 
-    it("that fails is a 400", async () => {
+    it("a stream that fails is a 400", async () => {
       const pull = () => {
         throw new Error("s3cret");
       };
@@ -101,7 +101,7 @@ describe.each([
       expect(logged().join("\n")).not.toContain("s3cret");
     });
 
-    it("that somebody else reads, or has read of it, is a 500 with a line", async () => {
+    it("a stream that is locked, or partly read, is a 500 with a log line", async () => {
       for (const leaves of [false, true]) {
         const request = requestOf(path, streamOf(bytes("{}"), bytes("{}")));
         const reader = request.body?.getReader();
@@ -115,7 +115,7 @@ describe.each([
       }
     });
 
-    it("that was read is a 500 with a line", async () => {
+    it("a stream that was read before is a 500 with a log line", async () => {
       const request = requestOf(path, streamOf(bytes("{}")));
       await request.text();
       const response = await fetch(request);
@@ -124,7 +124,7 @@ describe.each([
     });
   });
 
-  it.each(odd)("a body with %s in it that nobody waits for ends nothing", async (_what, part) => {
+  it.each(odd)("a body with %s in it that no input reads does not end the process", async (_what, part) => {
     const response = await fetch(requestOf("ignores", streamOf(part)));
     expect(await response.text()).toBe("ignored");
   });
@@ -138,7 +138,7 @@ describe.each([
   });
 });
 
-describe("a listener whose body breaks its promise", () => {
+describe("a listener whose body object misbehaves", () => {
   class Broken extends CallExchange implements Exchange {
     override readonly body: BodySource;
 
@@ -155,7 +155,7 @@ describe("a listener whose body breaks its promise", () => {
       throw new Error("s3cret");
     },
   };
-  it.each(readers)("is answered: %s", async (path) => {
+  it.each(readers)("gets an answer: %s", async (path) => {
     const { status, body } = await app.answer(new Broken(path, rejects));
     const isStream = path === "stream" || path === "parts";
     expect([status, body]).toEqual(isStream ? [400, unreadable] : [500, internal]);

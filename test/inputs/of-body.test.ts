@@ -11,14 +11,14 @@ describe("body", () => {
     Buffer.from(body).toString("hex"),
   );
 
-  it("is the bytes as they are, whatever they are said to be", async () => {
+  it("is the unchanged bytes, whatever the content type", async () => {
     for (const headers of [{}, { "content-type": "a/b" }, { "content-type": "odd" }]) {
       const { body } = await Test.call(Test.app([size]), "POST", "/", { body: Uint8Array.from([0, 255, 10]), headers });
       expect(body).toBe("00ff0a");
     }
   });
 
-  it("is empty where there is none", async () => {
+  it("is empty if the request has no body", async () => {
     expect((await Test.call(Test.app([size]), "POST", "/")).body).toBe("");
     expect((await Test.call(Test.app([size]), "POST", "/", { body: "" })).body).toBe("");
   });
@@ -66,7 +66,7 @@ describe("Dep.ofBody", () => {
     expect([status, body]).toEqual([415, unsupported]);
   });
 
-  it("refuses a type given twice, and none at all", async () => {
+  it("refuses two content types, and a missing one", async () => {
     expect((await Test.call(Test.app([typed("text/csv")]), "POST", "/", { body: "x" })).status).toBe(415);
     const twice = [
       ["content-type", "text/csv"],
@@ -77,7 +77,7 @@ describe("Dep.ofBody", () => {
     );
   });
 
-  it("may answer a refusal, a problem, or any of them later", async () => {
+  it("may return a refusal or a problem, also as a promise", async () => {
     const answers = [
       () => refuse(denied),
       () => Dep.problem({ at: "body", code: "odd", message: "This is odd." }),

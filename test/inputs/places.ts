@@ -1,8 +1,8 @@
-/** One text sent to a route in each of the places that a text has. */
+/** Sends one text to a route in each place that can hold a text: path, query, header and others. */
 import { Cookie, Form, Header, Path, Query, Returns, Test, get, param, post } from "usher-http";
 import type { Codec, Inputs, PathType } from "usher-http";
 
-/** An input in one place, and how a text is sent there: undefined where the place cannot hold the text. */
+/** An input in one place, and how a text is sent there: undefined if the place cannot hold the text. */
 interface Place {
   readonly place: string;
   readonly route: (codec: Codec<unknown>) => { readonly path: PathType<never>; readonly inputs: Inputs };
@@ -28,7 +28,7 @@ export const places: readonly Place[] = [
   {
     place: "header",
     route: (codec) => ({ ...root, inputs: { x: Header.required("x", codec) } }),
-    // The spaces around a header's value are no part of it.
+    // The spaces around a header's value are not part of the value.
     send: (app, text) => (text.trim() === text ? Test.call(app, "GET", "/", { headers: { x: text } }) : undefined),
   },
   {
@@ -46,7 +46,7 @@ export const places: readonly Place[] = [
   },
 ];
 
-/** The app of a route that reads `x` in one place and answers its value as text. */
+/** The app of a route that reads `x` in one place and answers with its value as text. */
 export function appOf({ route }: Place, schema: unknown): Test.TestApp {
   const { path, inputs } = route(schema as Codec<unknown>);
   const tell = ({ x }: { readonly x?: unknown }): string => told(x);

@@ -1,4 +1,4 @@
-/** Who asks, by `Authorization`: bearer and basic (contract 5.2; RFC 6750, RFC 7617), and comparing a secret. */
+/** `Authorization`: bearer and basic (contract 5.2; RFC 6750, RFC 7617), and comparing secrets. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Codec, Dep, Header, Path, Refusal, Returns, Test, get, isSameSecret, refuse } from "usher-http";
@@ -66,7 +66,7 @@ describe("a basic login", () => {
     expect(await ask(Codec.basicLogin, authorization)).toEqual(expected);
   });
 
-  it("is any name without a colon, and any password", async () => {
+  it("may be any name without a colon, and any password", async () => {
     const text = fc.string({ unit: codePoint }).filter((text) => text.isWellFormed() && !/\p{Cc}/u.test(text));
     const user = text.filter((text) => !text.includes(":"));
     await fc.assert(
@@ -79,8 +79,8 @@ describe("a basic login", () => {
   });
 });
 
-describe("a secret", () => {
-  it("is the same where it is, and at no other text", () => {
+describe("comparing a secret", () => {
+  it("is true for the same text, and false for every other text", () => {
     fc.assert(
       fc.property(fc.string({ unit: codePoint }), fc.string({ unit: codePoint }), (a, b) => {
         expect(isSameSecret(a, b)).toBe(a === b);
@@ -95,7 +95,7 @@ describe("a secret", () => {
       ["aa", "a"],
       ["abab", "ab"],
       ["\u0000", ""],
-      // One character differs, at each place there is.
+      // One character differs, at each position.
       ["xbc", "abc"],
       ["axc", "abc"],
       ["abx", "abc"],

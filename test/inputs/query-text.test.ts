@@ -1,4 +1,4 @@
-/** A query's text is decoded as a form's is (WHATWG URL §5.1; decisions): the platform's own parser is the model. */
+/** A query is decoded like a form (WHATWG URL §5.1; decisions): the platform's own parser is the reference. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Codec, Path, Query, Returns, Test, get } from "usher-http";
@@ -54,13 +54,13 @@ describe("a query", () => {
     },
   );
 
-  it("no UTF-8 is told as the codec tells what it cannot read", async () => {
+  it("that is not UTF-8 is reported with the codec's message", async () => {
     const int = get(Path.root, { inputs: { n: Query.required("n", Codec.int) }, returns: Returns.text }, String);
     const { body } = await Test.call(Test.app([int]), "GET", "/?n=%ff");
     expect(body).toBe(invalid(["query.n", "malformed", "This is not a whole number."]));
   });
 
-  it("reads back what the platform's own printer prints", async () => {
+  it("reads back what URLSearchParams prints", async () => {
     const text = fc.string({ unit: codePoint }).filter((text) => text.isWellFormed());
     await fc.assert(
       fc.asyncProperty(fc.array(text, { minLength: 1 }), async (texts) => {
@@ -71,7 +71,7 @@ describe("a query", () => {
   });
 });
 
-it("a query reads what the platform's own parser reads", async () => {
+it("a query has the same values as in the platform's own parser", async () => {
   const piece = fc.constantFrom(
     "q",
     "=",
@@ -97,7 +97,7 @@ it("a query reads what the platform's own parser reads", async () => {
       fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")),
       async (search) => {
         const model = new URLSearchParams(`?${search}`).getAll("q");
-        // "%", "a" and "a" are together no UTF-8, where the platform reads U+FFFD.
+        // "%", "a" and "a" together are not UTF-8, and the platform reads U+FFFD there.
         const expected = model.join().includes("\ufffd") ? notText : [model[0] ?? "-", ...model];
         expect(await values(search)).toEqual(expected);
       },

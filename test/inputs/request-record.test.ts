@@ -1,4 +1,4 @@
-/** The request as an application's own reader sees it: `request` and `Dep.ofRequest` (contract 4.4; facts 9.1). */
+/** The request that an application's own reader gets: `request` and `Dep.ofRequest` (contract 4.4; facts 9.1). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { App, Codec, Dep, Path, Query, Refusal, Returns, Test, get, refuse, request } from "usher-http";
@@ -17,8 +17,8 @@ async function seen<A>(look: (request: RequestRecord) => A, target = "/x", optio
   return looked as A;
 }
 
-describe("the record", () => {
-  it("has what the request line says, as sent", async () => {
+describe("the request record", () => {
+  it("has the parts of the request line, as they were sent", async () => {
     const line = await seen(({ method, target, path }) => [method, target, path], "/%78?q=%20");
     expect(line).toEqual(["GET", "/%78?q=%20", "/%78"]);
   });
@@ -32,7 +32,7 @@ describe("the record", () => {
     expect(await query("d")).toEqual([undefined]);
   });
 
-  it("reads headers without case, lines joined; and lists them in the order sent, names in lower case", async () => {
+  it("reads headers case-insensitively, with lines joined, and lists them in the order of sending in lower case", async () => {
     const headers = [
       ["X-One", " 1 "],
       ["x-two", "a"],
@@ -61,7 +61,7 @@ describe("the record", () => {
     ).toEqual(["1", "2", undefined]);
   });
 
-  it("has one id and one instant", async () => {
+  it("has one id and one time", async () => {
     const [record, ...read] = await seen((request) => [request, request.id, request.now] as const, "/x", {
       now: new Date(7),
     });
@@ -69,7 +69,7 @@ describe("the record", () => {
     expect(record.now).toEqual(new Date(7));
   });
 
-  it("says whether the client came safely, as far as can be known", async () => {
+  it("has `secure`, as far as the runtime knows it", async () => {
     const secure = (host: string) => seen(({ secure }) => secure, "/x", { headers: { host } });
     expect(await Promise.all(["localhost", "127.0.0.1:80", "[::1]:8080", "LOCALHOST:1"].map(secure))).toEqual([
       false,
@@ -86,7 +86,7 @@ describe("the record", () => {
 describe("Dep.ofRequest", () => {
   const denied = Refusal.code("denied", { status: 403, doc: "No." });
 
-  it("answers a value, a refusal or a problem, now or later", async () => {
+  it("returns a value, a refusal or a problem, also as a promise", async () => {
     const q = Query.required("q", Codec.int);
     const by = Dep.ofRequest(
       async (request) => {
@@ -105,7 +105,7 @@ describe("Dep.ofRequest", () => {
     );
   });
 
-  it("sees through a standard Request what that shows", async () => {
+  it("sees what a standard Request shows", async () => {
     const by = Dep.ofRequest((request) => [
       request.host ?? "-",
       request.target,

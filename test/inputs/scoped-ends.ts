@@ -1,4 +1,4 @@
-/** How each request of `scoped-routes.ts` ends: what it is answered, what happened around it, and its warnings. */
+/** How each request of `scoped-routes.ts` ends: its answer, its events, and its warnings. */
 export const ends: { readonly [path: string]: readonly unknown[] } = {
   answered: ["x", ["inner: answered 200", "outer: answered 200"], []],
   refused: ["sold_out", ["outer: refused 409"], []],
@@ -24,7 +24,7 @@ export const ends: { readonly [path: string]: readonly unknown[] } = {
   cut: ["cut", ["outer: failed 200"], ["stream on /cut failed, so its connection is closed"]],
 };
 
-/** What a body says: the name of a refusal, or the text. */
+/** The content of a body: the name of a refusal, or the text. */
 export function saidBy(body: string): string {
   return body.startsWith("{") ? (JSON.parse(body) as { error: string }).error : body;
 }

@@ -1,4 +1,4 @@
-/** What goes wrong around a request, on whatever runtime runs this: what was seen is a line of JSON. */
+/** Failures around a request, on the runtime that runs this file. It writes what it observed as a line of JSON. */
 import type { serve as Serve } from "usher-http/node";
 import { saidBy } from "./scoped-ends.ts";
 import { begin, commit, events, expected, realTimeout, routes, warnings } from "./scoped-routes.ts";
@@ -11,7 +11,7 @@ const seen: { [path: string]: unknown } = {};
 for (const { method, pattern } of routes) {
   const path = pattern.slice(1);
   begin(path);
-  // Where a connection is cut, Bun's client rejects before it hands over the response, and sends a GET again.
+  // If a connection is cut, Bun's client rejects before it returns the response, and sends a GET again.
   const response = await fetch(`${server.url}${pattern}`, { method }).catch(() => undefined);
   const body = (await response?.text().catch(() => undefined)) ?? "cut";
   if (path === "commit") commit.open();

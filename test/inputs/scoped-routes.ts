@@ -1,10 +1,10 @@
-/** Routes around which something goes wrong, for any runtime, and what was seen of it. */
+/** Routes with failures around them, for every runtime, and a record of the events. */
 import { Answer, Dep, Log, Meta, Path, Refusal, Returns, after, get, post, refuse } from "usher-http";
 import type { Route } from "usher-http";
 import { gate } from "../support/gate.ts";
 import type { Gate } from "../support/gate.ts";
 
-// A release may take ten seconds; the one that hangs has 5 ms here. The others keep theirs, however slow the machine is.
+// A release may take ten seconds; the one that hangs has 5 ms here. The others keep the ten, however slow the machine is.
 export const { setTimeout: realTimeout } = globalThis;
 let isHanging = false;
 Object.assign(globalThis, {
@@ -12,7 +12,7 @@ Object.assign(globalThis, {
     realTimeout(act, isHanging && ms === 10_000 ? 5 : ms, ...args),
 });
 
-/** What was logged of it. */
+/** The log lines of the request. */
 const lines: { readonly level: string; readonly message: string }[] = [];
 Log.setup({
   format: "json",
@@ -23,7 +23,7 @@ Log.setup({
 });
 
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "None is left." });
-/** What happened around the last request. */
+/** The events of the last request. */
 export const events: string[] = [];
 const raise = (): never => {
   throw new Error("s3cret");
@@ -77,7 +77,7 @@ export const routes: readonly Route[] = [
   }),
 ];
 
-/** How many events and warnings of a request there are once it is over; one where it is not listed. */
+/** How many events and warnings a request has when it is over; one if it is not listed. */
 export const expected: { readonly [path: string]: number } = {
   answered: 2,
   half: 2,
@@ -89,7 +89,7 @@ export const expected: { readonly [path: string]: number } = {
   cut: 2,
 };
 
-/** Before a request for a path: nothing was seen. */
+/** Clears the record before a request for a path. */
 export function begin(path: string): void {
   [events.length, lines.length] = [0, 0];
   isHanging = path === "release-hangs";

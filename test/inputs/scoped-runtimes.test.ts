@@ -1,4 +1,4 @@
-/** What goes wrong around a request, on every runtime that has servers of its own: releases, commits and tasks after the answer. */
+/** Failures around a request, on every runtime that has its own servers: releases, commits and tasks after the answer. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -12,7 +12,10 @@ it.each([
   { runtime: "the newest Node", command: runtimes["node-newest"](), args: [program] },
   { runtime: "Bun", command: runtimes.bun(), args: [program] },
   { runtime: "Deno", command: runtimes.deno(), args: ["run", "-A", program] },
-])("what is acquired for a request is released, however it ends, on $runtime", async ({ command, args }) => {
-  const { stdout } = await promisify(execFile)(command, args, { cwd: join(program, "../../.."), timeout: 240_000 });
-  expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toEqual(ends);
-});
+])(
+  "a value that is acquired for a request is released, however the request ends, on $runtime",
+  async ({ command, args }) => {
+    const { stdout } = await promisify(execFile)(command, args, { cwd: join(program, "../../.."), timeout: 240_000 });
+    expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toEqual(ends);
+  },
+);

@@ -1,4 +1,4 @@
-/** `Dep.scoped`: what a request acquires is released once, after its answer, however that ended. */
+/** `Dep.scoped`: a value that a request acquires is released once, after its answer, however the request ends. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as v from "valibot";
@@ -10,7 +10,7 @@ import { lines, messages } from "../support/logs.ts";
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "None is left." });
 const text = Returns.text;
 
-/** A scoped input that notes what happens to it. */
+/** A scoped input that records its events. */
 function noted(name: string, log: string[], from: { readonly [name: string]: Dep<unknown> } = {}): Dep<string> {
   return Dep.scoped(
     from,
@@ -52,7 +52,7 @@ describe("an acquired value is released once, after the answer", () => {
     expect(log).toEqual(["acquire a", "handle", `release a ${end}`]);
   });
 
-  it("the last one that was acquired first, one after the other", async () => {
+  it("in reverse order, one after the other", async () => {
     const log: string[] = [];
     const slow = (name: string) =>
       Dep.scoped(
@@ -73,7 +73,7 @@ describe("an acquired value is released once, after the answer", () => {
 });
 
 describe("an acquired value and the other inputs", () => {
-  it("acquired once, however many inputs use it", async () => {
+  it("is acquired once, for any number of inputs that use it", async () => {
     const log: string[] = [];
     const one = noted("a", log);
     const inputs = { one, two: Dep.map(one, (name) => name), three: Dep.join({ one }, ({ one }) => one) };
@@ -81,7 +81,7 @@ describe("an acquired value and the other inputs", () => {
     expect(log).toEqual(["acquire a", "release a answered 200 -"]);
   });
 
-  it("when another input refuses, and not where it was never acquired", async () => {
+  it("is released when another input refuses, and not if it was never acquired", async () => {
     const log: string[] = [];
     const refusing = Dep.join({}, () => refuse(soldOut, "None is left."), { refuses: [soldOut] });
     const inputs = { a: noted("a", log), refusing, never: noted("never", log) };
@@ -89,21 +89,21 @@ describe("an acquired value and the other inputs", () => {
     expect(log).toEqual(["acquire a", "release a refused 409 sold_out"]);
   });
 
-  it("when a query is wrong: it was acquired before that was known", async () => {
+  it("is released when a query is invalid: it was acquired before that was known", async () => {
     const log: string[] = [];
     const inputs = { a: noted("a", log), n: Query.required("n", Codec.int) };
     await Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, () => "")]), "GET", "/x?n=x");
     expect(log).toEqual(["acquire a", "release a refused 400 invalid"]);
   });
 
-  it("when the body does not fit", async () => {
+  it("is released when the body does not fit", async () => {
     const log: string[] = [];
     const inputs = { a: noted("a", log), order: json(v.object({ n: v.number() })) };
     await Test.call(Test.app([post(Path.of("x"), { inputs, returns: text }, () => "")]), "POST", "/x", { body: {} });
     expect(log).toEqual(["acquire a", "release a refused 400 invalid"]);
   });
 
-  it("a value that is acquired for a body", async () => {
+  it("is released when it was acquired for a body", async () => {
     const log: string[] = [];
     const order = json(v.object({ n: v.number() }));
     const inputs = { a: noted("a", log, { order }) };
@@ -114,14 +114,14 @@ describe("an acquired value and the other inputs", () => {
     expect(log).toEqual(["acquire a", "release a answered 200 -"]);
   });
 
-  it("one that `Dep.bind` chose", async () => {
+  it("is released when `Dep.bind` chose it", async () => {
     const log: string[] = [];
     const inputs = { a: Dep.bind(Dep.return(1), () => noted("a", log)) };
     await Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, ({ a }) => a)]), "GET", "/x");
     expect(log).toEqual(["acquire a", "release a answered 200 -"]);
   });
 
-  it("every use of an uncached one", async () => {
+  it("is released for every use of an uncached one", async () => {
     const log: string[] = [];
     const one = Dep.uncached(noted("a", log));
     const inputs = { one, two: Dep.map(one, (name) => name) };
@@ -129,7 +129,7 @@ describe("an acquired value and the other inputs", () => {
     expect(log).toEqual(["acquire a", "acquire a", "release a answered 200 -", "release a answered 200 -"]);
   });
 
-  it("with the answer of middleware", async () => {
+  it("is released after the answer of middleware", async () => {
     const log: string[] = [];
     const middleware: Middleware = async (_request, next) => {
       await next();
@@ -142,7 +142,7 @@ describe("an acquired value and the other inputs", () => {
   });
 });
 
-it("cancels the stream of an answer that what was kept replaced", async () => {
+it("the stream of an answer is cancelled when a commit replaces that answer", async () => {
   let cancelled = 0;
   const kept = Dep.scoped(
     {},
@@ -157,7 +157,7 @@ it("cancels the stream of an answer that what was kept replaced", async () => {
   expect(cancelled).toBe(1);
 });
 
-it("keeps its refusal where what ends with it raises, which is one error line", async () => {
+it("a refusal stays the answer when its rollback throws, which is one error line", async () => {
   const ends = Dep.scoped(
     {},
     () => "ends",
@@ -171,7 +171,7 @@ it("keeps its refusal where what ends with it raises, which is one error line", 
 });
 
 describe("a value for a route with a body", () => {
-  it("acquires nothing where the head is wrong, or the body is too long", async () => {
+  it("is not acquired if the head is invalid, or the body is too long", async () => {
     const log: string[] = [];
     const order = json(v.object({ n: v.number() }));
     const inputs = { a: noted("a", log), page: Query.required("page", Codec.int), order };
@@ -189,7 +189,7 @@ describe("a value for a route with a body", () => {
       (a: Dep<string>) => ({ order: Dep.bind(Dep.return(1), () => json(v.unknown())), a }),
     ],
     ["chosen by `Dep.bind`", (a: Dep<string>) => ({ a: Dep.bind(Dep.return(1), () => a), order: json(v.unknown()) })],
-  ])("acquires nothing before the body has arrived: %s", async (_how, inputsOf) => {
+  ])("is not acquired before the body has arrived: %s", async (_how, inputsOf) => {
     const log: string[] = [];
     const inputs = inputsOf(noted("a", log));
     const app = App.make([post(Path.of("x"), { inputs, returns: text }, ({ a }) => a)]);
@@ -212,7 +212,7 @@ describe("a value for a route with a body", () => {
     expect(log.slice(0, 2)).toEqual(["sent", "acquire a"]);
   });
 
-  it("is acquired where `Dep.bind` could have chosen a body, and chose none", async () => {
+  it("is acquired if `Dep.bind` could have chosen a body, and chose none", async () => {
     const log: string[] = [];
     const inputs = { other: Dep.bind(Dep.return(1), () => Dep.return(2)), a: noted("a", log) };
     const app = Test.app([post(Path.of("x"), { inputs, returns: text }, ({ a, other }) => `${a} ${other}`)]);
@@ -222,8 +222,8 @@ describe("a value for a route with a body", () => {
 });
 
 describe("releases of two requests at once", () => {
-  // As a runtime that serves an app's own `fetch` has it: Workers allow a request only its own connections.
-  it("by app.fetch: each runs in the context of its own request", async () => {
+  // Workers, which serve an app's own `fetch`, allow a request to use only its own connections.
+  it("through app.fetch each run in the context of their own request", async () => {
     const caller = new AsyncLocalStorage<string>();
     const released: (string | undefined)[] = [];
     const held = Dep.scoped(
@@ -238,13 +238,13 @@ describe("releases of two requests at once", () => {
   });
 });
 
-describe("a release that raises", () => {
+describe("a release that throws", () => {
   it.each([
     ["at once", throwing],
     ["later", async () => throwing()],
     // oxlint-disable-next-line unicorn/no-thenable
     ["by a thenable", () => ({ then: throwing })],
-  ])("%s: is one error line, and the others run", async (_how, release) => {
+  ])("%s: is one error line, and the other releases run", async (_how, release) => {
     const log: string[] = [];
     const inputs = { a: noted("a", log), raising: Dep.scoped({}, () => 1, release), b: noted("b", log) };
     const { status } = await Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, () => "")]), "GET", "/x");
@@ -253,7 +253,7 @@ describe("a release that raises", () => {
     expect(JSON.stringify(lines())).not.toContain("s3cret");
   });
 
-  it("that hangs is a warning after ten seconds, and the others run", async () => {
+  it("and a release that hangs is a warning after ten seconds, and the other releases run", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const log: string[] = [];
     const inputs = {
@@ -267,7 +267,7 @@ describe("a release that raises", () => {
     const call = Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, () => "")]), "GET", "/x");
     let isOver = false;
     void call.then(() => (isOver = true));
-    // Another test of the process may have left work, which sets timers too.
+    // Another test of the process may have left work that also sets timers.
     while (!isOver) {
       vi.advanceTimersByTime(10_000);
       await new Promise((resolve) => setImmediate(resolve));
@@ -297,7 +297,7 @@ describe("a value that is not acquired has no release", () => {
   });
 });
 
-it("a transaction that begins once its request has timed out is rolled back at once", async () => {
+it("a transaction that begins after its request has timed out is rolled back at once", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const [begun, ended] = [gate(), gate<string>()];

@@ -1,4 +1,4 @@
-/** A dependency runs once a request, however many others use it (contract 4.4, rule 5; rows IN-19 to IN-24). */
+/** A dependency runs once per request, for any number of uses (contract 4.4, rule 5; rows IN-19 to IN-24). */
 import { describe, expect, it } from "vitest";
 import { Codec, Dep, Path, Query, Refusal, Returns, Test, body, get, post, refuse } from "usher-http";
 import type { Inputs } from "usher-http";
@@ -7,7 +7,7 @@ import "../support/logs.ts";
 
 const denied = Refusal.code("denied", { status: 403, doc: "No." });
 
-/** A dependency that answers how often it ran, and who knows it. */
+/** A dependency whose value is the number of its runs. */
 function counted(): { readonly dep: Dep<number, never, unknown>; readonly runs: () => number } {
   let runs = 0;
   return { dep: Dep.join({}, () => ++runs), runs: () => runs };
@@ -22,8 +22,8 @@ async function asked(
   return Test.call(Test.app([told]), "POST", `/shared${search}`, { body: sent });
 }
 
-describe("one value defined once: requests", () => {
-  it("IN-19 is shared by every use, in each request anew", async () => {
+describe("one dependency in several places: requests", () => {
+  it("IN-19 is shared by every use, and runs again in each request", async () => {
     const { dep, runs } = counted();
     const inputs = {
       dep,
@@ -39,7 +39,7 @@ describe("one value defined once: requests", () => {
     expect(runs()).toBe(2);
   });
 
-  it("IN-19 is shared while it waits", async () => {
+  it("IN-19 is shared while it is pending", async () => {
     let runs = 0;
     const slow = Dep.join({}, async () => ++runs);
     const { body } = await asked({
@@ -50,7 +50,7 @@ describe("one value defined once: requests", () => {
     expect([body, runs]).toEqual(["1 1 1", 1]);
   });
 
-  it("IN-19 two requests at once share nothing", async () => {
+  it("IN-19 is not shared by two concurrent requests", async () => {
     const { dep } = counted();
     let letGo = (): void => {};
     const gate = new Promise<void>((resolve) => (letGo = resolve));
@@ -62,14 +62,14 @@ describe("one value defined once: requests", () => {
     expect((await Promise.all(both)).map(({ body }) => body)).toEqual(["1 1", "2 2"]);
   });
 
-  it("a function called twice makes two", async () => {
+  it("a function that makes it and is called twice makes two", async () => {
     let runs = 0;
     const make = () => Dep.join({}, () => ++runs);
     expect((await asked({ one: make(), two: make() })).body).toBe("1 2");
   });
 });
 
-describe("one value defined once: uses", () => {
+describe("one dependency in several places: uses", () => {
   it("IN-21 a body dependency is parsed once", async () => {
     let parsed = 0;
     const upper = Dep.map(body, (bytes) => (parsed++, new TextDecoder().decode(bytes).toUpperCase()));
@@ -78,7 +78,7 @@ describe("one value defined once: uses", () => {
     expect(parsed).toBe(1);
   });
 
-  it("IN-22 an input used directly and through a map", async () => {
+  it("IN-22 an input is read once if it is used directly and through Dep.map", async () => {
     const page = Query.required("page", Codec.int);
     const inputs = { page, next: Dep.map(page, (page) => page + 1) };
     expect((await asked(inputs, "", "?page=1")).body).toBe("1 2");
@@ -87,7 +87,7 @@ describe("one value defined once: uses", () => {
     );
   });
 
-  it("a failure is shared too: one that raises, refuses or has a problem runs once", async () => {
+  it("a failure is shared too: a dependency that throws, refuses or has a problem runs once", async () => {
     const outcomes = [
       () => Dep.problem({ at: "query.x", code: "odd", message: "This is odd." }),
       () => refuse(denied),
@@ -109,7 +109,7 @@ describe("one value defined once: uses", () => {
     }
   });
 
-  it("undefined is a value, and remembered", async () => {
+  it("the value undefined is shared too", async () => {
     let runs = 0;
     const nothing = Dep.join({}, () => void runs++);
     expect((await asked({ one: Dep.map(nothing, String), two: Dep.map(nothing, String), three: nothing })).body).toBe(
@@ -120,7 +120,7 @@ describe("one value defined once: uses", () => {
 });
 
 describe("Dep.uncached", () => {
-  it("runs at every use, what it is made from still once", async () => {
+  it("runs at every use, and its own dependencies still run once", async () => {
     const { dep, runs } = counted();
     let made = 0;
     const fresh = Dep.uncached(Dep.map(dep, (n) => `${n}:${++made}`));
@@ -130,18 +130,18 @@ describe("Dep.uncached", () => {
     expect(runs()).toBe(1);
   });
 
-  it("leaves the dependency it was made of as it was", async () => {
+  it("does not change the dependency it is made from", async () => {
     const { dep } = counted();
     expect((await asked({ dep, fresh: Dep.uncached(dep), again: dep })).body).toBe("1 2 1");
   });
 
-  it("has its problem told once", async () => {
+  it("has its problem reported once", async () => {
     const page = Dep.uncached(Query.required("page", Codec.int));
     const { body } = await asked({ page, again: Dep.map(page, String) });
     expect(body).toBe(invalid(["query.page", "required", "This is required."]));
   });
 
-  it("runs at every use behind a bind, too", async () => {
+  it("runs at every use behind Dep.bind too", async () => {
     const { dep } = counted();
     const fresh = Dep.uncached(dep);
     const late = () => Dep.bind(Dep.return(1), () => fresh);
@@ -150,7 +150,7 @@ describe("Dep.uncached", () => {
 });
 
 describe("constants, resources and records", () => {
-  it("Dep.return is the value given, undefined and functions among them", async () => {
+  it("Dep.return is the given value, also undefined or a function", async () => {
     const given = { f: () => "f" };
     const inputs = {
       given: Dep.map(Dep.return(given), (value) => value === given),
@@ -159,7 +159,7 @@ describe("constants, resources and records", () => {
     expect((await asked(inputs)).body).toBe("true undefined");
   });
 
-  it("a resource is the one supplied, in every route and request", async () => {
+  it("a resource is the same object in every route and request", async () => {
     const store = Dep.ofResource<{ count: number }>("store");
     const held = { count: 0 };
     const told = get(
@@ -172,7 +172,7 @@ describe("constants, resources and records", () => {
     expect((await Test.call(app, "GET", "/")).body).toBe("2 true");
   });
 
-  it("Dep.all is a record of its inputs' values", async () => {
+  it("Dep.all is a record of the values of its inputs", async () => {
     const all = Dep.all({
       page: Query.default("page", Codec.int, 1),
       deep: Dep.all({ q: Query.optional("q", Codec.string) }),

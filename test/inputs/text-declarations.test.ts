@@ -1,4 +1,4 @@
-/** Declarations of texts that `App.make` refuses: each sentence names the route and the input. */
+/** Declarations of text inputs that `App.make` refuses: each message names the route and the input. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { App, Codec, Cookie, Form, Header, Path, Query, Returns, post } from "usher-http";
@@ -107,12 +107,12 @@ const rows: readonly (readonly [Declare, v.GenericSchema | undefined | object, s
   ],
 ];
 
-describe("a schema that is not read from one text", () => {
+describe("a schema that cannot be read from one text", () => {
   for (const [declare, schema, sentence] of rows) {
     it(`POST / ${sentence}`, () => expect(refusal(declare(schema))).toBe(`App.make: POST / ${sentence}`));
   }
 
-  it("is refused in a path, read or not, once", () => {
+  it("is refused in a path once, whether it is read or not", () => {
     const x = Path.param("x", v.optional(v.string()) as unknown as Codec<string>);
     const make = () => App.make([post(Path.of("a", x), { returns: Returns.text }, () => "")]);
     const sentence = "reads path.x by v.optional, and a path parameter is never missing: take the schema inside";

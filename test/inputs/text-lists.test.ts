@@ -1,4 +1,4 @@
-/** Lists of texts, read by codecs and schemas, with bounds of their length; and schemas beside other inputs. */
+/** Lists of texts that codecs and schemas read, with limits of their length; and schemas next to other inputs. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
@@ -70,11 +70,11 @@ describe.each(places)("a list in the %s", (place, send) => {
     ["no items", [], ""],
     ["one", ["7"], "number 7"],
     ["several in order", ["7", "1", "7"], "number 7,number 1,number 7"],
-  ] as const)("of a schema: %s", async (_what, items, expected) => {
+  ] as const)("with a schema: %s", async (_what, items, expected) => {
     expect((await send((list) => ({ x: list("x", limit) }), items)).body).toBe(expected);
   });
 
-  it("tells each problem of each item of a schema at its index", async () => {
+  it("reports each problem of each item of a schema at its index", async () => {
     const schema = v.pipe(v.number(), v.minValue(1), v.multipleOf(2));
     expect((await send((list) => ({ x: list("x", schema) }), ["2", "x", "4", "-1"])).body).toBe(
       invalid(
@@ -85,7 +85,7 @@ describe.each(places)("a list in the %s", (place, send) => {
     );
   });
 
-  it("tells the first problem of a codec", async () => {
+  it("reports the first problem of a codec", async () => {
     const read = send((list) => ({ x: list("x", Codec.int) }), ["1", "x", "y"]);
     expect((await read).body).toBe(invalid([at, "malformed", notWhole]));
   });
@@ -113,24 +113,24 @@ describe.each(places)("a list in the %s", (place, send) => {
         [at, "too_many", many],
       ],
     ],
-  ] as const)("with bounds: %s", async (_what, items, texts, problems) => {
+  ] as const)("with limits of its length: %s", async (_what, items, texts, problems) => {
     const answer = await send((list) => ({ x: list("x", items as Codec<number>, bounds) }), texts);
     expect([answer.status, answer.body]).toEqual([400, invalid(...problems)]);
   });
 
-  it.each([["1"], ["1", "2"]])("within its bounds: %s", async (...texts) => {
+  it.each([["1"], ["1", "2"]])("within its limits: %s", async (...texts) => {
     expect((await send((list) => ({ x: list("x", limit, bounds) }), texts)).status).toBe(200);
   });
 });
 
-describe("a list that is hostile", () => {
-  it("lists a thousand problems, and counts the others", async () => {
+describe("a hostile list", () => {
+  it("lists a thousand problems, and the number of the others", async () => {
     const answer = await Test.call(app({ x: Query.list("x", limit) }), "GET", `/?${"x=0&".repeat(1500)}`);
     const { problems, more } = answer.json() as { problems: readonly unknown[]; more: number };
     expect([problems.length, more]).toEqual([1000, 500]);
   });
 
-  it("lists as many as maxProblems says, of a query and of a form", async () => {
+  it("lists maxProblems problems, in a query and in a form", async () => {
     const [query, form] = [{ x: Query.list("x", limit) }, { x: Form.list("x", limit) }];
     const routes = [
       get(Path.root, { inputs: query, returns: Returns.text }, () => ""),
@@ -171,11 +171,11 @@ describe("a list that is hostile", () => {
         }),
       Form.list("x", limit),
     ],
-  ] as const)("tells an item of the %s that is not UTF-8 at its index", async (place, call, x) => {
+  ] as const)("an item of the %s that is not UTF-8 is reported at its index", async (place, call, x) => {
     expect((await call({ x })).body).toBe(invalid([`${place}.x[0]`, "malformed", notWhole]));
   });
 
-  it("tells files that are too few and too many", async () => {
+  it("too few and too many files are reported", async () => {
     const files = (count: number) => {
       const body = new FormData();
       body.append("note", "");
@@ -197,7 +197,7 @@ describe("a list that is hostile", () => {
   });
 });
 
-describe("schemas beside other inputs", () => {
+describe("schemas next to other inputs", () => {
   const id = Path.param("id", limit);
   const inputs = { id: param(id), page: Query.required("page", limit), size: Header.optional("x-size", limit) };
   const route = get(
@@ -206,7 +206,7 @@ describe("schemas beside other inputs", () => {
     ({ id, page, size }) => `${id} ${page} ${size}`,
   );
 
-  it("tells all problems of a request at once", async () => {
+  it("report all problems of a request at once", async () => {
     const { body } = await Test.call(Test.app([route]), "GET", "/a/0?page=x", { headers: { "x-size": "101" } });
     expect(body).toBe(
       invalid(
@@ -217,7 +217,7 @@ describe("schemas beside other inputs", () => {
     );
   });
 
-  it("are absent as a codec's are", async () => {
+  it("are optional like codecs", async () => {
     const absent = await Test.call(Test.app([route]), "GET", "/a/1");
     expect(absent.body).toBe(invalid(["query.page", "required", "This is required."]));
     expect((await Test.call(Test.app([route]), "GET", "/a/1?page=2")).body).toBe("1 2 undefined");
@@ -228,7 +228,7 @@ describe("schemas beside other inputs", () => {
     expect([status, body]).toEqual([400, invalid(["path.id", "malformed", notWhole])]);
   });
 
-  it("says of a text that is not UTF-8 that it is no text", async () => {
+  it("report a text that is not UTF-8 as not a text", async () => {
     const x = Query.required("x", v.pipe(v.string(), v.minLength(5)));
     expect((await Test.call(app({ x }), "GET", "/?x=%ff")).body).toBe(
       invalid(["query.x", "malformed", "This is not text."]),
@@ -244,7 +244,7 @@ describe("schemas beside other inputs", () => {
     expect((await Test.call(app({ x }), "POST", "/")).body).toBe("number 20");
   });
 
-  it("refuse what a join then need not look at", async () => {
+  it("refuse a value, and Dep.join then does not run", async () => {
     const page = Dep.join({ limit: Query.default("limit", limit, 20) }, ({ limit }) => limit * 2);
     expect((await Test.call(app({ page }), "GET", "/")).body).toBe("number 40");
     expect((await Test.call(app({ page }), "GET", "/?limit=0")).body).toBe(
@@ -252,7 +252,7 @@ describe("schemas beside other inputs", () => {
     );
   });
 
-  it("pass a path parameter on to the next route, a broken bound too", async () => {
+  it("pass a path parameter on to the next route, also when a limit is exceeded", async () => {
     const small = Path.param("id", limit, { unparsed: "next-route" });
     const other = Path.str("id");
     const routes = [
@@ -265,7 +265,7 @@ describe("schemas beside other inputs", () => {
     expect(await Promise.all(answers)).toEqual(["small 1", "other 101", "other x"]);
   });
 
-  it("keep a reading of their own where a check itself reads a text", () => {
+  it("keep their own result if a check itself reads a text", () => {
     const codec = codecFor(
       v.pipe(
         v.string(),
@@ -281,7 +281,7 @@ describe("cookies of a schema", () => {
   const theme = Cookie.named("theme", v.picklist(["dark", "light"]));
   const seen = Cookie.signed(Keys.ring("k".repeat(43)), "seen", Shape.instant);
 
-  it("are printed as they are read", async () => {
+  it("are printed in the form that they are read", async () => {
     expect(Cookie.make(theme, "dark").value).toBe("dark");
     expect(() => Cookie.make(theme, "blue" as "dark")).not.toThrow("blue");
     const sealed = await Cookie.make(seen, new Date(0)).seal?.(new Date());

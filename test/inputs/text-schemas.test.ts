@@ -1,4 +1,4 @@
-/** Schemas of texts: a text is read as the JSON value that its schema takes, in every place that a text has. */
+/** Schemas of texts: a text is read as the JSON value that its schema accepts, in every place that can hold a text. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { App, Path, Query, Returns, Shape, get } from "usher-http";
@@ -219,7 +219,7 @@ describe.each(places)("hostile texts in the $place", (place) => {
     `1${"0".repeat(5000)}`,
     `0.${"1".repeat(5000)}x`,
     "-".repeat(5000),
-  ])("%# %.20s is refused by every number, and told nowhere", async (text) => {
+  ])("%# %.20s is refused by every number, and quoted in no answer or log", async (text) => {
     const schemas = [limit, v.number(), Shape.int64, v.picklist([5, 16]), v.literal(5)];
     const answers = await Promise.all(schemas.map(async (schema) => place.send(appOf(place, schema), text)));
     const sent = answers.filter((answer) => answer !== undefined);
@@ -233,7 +233,7 @@ describe.each(places)("hostile texts in the $place", (place) => {
   });
 });
 
-it("a text is read apart from another one that its own check reads", async () => {
+it("a text is read independently of one that its own check reads", async () => {
   const inner: Promise<Response>[] = [];
   const ask = (n: string) => app.fetch(new Request(`http://h/x?n=${n}`));
   const reads = v.check((n: number) => {

@@ -1,4 +1,4 @@
-/** Schemas of other libraries for texts: each gets the text itself, and its issues become problems. */
+/** Schemas of other libraries for texts: each receives the text, and its issues become problems. */
 import { type } from "arktype";
 import * as S from "effect/Schema";
 import { describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ const even = z
 const digits = type("string.integer.parse");
 const effectSize = S.toStandardJSONSchemaV1(S.toStandardSchemaV1(S.Literals(["small", "large"])));
 
-/** What the document says of one input. */
+/** What the API document has for one input. */
 function parameterOf(inputs: Inputs): unknown {
   return operation(root(inputs)).parameters?.[0];
 }
@@ -45,7 +45,7 @@ describe.each(places)("a schema of another library in the $place", (place) => {
     ["Zod, a message", even, "5", "custom"],
     ["ArkType", digits, "secret-text", "pattern"],
     ["Effect", effectSize, "secret-text", "malformed"],
-  ] as const)("%s refuses, and the text is told nowhere", async (_what, schema, text, code) => {
+  ] as const)("%s refuses, and no answer or log quotes the text", async (_what, schema, text, code) => {
     const answer = await place.send(appOf(place, schema), text);
     expect(answer?.status).toBe(400);
     expect(answer?.json()).toMatchObject({ problems: [{ at: `${place.place}.x`, code }] });
@@ -54,7 +54,7 @@ describe.each(places)("a schema of another library in the $place", (place) => {
 });
 
 describe("schemas of another library", () => {
-  it("tell several issues, and each item of a list at its index", async () => {
+  it("report several issues, and each item of a list at its index", async () => {
     const several = z
       .string()
       .min(5, "Too short.")
@@ -101,7 +101,7 @@ describe("schemas of another library", () => {
     expect(Path.url(Path.of(object), { x: { text: "a" } }).ok).toBe(false);
   });
 
-  it("are described by their libraries", () => {
+  it("are described in the API document by their libraries", () => {
     expect(parameterOf({ x: Query.default("x", limit, 20, { doc: "How many.", example: "50" }) })).toMatchObject({
       name: "x",
       description: "How many.",
@@ -121,7 +121,7 @@ describe("schemas of another library", () => {
   });
 });
 
-describe("schemas of another library that are wrong", () => {
+describe("schemas of another library that do not work", () => {
   const slow = z.string().refine(async () => true);
   const raising = z.string().refine(() => {
     throw new TypeError("secret");
@@ -130,7 +130,7 @@ describe("schemas of another library that are wrong", () => {
   it.each([
     ["a promise", slow, "validates by a promise"],
     ["an error", raising, "TypeError"],
-  ])("answer 500 for %s, in a query and in a path that passes on", async (_what, schema, why) => {
+  ])("answer 500 for %s, in a query and in a path that passes on to the next route", async (_what, schema, why) => {
     const x = Path.param("x", schema, { unparsed: "next-route" });
     const routes = [
       get(Path.root, { inputs: { x: Query.required("x", schema) }, returns: Returns.text }, () => ""),

@@ -1,4 +1,4 @@
-/** What is awaited: promises of this realm and of another, as a program under Jest has them, and what acts like one. */
+/** What is awaited: promises of this realm and of another realm, as in a program under Jest, and other thenables. */
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import {
@@ -55,7 +55,7 @@ const text = { returns: Returns.text };
 const tag = Dep.return("t");
 const problem = Dep.problem({ at: "query.q", code: "odd", message: "It is odd." });
 
-/** Where an application may give a promise: the app that has it, answering 200 `read` where it is awaited. */
+/** Every place where an application may return a promise: an app that answers 200 `read` if the promise is awaited. */
 const places: { readonly [place: string]: (promised: Promise<never>) => readonly [Route[], AppOptions?] } = {
   "a handler": (promised) => [[get(Path.root, text, () => promised)]],
   "a handler's response": (promised) => [
@@ -96,13 +96,13 @@ const places: { readonly [place: string]: (promised: Promise<never>) => readonly
 };
 
 describe.each(Object.entries(ways))("%s", (_what, { resolved, rejected }) => {
-  it.each(Object.entries(places))("of %s is awaited", async (_place, made) => {
+  it.each(Object.entries(places))("from %s is awaited", async (_place, made) => {
     const [routes, options] = made(resolved("read"));
     const { status, body } = await Test.call(Test.app(routes, options), "GET", "/");
     expect([status, body]).toEqual([200, "read"]);
   });
 
-  it.each(Object.entries(places))("of %s that fails is a 500", async (_place, made) => {
+  it.each(Object.entries(places))("from %s is a 500 when it rejects", async (_place, made) => {
     const [routes, options] = made(rejected(new RangeError("s3cret")));
     const { status, body } = await Test.call(Test.app(routes, options), "GET", "/");
     expect([status, body]).toEqual([500, internal]);
@@ -111,14 +111,14 @@ describe.each(Object.entries(ways))("%s", (_what, { resolved, rejected }) => {
     expect(JSON.stringify(lines())).not.toContain("s3cret");
   });
 
-  it("of notFound and of middleware is the answer", async () => {
+  it("from notFound and from middleware is the answer", async () => {
     const notFound = () => resolved(Answer.make("none", { status: 404 }));
     expect((await Test.call(Test.app([], { notFound }), "GET", "/")).body).toBe("none");
     const middleware = [() => resolved(new Response("instead"))];
     expect((await Test.call(Test.app([], { middleware }), "GET", "/")).body).toBe("instead");
   });
 
-  it("of a dependency may come to a problem, which is told with the others", async () => {
+  it("from a dependency may resolve to a problem, which is reported with the others", async () => {
     const inputs = { a: Dep.join({ tag }, () => resolved(problem)), page: Query.required("page", Codec.int) };
     const { body } = await Test.call(Test.app([get(Path.root, { inputs, ...text }, () => "")]), "GET", "/?page=x");
     expect(body).toBe(
@@ -126,14 +126,14 @@ describe.each(Object.entries(ways))("%s", (_what, { resolved, rejected }) => {
     );
   });
 
-  it("of what reads a body is awaited", async () => {
+  it("from a reader of the body is awaited", async () => {
     const parsed = Dep.ofBody<string>({ contentTypes: ["text/plain"] }, () => resolved("parsed"));
     const route = post(Path.root, { inputs: { parsed }, ...text }, ({ parsed }) => parsed);
     const headers = { "content-type": "text/plain" };
     expect((await Test.call(Test.app([route]), "POST", "/", { body: "x", headers })).body).toBe("parsed");
   });
 
-  it("of a rate's store is awaited", async () => {
+  it("from the store of a rate limit is awaited", async () => {
     const store = { take: () => resolved(1500) };
     const limited = Rate.limit(Rate.make({ limit: 1, perMs: 1000, store }), { key: tag });
     const route = get(Path.root, { inputs: { limited }, ...text }, () => "");
@@ -141,7 +141,7 @@ describe.each(Object.entries(ways))("%s", (_what, { resolved, rejected }) => {
     expect([status, headers.get("retry-after")]).toEqual([429, "2"]);
   });
 
-  it("of a check, and of a cookie's seal, is awaited", async () => {
+  it("from a health check, and from the seal of a cookie, is awaited", async () => {
     const [ready] = Health.routes([Health.check("db", () => resolved(Result.error("down")))]).slice(1) as [Route];
     expect((await Test.call(Test.app([ready]), "GET", "/readyz")).status).toBe(503);
     const sealed = {
@@ -156,7 +156,7 @@ describe.each(Object.entries(ways))("%s", (_what, { resolved, rejected }) => {
     expect(headers.getSetCookie()[0]).toMatch(/^c=sealed;/);
   });
 
-  it("of the log's own function, where it fails, ends nothing", async () => {
+  it("from the log's own function does not end the process when it rejects", async () => {
     const out: () => unknown = () => rejected(new Error("no room"));
     logWith({ out });
     const app = App.make([get(Path.root, text, () => "logged")]);

@@ -24,7 +24,7 @@ import "../support/logs.ts";
 const texts = Returns.json(v.array(v.string()));
 type Called = { readonly target?: string; readonly headers?: readonly (readonly [string, string])[] };
 
-/** What a route answers that reads these inputs and tells their values as text. */
+/** A route that answers with the values of these inputs as text. */
 async function read(inputs: Inputs, { target = "/", headers = [] }: Called = {}): Promise<unknown> {
   const told = get(Path.root, { inputs, returns: texts }, (values) =>
     Object.values(values).map((value) => (value === undefined ? "-" : String(value))),
@@ -46,7 +46,7 @@ describe("all problems of a request at once", () => {
   };
   const order = get(Path.of("orders", orderId), { inputs, returns: Returns.text }, () => "never");
 
-  it("IN-01 in the order the inputs are listed", async () => {
+  it("IN-01 are in the order of the inputs", async () => {
     const { status, body } = await Test.call(Test.app([order]), "GET", "/orders/x?page=two", {
       headers: { "x-count": "some" },
     });
@@ -60,7 +60,7 @@ describe("all problems of a request at once", () => {
     );
   });
 
-  it("IN-01 whatever the names are", async () => {
+  it("IN-01 do not depend on the names of the inputs", async () => {
     const reversed = { count: inputs.count, page: inputs.page, id: inputs.id };
     const route = get(Path.of("orders", orderId), { inputs: reversed, returns: Returns.text }, () => "never");
     const { body } = await Test.call(Test.app([route]), "GET", "/orders/x", { headers: { "x-count": "some" } });
@@ -140,7 +140,7 @@ describe("headers", () => {
     expect(await read({ value }, { headers: [[name, text]] })).toEqual(expected);
   });
 
-  it("IN-08, IN-09, IN-10 with a default", async () => {
+  it("IN-08, IN-09, IN-10 may have a default", async () => {
     expect(await read({ size })).toEqual(["20"]);
     expect(await read({ size }, { headers: [["x-size", "50"]] })).toEqual(["50"]);
     expect(await read({ size }, { headers: [["x-size", "big"]] })).toBe(
@@ -148,7 +148,7 @@ describe("headers", () => {
     );
   });
 
-  it("one that must be sent; its place is named as the route wrote it", async () => {
+  it("may be required; a problem has the name as the route spelled it", async () => {
     const count = Header.required("X-Count", Codec.int);
     expect(await read({ count })).toBe(invalid(["header.X-Count", "required", "This is required."]));
     expect(await read({ count }, { headers: [["x-count", "y"]] })).toBe(
@@ -160,7 +160,7 @@ describe("headers", () => {
     ["1", "1"],
     ["1", "2"],
     ["", ""],
-  ])("IN-16 a value of one, sent on two lines: %j %j", async (...values) => {
+  ])("IN-16 of a single value, sent on two lines: %j %j", async (...values) => {
     expect(await read({ value }, named(values))).toBe(
       invalid(["header.X-Value", "malformed", "This is given more than once."]),
     );
@@ -179,7 +179,7 @@ describe("headers", () => {
     ["forwarded", Codec.forwarded, ["for=1.2.3.4", "for=5.6.7.8"], 2],
     ["structuredList", Codec.structuredList, ["a", "b, c"], 3],
     ["a list of the application's own", words, ["a", "b", "c"], 3],
-  ] as const)("IN-16 %s is read whole from several lines", async (_what, codec, lines, count) => {
+  ] as const)("IN-16 %s is joined from several lines", async (_what, codec, lines, count) => {
     const length = Header.optional(
       "X-Value",
       Codec.custom({ ...(codec as Codec.Codec<readonly unknown[]>), kind: "list", list: true }),
@@ -195,7 +195,7 @@ describe("headers", () => {
     ["structuredItem", Codec.structuredItem],
     ["mediaType", Codec.mediaType],
     ["credentials", Codec.credentials],
-  ] as const)("IN-16 %s is no list", async (_what, codec) => {
+  ] as const)("IN-16 %s is not a list", async (_what, codec) => {
     const once = Header.optional("x-value", codec as Codec.Codec<unknown>);
     expect(await read({ once }, named(["a", "a"]))).toBe(
       invalid(["header.x-value", "malformed", "This is given more than once."]),
@@ -203,10 +203,10 @@ describe("headers", () => {
   });
 });
 
-describe("facts of the request", () => {
+describe("inputs about the request", () => {
   const at = new Date(42);
 
-  it("IN-07 a query, a header, a cookie of several lines, and the clock", async () => {
+  it("IN-07 a query, a header, a cookie on several lines, and the clock", async () => {
     const inputs = {
       q: Query.optional("q", Codec.string),
       thing: Header.optional("X-Thing", Codec.string),
@@ -242,14 +242,14 @@ describe("facts of the request", () => {
     expect((await Test.call(app, "GET", "/", { now: at })).body).toBe("42 42");
   });
 
-  it("IN-33 the id is the answer's", async () => {
+  it("IN-33 the id is the one of the answer", async () => {
     const told = get(Path.root, { inputs: { requestId }, returns: Returns.text }, ({ requestId }) => requestId);
     const { body, headers } = await Test.call(Test.app([told]), "GET", "/", { headers: { "x-request-id": "mine" } });
     expect(body).toBe(headers.get("x-request-id"));
     expect(body).toMatch(/^[0-9abcdefghjkmnpqrstvwxyz]{12}$/);
   });
 
-  it("the peer is who opened the connection; with no proxy trusted, the client too", async () => {
+  it("the peer is the other end of the connection; without a trusted proxy it is the client too", async () => {
     const told = get(
       Path.root,
       { inputs: { peer, client }, returns: Returns.text },
@@ -262,7 +262,7 @@ describe("facts of the request", () => {
   });
 });
 
-it("IN-16 a codec of the application's own that is a list gets the lines with a comma between them", async () => {
+it("IN-16 a list codec of the application gets the header lines joined with commas", async () => {
   const given = Codec.custom<string>({ kind: "given", parse: Result.ok, print: String, list: true });
   const value = Header.optional("x-value", given);
   const told = get(Path.root, { inputs: { value }, returns: Returns.text }, ({ value }) => value ?? "none");

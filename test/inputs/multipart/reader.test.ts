@@ -1,4 +1,4 @@
-/** The cases of a multipart body (MP, FM-10), each at once and cut. */
+/** The cases of a multipart body (MP, FM-10), whole and in chunks. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MultipartReader } from "../../../src/inputs/multipart-parser.ts";
@@ -15,13 +15,13 @@ describe("a multipart body", () => {
     expect(shown(readBody(singly(latin1(body))))).toEqual(expected);
   });
 
-  it("MP-21: every character a boundary may have", () => {
+  it("MP-21: a boundary may have every allowed character", () => {
     const boundary = "----=_x'()+_,-./:=?";
     const body = utf8(`--${boundary}\r\n${head}\r\n--${boundary.slice(1)}\r\n--${boundary}--\r\n`);
     expect(shown(readBody([body], boundary))).toEqual([`a|f|text/plain|--${boundary.slice(1)}`]);
   });
 
-  it("MP-22: reads the same wherever it is cut", () => {
+  it("MP-22: is read the same however it is cut", () => {
     const cutRow = fc.constantFrom(...rows).chain(([, , body, expected]) => {
       const places = fc.array(fc.nat(body.length), { maxLength: 5 });
       return fc.record({ body: fc.constant(body), expected: fc.constant(expected), places });
@@ -39,7 +39,7 @@ describe("the head of a part", () => {
   const maxHead = head.length + 2;
   const body = utf8(`${opened}\r\n--b--`);
 
-  it("has its lines by name in lower case", () => {
+  it("has its headers by their name in lower case", () => {
     const { parts } = readBody([utf8(`--b\r\nX-One: \t1 \r\n${head}x-one:2\r\nX-Two:\r\n\r\n\r\n--b--`)]);
     expect([...(parts[0]?.head.headers ?? [])]).toEqual([
       ["x-one", "1, 2"],
@@ -48,7 +48,7 @@ describe("the head of a part", () => {
     ]);
   });
 
-  it("has the parameters of its type", () => {
+  it("has the parameters of its content type", () => {
     const { parts } = readBody([utf8(`--b\r\n${head}Content-Type: Text/CSV; Header=present\r\n\r\n\r\n--b--`)]);
     expect(parts[0]?.head.contentType).toEqual({
       type: "text",
@@ -65,7 +65,7 @@ describe("the head of a part", () => {
     expect(shown(readBody(singly(body), "b", maxHead))).toEqual(expected);
   });
 
-  it("is refused as soon as it is too long, whatever might follow", () => {
+  it("is refused as soon as it is too long, whatever could follow", () => {
     const reader = new MultipartReader("b", { maxHead: 20 });
     reader.feed(utf8(`--b\r\n${"x".repeat(20)}`));
     expect(reader.next()).toBeUndefined();
@@ -73,19 +73,19 @@ describe("the head of a part", () => {
     expect(reader.next()).toMatchObject({ kind: "failed", reason: "head_too_large" });
   });
 
-  it("is limited by itself, not with the heads before", () => {
+  it("has a limit of its own, independent of earlier heads", () => {
     const part = `--b\r\n${head}\r\none\r\n`;
     expect(readBody([utf8(`${part.repeat(100)}--b--`)], "b", maxHead).parts).toHaveLength(100);
   });
 });
 
 describe("the reader: content", () => {
-  it.each(["z", "-z", " z", "\rz"])("tells of a part's end only once its boundary proves to be one: %j", (rest) => {
+  it.each(["z", "-z", " z", "\rz"])("ends a part only when the bytes are proven to be its boundary: %j", (rest) => {
     const kinds = eventsOf([utf8(`${opened}x\r\n--b${rest}`)]).map(({ kind }) => kind);
     expect(kinds).toEqual(["head", "content", "failed"]);
   });
 
-  it("answers views on the bytes it was fed", () => {
+  it("returns views of the bytes that it was given", () => {
     const content = new Uint8Array(1 << 16).fill(0x78);
     const told = eventsOf([utf8(opened), content, content, utf8("\r\n--b--")]).filter(({ kind }) => kind === "content");
     expect(told).toEqual([
@@ -95,7 +95,7 @@ describe("the reader: content", () => {
     expect(told.every((event) => event.kind === "content" && event.bytes.buffer === content.buffer)).toBe(true);
   });
 
-  it("keeps its delimiter though content is written over", () => {
+  it("still finds the delimiter when the caller overwrites the content", () => {
     const reader = new MultipartReader("b", { maxHead: 100 });
     const contents: string[] = [];
     for (const piece of [`${opened}x\r\n-`, "y\r\n-", "z\r\n-", "-b--"]) {
@@ -109,7 +109,7 @@ describe("the reader: content", () => {
     expect(contents.join("")).toBe("x\r\n-y\r\n-z");
   });
 
-  it("holds back no more content than a boundary begun", () => {
+  it("holds back only bytes that may begin a boundary", () => {
     const reader = new MultipartReader("b", { maxHead: 100 });
     let fed = 0;
     let told = 0;
@@ -127,7 +127,7 @@ describe("the reader: content", () => {
 });
 
 describe("the reader: faults and end", () => {
-  it("fails for ever", () => {
+  it("fails again on every read", () => {
     const reader = new MultipartReader("b", { maxHead: 100 });
     reader.feed(utf8("--bz\r\n--b--"));
     const failed = reader.next();
@@ -141,7 +141,7 @@ describe("the reader: faults and end", () => {
     expect([reader.next(), reader.next()]).toEqual([failed, failed]);
   });
 
-  it("ends once, and passes over what follows", () => {
+  it("ends once, and skips all bytes that follow", () => {
     const reader = new MultipartReader("b", { maxHead: 100 });
     reader.feed(utf8("--b--"));
     expect([reader.next(), reader.next()]).toEqual([{ kind: "end" }, undefined]);
@@ -150,7 +150,7 @@ describe("the reader: faults and end", () => {
     expect(reader.next()).toBeUndefined();
   });
 
-  it("waits for more bytes where none were fed", () => {
+  it("waits for more bytes when it has none", () => {
     const reader = new MultipartReader("b", { maxHead: 100 });
     reader.feed(new Uint8Array(0));
     expect(reader.next()).toBeUndefined();
@@ -158,7 +158,7 @@ describe("the reader: faults and end", () => {
     expect(reader.next()).toEqual({ kind: "end" });
   });
 
-  it("is not fed over what it has not read", () => {
+  it("accepts no bytes before the previous ones are read", () => {
     const reader = new MultipartReader("b", { maxHead: 100 });
     reader.feed(utf8(opened));
     expect(() => reader.feed(utf8("x"))).toThrow("MultipartReader was fed before it had read what it has.");

@@ -2,7 +2,7 @@ import type { PartHead } from "../../../src/inputs/multipart-part.ts";
 import { MultipartReader } from "../../../src/inputs/multipart-parser.ts";
 import type { MultipartEvent, MultipartFailed } from "../../../src/inputs/multipart-parser.ts";
 
-/** A part as it was read, its content joined. */
+/** A part as it was read, with its content in one piece. */
 export interface ReadPart {
   readonly head: PartHead;
   content: Uint8Array;
@@ -19,7 +19,7 @@ const encoder = new TextEncoder();
 export const utf8 = (text: string): Uint8Array => encoder.encode(text);
 const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** Text each character of which stands for one byte. */
+/** Text in which each character is one byte. */
 export function latin1(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
@@ -34,7 +34,7 @@ export function concatenated(...pieces: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Bytes in pieces, each in memory of its own as pieces from a socket are. */
+/** Bytes in chunks, each in memory of its own like chunks from a socket. */
 export function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const sorted = [...places, bytes.length].toSorted((a, b) => a - b);
   return sorted.map((end, i) => bytes.slice(sorted[i - 1] ?? 0, end));
@@ -44,7 +44,7 @@ export function singly(bytes: Uint8Array): Uint8Array[] {
   return Array.from(bytes, (byte) => Uint8Array.of(byte));
 }
 
-/** Every event of a body fed in pieces; throws where the reader goes on for ever. */
+/** Every event of a body that is read in chunks; throws if the reader never ends. */
 export function eventsOf(pieces: readonly Uint8Array[], boundary = "b", maxHead = 16_384): MultipartEvent[] {
   const reader = new MultipartReader(boundary, { maxHead });
   const events: MultipartEvent[] = [];
@@ -65,7 +65,7 @@ export function eventsOf(pieces: readonly Uint8Array[], boundary = "b", maxHead 
   return events;
 }
 
-/** The parts that events tell of; throws where they come in an order they must not. */
+/** The parts that the events describe; throws if the events are in a wrong order. */
 export function bodyOf(events: readonly MultipartEvent[]): ReadBody {
   const parts: ReadPart[] = [];
   let open: ReadPart | undefined;
@@ -93,7 +93,7 @@ export function readBody(pieces: readonly Uint8Array[], boundary?: string, maxHe
   return bodyOf(eventsOf(pieces, boundary, maxHead));
 }
 
-/** `name|filename or -|type|content` of each part, as the cases are written; or why the body failed. */
+/** `name|filename or -|type|content` of each part, as the cases are written, or the failure of the body. */
 export function shown({ parts, failed }: ReadBody): readonly string[] | MultipartFailed["reason"] {
   if (failed !== undefined) return failed.reason;
   return parts.map(({ head: { name, filename, contentType }, content }) => {

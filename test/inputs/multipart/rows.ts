@@ -1,4 +1,4 @@
-/** A body with boundary `b`, a character a byte, and its parts as `name|filename or -|type|content`, or why it fails. */
+/** A body with boundary `b`, one character for each byte, and its parts as `name|filename or -|type|content`, or its failure. */
 export type Row = readonly [
   id: string,
   what: string,

@@ -1,4 +1,4 @@
-/** What is written is read, and no cut changes what any bytes are read as. */
+/** Values that were written are read again, and the place of a cut never changes the result. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { boundaryOf } from "../../../src/inputs/multipart.ts";
@@ -16,12 +16,12 @@ const boundaries = fc
   .string({ unit: fc.constantFrom(...bchars), minLength: 1, maxLength: 70 })
   .filter((boundary) => !boundary.endsWith(" "));
 
-// A control character is refused, and how a backslash is read depends on what follows it.
+// A control character is refused, and the meaning of a backslash depends on the next character.
 const names = fc
   .string({ unit: fc.oneof(fc.constantFrom(..."\";=%\r\n é日𝄞'()"), fc.string({ unit: "grapheme", maxLength: 1 })) })
   .filter((name) => !/[\\\x00-\x09\x0b\x0c\x0e-\x1f\x7f]|%(?:22|0D|0A)/.test(name));
 
-// Made of what a delimiter is made of, so that it is begun over and over.
+// Consists of the characters of a delimiter, so that one begins often.
 function contents(boundary: string): fc.Arbitrary<Uint8Array> {
   const delimiter = `\r\n--${boundary}`;
   const piece = fc.oneof(
@@ -57,7 +57,7 @@ const placesIn = (bytes: Uint8Array, cuts: readonly number[]): number[] =>
   cuts.map((cut) => Math.round(cut * bytes.length));
 
 describe("a multipart body", () => {
-  it("is read as it was written, wherever it is cut", () => {
+  it("is read as it was written, however it is cut", () => {
     fc.assert(
       fc.property(bodies, cuts, ({ boundary, preamble, parts }, cuts) => {
         const pieces = parts.map((part) => written(boundary, part));
@@ -70,7 +70,7 @@ describe("a multipart body", () => {
     );
   });
 
-  it("of any bytes is read the same wherever it is cut", () => {
+  it("of random bytes is read the same however it is cut", () => {
     const disposition = 'Content-Disposition: form-data; name="a"';
     const piece = fc.oneof(
       fc.constantFrom(
@@ -104,7 +104,7 @@ describe("a multipart body", () => {
   });
 
   it("is read as the platform wrote it", async () => {
-    // Undici writes no filename where it is empty.
+    // Undici writes no empty filename.
     const filenames = names.filter((name) => name !== "");
     const entry = fc.tuple(names, filenames, fc.uint8Array({ maxLength: 100 }));
     await fc.assert(
