@@ -1,4 +1,4 @@
-/** What is refused of the routes of a group: by `App.make` with the route's name, and by `Route.group` its options. */
+/** Mistakes in groups: `App.make` reports those of a route with its name, and `Route.group` those of its options. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { App, Codec, Dep, Path, Query, Returns, Route, get, json, param } from "usher-http";
@@ -10,7 +10,7 @@ const page = Query.default("page", Codec.int, 1);
 const accounts = Route.group({ prefix: Path.of("accounts", accountId), inputs: { clerk: Dep.return("kim") } });
 const plain = get(Path.of("plain"), { returns: Returns.text }, () => "plain");
 
-describe("what is refused at the start", () => {
+describe("mistakes that App.make refuses", () => {
   const text = { returns: Returns.text };
   const other = Path.str("account_id");
   const clash = { inputs: { clerk: page } } as object;
@@ -78,7 +78,7 @@ describe("what is refused at the start", () => {
   });
 });
 
-describe("what Route.group refuses", () => {
+describe("options that Route.group refuses", () => {
   const rows: readonly (readonly [unknown, string])[] = [
     [
       { inputs: { a: page }, dependencies: [] },
@@ -95,7 +95,7 @@ describe("what Route.group refuses", () => {
     expect(() => accounts.group(options as object, [plain])).toThrow(new TypeError(`Route.group: ${problem}`));
   });
 
-  it("a list that is none, or has what is no route", () => {
+  it("a list that is not an array, or has an item that is not a route", () => {
     expect(() => Route.group({}, undefined as never)).toThrow(
       "Route.group: its routes is undefined, and not a list of routes",
     );
@@ -103,7 +103,7 @@ describe("what Route.group refuses", () => {
     expect(() => Route.group({}, nested)).toThrow("Route.group: the route 1 of its list is a list, and not a route");
   });
 
-  it("leaves what is wrong in a route to App.make, which names it", () => {
+  it("a mistake in a route is left to App.make, which names the route", () => {
     const wrong = { inputs: 5, refuses: "no", tags: [1], meta: undefined, returns: Returns.text } as never;
     const made = () => App.make([accounts.get(Path.of("a"), wrong, 7 as never)]);
     const at = "GET /accounts/{account_id}/a:";

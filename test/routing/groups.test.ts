@@ -1,4 +1,4 @@
-/** Groups of routes: a route of a group is the route that would be written out without it. */
+/** Groups of routes: a route in a group works like the same route without a group. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
@@ -40,7 +40,7 @@ const owner = Meta.key<string>("who owns the route");
 const Order = v.object({ item: v.string() });
 
 let ran: string[] = [];
-/** An input that notes that it ran, and refuses the token "bad". */
+/** An input that records that it ran, and refuses the token "bad". */
 const clerk = Dep.credential(
   "token",
   Dep.join(
@@ -104,7 +104,7 @@ const grouped = [
   ...Route.group(named, [plain]),
 ] as const;
 
-/** The same routes, written out. */
+/** The same routes, without a group. */
 const both = { account: param(accountId), clerk };
 const debug = Meta.empty.add(Meta.access, "debug");
 const flat: readonly Route[] = [
@@ -160,7 +160,7 @@ async function call(method: string, target: string, sent: Test.CallOptions = { h
 }
 
 describe("a route of a group", () => {
-  it("is the route written out", () => {
+  it("is the same as the route without a group", () => {
     const seen = (routes: readonly Route[]) =>
       routes.map(({ method, pattern, path, inputs, refuses, tags, summary, description }) => {
         return { method, pattern, path, inputs: Object.keys(inputs), refuses, tags, summary, description };
@@ -169,7 +169,7 @@ describe("a route of a group", () => {
     expect(Openapi.document(grouped)).toEqual(Openapi.document(flat));
   });
 
-  it("has the group's metadata, under its own", () => {
+  it("has the group's metadata, below its own", () => {
     const owners = grouped.map(({ meta }) => meta.find(owner));
     expect(owners).toEqual(["accounts", "accounts", "notes", "search", "accounts", undefined]);
     expect(grouped.map(({ meta }) => meta.find(Meta.access))).toEqual([...Array<string>(5).fill("debug"), undefined]);
@@ -198,7 +198,7 @@ describe("a route of a group", () => {
     expect(await call(method, target)).toEqual([status, text]);
   });
 
-  it("is called by the typed client with what the group reads", async () => {
+  it("is called by the typed client with the group's inputs", async () => {
     const { fetch } = App.make(grouped);
     const api = Client.of<typeof grouped>({ baseUrl: "http://localhost", fetch: (request) => fetch(request) });
     const path = { account_id: 7, order_id: 3 };
@@ -215,12 +215,12 @@ describe("a route of a group", () => {
     expect(await place("gold")).toEqual([409, '{"error":"sold_out","message":"There is none left."}']);
   });
 
-  it("has its inputs read once, the group's first, the outer group's before", async () => {
+  it("has each of its inputs read once: the outer group's, the inner group's, then its own", async () => {
     await call("DELETE", "/accounts/7/notes");
     expect(ran).toEqual(["clerk", "loud", "page", "handler"]);
   });
 
-  it("has no input read where no route is", async () => {
+  it("has no input read on a path without a route", async () => {
     for (const target of ["/accounts/7/none", "/accounts/7", "/accounts/x"]) await call("GET", target);
     await call("OPTIONS", "/accounts/7");
     expect(ran).toEqual([]);
@@ -228,7 +228,7 @@ describe("a route of a group", () => {
 });
 
 describe("an input of a group", () => {
-  it("that refuses is the answer, and nothing after it runs", async () => {
+  it("that refuses is the answer, and no later input runs", async () => {
     expect(await call("DELETE", "/accounts/7/notes", { headers: { "x-token": "bad" } })).toEqual([
       401,
       '{"error":"signed_out","message":"No token."}',
@@ -244,14 +244,14 @@ describe("an input of a group", () => {
     expect([status, pulled]).toEqual([401, 0]);
   });
 
-  it("that throws is a 500, and what it threw is in no line", async () => {
+  it("that throws is a 500, and no log line has the thrown value", async () => {
     expect(await call("GET", "/accounts/7/orders/3", { headers: { "x-token": "broken" } })).toEqual([500, internal]);
     const failed = lines().filter((line) => line["level"] === "error");
     expect(failed).toMatchObject([{ "http.route": "/accounts/{account_id}/orders/{order_id}" }]);
     expect(JSON.stringify(lines())).not.toContain("secret");
   });
 
-  it("and the inputs of its routes report their problems together", async () => {
+  it("reports its problems together with those of the route's inputs", async () => {
     const whole = "This is not a whole number.";
     expect(await call("GET", "/accounts/x/orders/y?page=z", {})).toEqual([
       400,
@@ -278,13 +278,13 @@ describe("an input of a group", () => {
 });
 
 describe("a group", () => {
-  it("may be empty, and have no option", () => {
+  it("may be empty and may have no option", () => {
     expect(Route.group(options, [])).toEqual([]);
     expect(Route.group({}, [plain])).toMatchObject([{ pattern: "/plain", tags: [], inputs: {} }]);
     expect(Route.group({ prefix: Path.root }).group({}, [plain])).toMatchObject([{ pattern: "/plain" }]);
   });
 
-  it("leaves the routes that it is given, and may be used again", async () => {
+  it("does not change its routes, which can be used again", async () => {
     const routes = [
       plain,
       ...Route.group({ prefix: Path.of("v1") }, [plain]),
@@ -296,7 +296,7 @@ describe("a group", () => {
     expect((await Test.call(Test.app(routes.slice(0, 3)), "GET", "/v2/plain")).body).toBe("plain");
   });
 
-  it("takes routes of the framework's own", async () => {
+  it("may contain the framework's own routes", async () => {
     const docs = Openapi.docs(grouped);
     const app = Test.app(Route.group({ prefix: Path.of("internal") }, [...Health.routes([]), ...docs]));
     for (const path of ["livez", "readyz", "docs", "openapi.json"]) {
@@ -304,7 +304,7 @@ describe("a group", () => {
     }
   });
 
-  it("has a prefix with a parameter that declines", async () => {
+  it("may have a prefix with a parameter that passes on to the next route", async () => {
     const year = Path.int("year", { unparsed: "next-route" });
     const years = Route.group({ prefix: Path.of(year), inputs: { year: param(year) } });
     const [word, a] = [Path.str("word"), Path.of("a")];
@@ -329,7 +329,7 @@ describe("routes of other kinds in a group", () => {
     }),
   ];
 
-  it("an event stream", async () => {
+  it("an event stream works", async () => {
     const data: string[] = [];
     const ended = await Test.events(Test.app(live), "/accounts/7/events", (event) => void data.push(event.data), {
       headers,
@@ -341,13 +341,13 @@ describe("routes of other kinds in a group", () => {
     expect(refused).toMatchObject({ ok: false, error: { status: 401 } });
   });
 
-  it("a WebSocket", async () => {
+  it("a WebSocket works", async () => {
     const talk = (socket: Socket<string, string>) => socket.send("hi").then(() => socket.receive());
     const got = await Test.websocket(Test.app(live), protocol, "/accounts/7/chat", talk, { headers });
     expect(got).toMatchObject({ ok: true, value: { ok: true, value: "7 hi" } });
   });
 
-  it("those with a tag of their text", async () => {
+  it("routes with an ETag of their text work", async () => {
     const [show] = Conditional.tagJson(
       Route.group(options, [get(Path.of("a"), { returns: Returns.json(Order) }, () => ({ item: "pen" }))]),
     );
@@ -356,7 +356,7 @@ describe("routes of other kinds in a group", () => {
     expect(tagged.get("etag")).toMatch(/^W\//);
   });
 
-  it("those of a policy for other origins", async () => {
+  it("routes with a CORS policy work", async () => {
     const routes = Route.group({ prefix: Path.of("open") }, [
       plain,
       post(Path.of("plain"), { returns: Returns.text }, () => ""),

@@ -1,4 +1,4 @@
-/** What finds a literal segment beside a plain map: what it looks at first may keep it from looking, never from finding. */
+/** The lookup of literal segments, compared with a plain map: its fast checks must never change what it finds. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { Literals } from "../../src/routing/router.ts";
@@ -8,7 +8,7 @@ const text = fc.oneof(
   fc.string({ unit: fc.constantFrom("a", "b", "é", "\u{1F600}"), minLength: 1, maxLength: 3 }),
 );
 
-it("finds what a map finds, wherever in a path it stands", () => {
+it("finds what a map finds, anywhere in a path", () => {
   const texts = fc.array(text, { maxLength: 20 });
   fc.assert(
     fc.property(texts, texts, fc.string(), fc.string(), (known, others, before, after) => {
@@ -27,7 +27,7 @@ it("finds what a map finds, wherever in a path it stands", () => {
   );
 });
 
-it("has nothing where it was given nothing, and for no text at all", () => {
+it("finds nothing when it is empty, and nothing for an empty text", () => {
   const literals = new Literals<number>();
   expect(literals.find("/a", 1, 2)).toBeUndefined();
   literals.set("a", 1);

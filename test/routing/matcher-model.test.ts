@@ -1,4 +1,4 @@
-/** The matcher beside a naive one that says what facts 3.2 say: every route is looked at, segment by segment. */
+/** The matcher compared with a naive one that implements facts 3.2: it compares every route, segment by segment. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { Codec, Path, Result } from "usher-http";
@@ -45,7 +45,7 @@ const path = fc
   )
   .map((segments) => `/${segments.join("/")}`);
 
-/** What a row takes of a path, its parameters' texts in order; undefined where it does not answer it. */
+/** The parameters that a route takes from a path, in order; undefined if it does not match. */
 function taken({ segments }: Row, path: string): readonly string[] | undefined {
   const parts = path === "/" ? [] : path.slice(1).split("/");
   const open = isRest(segments.at(-1));
@@ -84,7 +84,7 @@ function better(a: Row, b: Row): number {
   return at === -1 ? 0 : (right[at] as number) - (left[at] as number);
 }
 
-/** The row that answers; of those alike the first listed, as a sort keeps them. */
+/** The route that answers. Of equal routes it is the first listed, as a stable sort keeps their order. */
 function naive(rows: readonly Row[], method: string, path: string): Row | undefined {
   const answering = rows.filter((row) => taken(row, path) !== undefined);
   const named = answering.filter(({ segments }) => !isRest(segments.at(-1)));
@@ -92,7 +92,7 @@ function naive(rows: readonly Row[], method: string, path: string): Row | undefi
   return asked.toSorted(better)[0];
 }
 
-it("finds what a naive matcher finds, and allows what it allows", () => {
+it("finds the route that a naive matcher finds, and lists the same methods in Allow", () => {
   const tables = fc.array(row, { minLength: 1, maxLength: 9 });
   fc.assert(
     fc.property(tables, fc.array(path, { minLength: 1, maxLength: 4 }), (rows, paths) => {

@@ -1,4 +1,4 @@
-/** Which route answers a path (contract 4.2, rules 1 to 3; rows RT). */
+/** Which route matches a path (contract 4.2, rules 1 to 3; rows RT). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Answer, Codec, Path, Result, Returns, Test, get, param, post } from "usher-http";
@@ -26,7 +26,7 @@ async function answers(routes: readonly Route[], target: string): Promise<string
   return status === 200 ? body : String(status);
 }
 
-describe("a literal beats a parameter, whatever the order of the list", () => {
+describe("a literal has priority over a parameter, in any order of the list", () => {
   const me = says("me", "users", "me");
   const user = says("user", "users", Path.str("id"));
   const mine = says("mine", Path.str("who"), "me", "x");
@@ -51,20 +51,20 @@ describe("a literal beats a parameter, whatever the order of the list", () => {
     expect(await answers(routes.toReversed(), target)).toBe(expected);
   });
 
-  it("RT a literal that leads nowhere is left for the parameter beside it", async () => {
+  it("RT if the path behind a literal has no route, the parameter of the same segment is tried", async () => {
     const routes = [says("deep", "a", "b", "c"), says("other", Path.str("x"), "b", "d")];
     expect(await answers(routes, "/a/b/c")).toBe("deep");
     expect(await answers(routes, "/a/b/d")).toBe("other");
   });
 
-  it("a literal is the decoded segment, any text at all", async () => {
+  it("a literal is compared with the decoded segment, and may be any text", async () => {
     const routes = [says("odd", "a", "100%", "é{x}")];
     expect(await answers(routes, `/a/100%25/${encodeURIComponent("é{x}")}`)).toBe("odd");
     expect(await answers(routes, "/a/100%/%C3%A9{x}")).toBe("404");
   });
 });
 
-describe("a parameter that declines", () => {
+describe("a parameter that passes on to the next route", () => {
   const number = says("number", "items", n);
   const name = says("name", "items", Path.str("name"));
   const half = Path.param("n", even, { unparsed: "next-route" });
@@ -91,11 +91,11 @@ describe("a parameter that declines", () => {
     ["RT", [says("rest", half, file), says("literal", other, "b", file)], "/4/b/c", "literal"],
     ["RT", [says("rest", half, file), says("plain", other, Path.str("q"), file)], "/4/b/c", "plain"],
     ["RT", [says("rest", other, file), says("half rest", half, file)], "/4/b/c", "rest"],
-  ])("%s declining %# %s", async (_id, routes, target, expected) => {
+  ])("%s passed on %# %s", async (_id, routes, target, expected) => {
     expect(await answers(routes, target)).toBe(expected);
   });
 
-  it("RT what decides among them may be as deep as a path goes", async () => {
+  it("RT the segment that decides may be at any depth", async () => {
     const between = Array.from({ length: 60 }, (_, i) => `s${i}`);
     const routes = [says("plain", half, ...between, Path.str("q")), says("literal", other, ...between, "end")];
     expect(await answers(routes, `/4/${between.join("/")}/end`)).toBe("literal");
@@ -112,7 +112,7 @@ describe("a parameter that does not parse", () => {
   );
   const wrong = invalid(["path.order_id", "malformed", "This is not a whole number."]);
 
-  it("RT-21 is not there when it parses", async () => {
+  it("RT-21 passes an integer that parses to the handler", async () => {
     expect(await answers([order], "/orders/7")).toBe("7");
   });
 
@@ -147,14 +147,14 @@ describe("a parameter that does not parse", () => {
     expect(await answers([user], "/users/9223372036854775808")).toBe("400");
   });
 
-  it("RT-45 tells the sentence of the codec's own", async () => {
+  it("RT-45 is reported with the message of the codec", async () => {
     const tile = Path.param("tile", even);
     const tiles = get(Path.of("tiles", tile), { inputs: { tile: param(tile) }, returns: Returns.text }, String);
     const { body } = await Test.call(Test.app([tiles]), "GET", "/tiles/abc");
     expect(body).toBe(invalid(["path.tile", "malformed", "This is not even."]));
   });
 
-  it("a parameter nobody reads is parsed all the same", async () => {
+  it("is a 400 also if no input reads it", async () => {
     expect(await answers([says("here", "x", Path.int("n"))], "/x/abc")).toBe("400");
     expect(await answers([says("here", "x", Path.int("n"))], "/x/12")).toBe("here");
   });
@@ -180,7 +180,7 @@ describe("the rest of a path", () => {
     expect(await answers([joined], target)).toBe(expected);
   });
 
-  it("a segment of broken percent-encoding in it is a 400", async () => {
+  it("broken percent-encoding in a rest is a 400", async () => {
     const { status, body } = await Test.call(Test.app([joined]), "GET", "/static/a/%zz");
     expect([status, body]).toEqual([400, invalid(["path.file", "malformed", "This is not text."])]);
   });
@@ -193,17 +193,17 @@ describe("the rest of a path", () => {
     ["RT-31", "/api/users/7/x", "site"],
     ["RT-31", "/", "site"],
     ["RT", "/api/v2/x", "api"],
-  ])("%s ranks last at any depth: %s → %s", async (_id, target, expected) => {
+  ])("%s has the lowest priority at any depth: %s → %s", async (_id, target, expected) => {
     const routes = [site, says("user", "api", "users", Path.str("id")), says("health", "api", "health")];
     expect(await answers([...routes, says("api", "api", "v2", file)], target)).toBe(expected);
   });
 
-  it("RT-07 at the root it takes every path, and the not-found answer none", async () => {
+  it("RT-07 at the root it matches every path, so the not-found answer is never used", async () => {
     const app = Test.app([site], { notFound: () => Answer.html("a page", { status: 404 }) });
     expect((await Test.call(app, "GET", "/a/b")).body).toBe("site");
   });
 
-  it("RT-33 a path that a route names under any method is never the rest's", async () => {
+  it("RT-33 does not match a path that another route has, under any method", async () => {
     const app = Test.app([site, post(Path.of("orders"), { returns: Returns.text }, () => "ordered")]);
     const named = await Test.call(app, "GET", "/orders");
     expect([named.status, named.headers.get("allow"), named.body]).toEqual([405, "POST", notAllowed]);
@@ -213,20 +213,20 @@ describe("the rest of a path", () => {
   });
 });
 
-describe("a path no route names", () => {
+describe("a path without a route", () => {
   it("RT is a 404", async () => {
     const { status, body, headers } = await Test.call(Test.app([]), "GET", "/nowhere");
     expect([status, body, headers.get("content-type")]).toEqual([404, notFound, "application/json"]);
   });
 
-  it.each([404, 200, 410])("RT-06 is the application's own answer, with its own status %i", async (status) => {
+  it.each([404, 200, 410])("RT-06 gets the application's not-found answer, with its status %i", async (status) => {
     const app = Test.app([], { notFound: ({ path }) => Answer.html(`no ${path}`, { status }) });
     const answered = await Test.call(app, "GET", "/nowhere?x=1");
     expect([answered.status, answered.body]).toEqual([status, "no /nowhere"]);
     expect(answered.headers.get("content-type")).toBe("text/html; charset=utf-8");
   });
 
-  it("RT-06 may be a standard Response, and may be waited for", async () => {
+  it("RT-06 gets a standard Response too, also from a promise", async () => {
     const app = Test.app([], { notFound: async () => new Response("gone", { status: 410, headers: { "x-a": "1" } }) });
     const answered = await Test.call(app, "GET", "/nowhere");
     expect([answered.status, answered.body, answered.headers.get("x-a")]).toEqual([410, "gone", "1"]);

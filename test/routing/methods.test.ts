@@ -29,7 +29,7 @@ const hello = get(
 const gone = del(Path.of("hello", name), { returns: Returns.empty() }, () => undefined);
 
 describe("one path, several methods", () => {
-  it("RT-03 are several routes", async () => {
+  it("RT-03 have one route each", async () => {
     const app = Test.app([hello, gone]);
     expect((await Test.call(app, "GET", "/hello/kim")).status).toBe(200);
     expect((await Test.call(app, "DELETE", "/hello/kim")).status).toBe(204);
@@ -47,21 +47,24 @@ describe("one path, several methods", () => {
     ["PROPFIND", route("PROPFIND", item, { returns }, () => "PROPFIND")],
     ["TRACE", route("TRACE", item, { returns }, () => "TRACE")],
   ];
-  it.each(all)("%s is answered by the route of its own", async (method) => {
+  it.each(all)("%s is answered by its own route", async (method) => {
     const app = Test.app(all.map(([, route]) => route));
     expect((await Test.call(app, method, "/item")).body).toBe(method);
   });
 });
 
 describe("405", () => {
-  it.each(["POST", "PUT", "PATCH", "DELETE"])("RT-04 answers a known method the path lacks: %s", async (method) => {
-    const { status, body, headers } = await Test.call(Test.app([hello]), method, "/hello/kim");
-    expect([status, body]).toEqual([405, notAllowed]);
-    expect(headers.get("allow")).toBe("GET, HEAD");
-    expect(headers.get("content-type")).toBe("application/json");
-  });
+  it.each(["POST", "PUT", "PATCH", "DELETE"])(
+    "RT-04 is the answer to a known method that the path does not have: %s",
+    async (method) => {
+      const { status, body, headers } = await Test.call(Test.app([hello]), method, "/hello/kim");
+      expect([status, body]).toEqual([405, notAllowed]);
+      expect(headers.get("allow")).toBe("GET, HEAD");
+      expect(headers.get("content-type")).toBe("application/json");
+    },
+  );
 
-  it("RT-04 HEAD is no more allowed than GET is", async () => {
+  it("RT-04 HEAD is allowed only if GET is", async () => {
     const app = Test.app([gone]);
     for (const method of ["GET", "HEAD"]) {
       const { status, headers } = await Test.call(app, method, "/hello/kim");
@@ -81,7 +84,7 @@ describe("405", () => {
     expect(headers.get("allow")).toBe(allow);
   });
 
-  it("RT-48 the order is that of the whole list, and other paths' methods are not in it", async () => {
+  it("RT-48 Allow has the order of the whole list, without methods of other paths", async () => {
     const routes = [
       post(Path.of("other"), text, () => ""),
       put(Path.of("third"), text, () => ""),
@@ -92,14 +95,14 @@ describe("405", () => {
     expect(headers.get("allow")).toBe("POST, GET, HEAD");
   });
 
-  it("a parameter that declines names the path only where it parses", async () => {
+  it("a path with a parameter that passes on has the method only if the parameter parses", async () => {
     const n = Path.int("n", { unparsed: "next-route" });
     const app = Test.app([get(Path.of("items", n), text, () => "")]);
     expect((await Test.call(app, "POST", "/items/5")).status).toBe(405);
     expect((await Test.call(app, "POST", "/items/pen")).status).toBe(404);
   });
 
-  it("a path that no route names is walked no more often for many methods than for one", async () => {
+  it("a path without a route is matched once, for any number of methods", async () => {
     const parse = vi.fn(() => Result.ok(1));
     const one = Path.param("n", Codec.custom<number>({ kind: "one", parse, print: String }), {
       unparsed: "next-route",
@@ -117,7 +120,7 @@ describe("405", () => {
 
 describe("501", () => {
   it.each(["PROPFIND", "TRACE", "CONNECT", "FOO", "get", "head", "options", "Post"])(
-    "RT-36 answers a method nobody knows, wherever it points: %s",
+    "RT-36 answers an unknown method, for any target: %s",
     async (method) => {
       for (const target of ["/anywhere", "/hello/kim", "*"]) {
         const { status, body, headers } = await Test.call(Test.app([hello]), method, target);
@@ -126,14 +129,14 @@ describe("501", () => {
     },
   );
 
-  it("RT-36 a method that any route declares is known, and elsewhere a 404 or a 405", async () => {
+  it("RT-36 a method that any route declares is known, and gets a 404 or a 405 on other paths", async () => {
     const app = Test.app([hello, route("PROPFIND", Path.of("files"), { returns: Returns.text }, () => "files")]);
     expect((await Test.call(app, "PROPFIND", "/files")).body).toBe("files");
     expect((await Test.call(app, "PROPFIND", "/nowhere")).status).toBe(404);
     expect((await Test.call(app, "PROPFIND", "/hello/kim")).status).toBe(405);
   });
 
-  it("RT-37 comes before the application's not-found answer", async () => {
+  it("RT-37 has priority over the application's not-found answer", async () => {
     const app = Test.app([], { notFound: () => Answer.make("mine", { status: 404 }) });
     expect((await Test.call(app, "PROPFIND", "/anywhere")).body).toBe(notImplemented);
     expect((await Test.call(app, "GET", "/anywhere")).body).toBe("mine");
@@ -144,24 +147,24 @@ describe("OPTIONS", () => {
   const a = Path.of("a");
   const here = get(a, { returns: Returns.text }, () => "a");
 
-  it("RT-39 of a path a route names is a 204 with its Allow", async () => {
+  it("RT-39 is a 204 with Allow on a path with a route", async () => {
     const { status, body, headers } = await Test.call(Test.app([here]), "OPTIONS", "/a");
     expect([status, body]).toEqual([204, ""]);
     expect([...headers.keys()].toSorted()).toEqual(["allow", "date", "x-request-id"]);
     expect(headers.get("allow")).toBe("GET, HEAD");
   });
 
-  it("RT-40 is the application's where it declares one", async () => {
+  it("RT-40 is answered by the application's own OPTIONS route if there is one", async () => {
     const own = route("OPTIONS", a, { returns: Returns.text }, () => "mine");
     expect((await Test.call(Test.app([here, own]), "OPTIONS", "/a")).body).toBe("mine");
   });
 
-  it("RT-42 of any other path is a 404", async () => {
+  it("RT-42 is a 404 on any other path", async () => {
     const { status, body } = await Test.call(Test.app([here]), "OPTIONS", "/nowhere");
     expect([status, body]).toEqual([404, notFound]);
   });
 
-  it("OPTIONS * is a 204, whatever the routes", async () => {
+  it("OPTIONS * is a 204, whatever routes there are", async () => {
     const every = get(Path.of(Path.rest("all")), { returns: Returns.text }, () => "");
     for (const routes of [[], [here], [every]]) {
       const { status, body, headers } = await Test.call(Test.app(routes), "OPTIONS", "*");
@@ -169,7 +172,7 @@ describe("OPTIONS", () => {
     }
   });
 
-  it("* is no path of any other method", async () => {
+  it("the target * is refused for every other method", async () => {
     const every = get(Path.of(Path.rest("all")), { returns: Returns.text }, () => "every");
     expect((await Test.call(Test.app([here, every]), "GET", "*")).status).toBe(404);
   });
@@ -182,7 +185,7 @@ describe("HEAD", () => {
     return "héllo";
   });
 
-  it("RT-09 is answered by the GET route: its head, and no body", async () => {
+  it("RT-09 is answered by the GET route: its head, without a body", async () => {
     const app = Test.app([headed]);
     const now = new Date(0);
     const whole = await Test.call(app, "GET", "/made", { now });
@@ -198,7 +201,7 @@ describe("HEAD", () => {
     ["a 404", "/nowhere", 404],
     ["a 400", "/n/x", 400],
     ["a 500", "/raises", 500],
-  ])("RT-09 of %s has its length, and no body", async (_what, target, status) => {
+  ])("RT-09 of %s has Content-Length, and no body", async (_what, target, status) => {
     const n = Path.int("n");
     const numbered = get(Path.of("n", n), { inputs: { n: param(n) }, returns: Returns.text }, String);
     const raises = get(Path.of("raises"), { returns: Returns.text }, () => {
@@ -211,7 +214,7 @@ describe("HEAD", () => {
     expect(head.headers.get("content-length")).toBe(String(whole.body.length));
   });
 
-  it("starts no stream of the application's own", async () => {
+  it("does not start a stream of the application", async () => {
     let started = false;
     async function* parts() {
       started = true;
@@ -222,7 +225,7 @@ describe("HEAD", () => {
     expect([body, headers.get("content-length"), started]).toEqual(["", "1", false]);
   });
 
-  it("lets a platform stream go, unread", async () => {
+  it("cancels a platform stream without reading it", async () => {
     const cancel = vi.fn();
     const pull = vi.fn();
     const platform = get(Path.root, { returns: Returns.response }, () =>

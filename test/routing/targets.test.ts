@@ -1,4 +1,4 @@
-/** What a request's target may be (RFC 9112 §3.2), told in any spelling a client can send. */
+/** The forms of a request target (RFC 9112 §3.2), in any spelling that a client can send. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { App, Path, Returns, Test, get, request } from "usher-http";
@@ -44,13 +44,13 @@ describe("origin-form", () => {
     expect(await told200(target)).toBe(expected);
   });
 
-  it("Host is told in lower case, and never part of the path", async () => {
+  it("Host is read in lower case, and is never part of the path", async () => {
     expect(await told200("/host", { host: "Example.COM:8080" })).toBe("example.com:8080 /host undefined");
     expect(await told200("/host", { host: "x.test/evil?" })).toBe("x.test/evil? /host undefined");
   });
 });
 
-describe("nothing else is a path", () => {
+describe("any other target is not a path", () => {
   it.each([
     "*",
     "*host",
@@ -70,7 +70,7 @@ describe("nothing else is a path", () => {
     expect(await told200(target)).toBe("404");
   });
 
-  it("no target at all raises", async () => {
+  it("no target makes the app throw", async () => {
     const target = fc.oneof(
       fc.string(),
       fc.string({
@@ -87,7 +87,7 @@ describe("nothing else is a path", () => {
     );
   });
 
-  it("no URL of a standard Request raises", async () => {
+  it("no URL of a standard Request makes the app throw", async () => {
     const { fetch } = App.make([host, root, every], { trailingSlash: "redirect" });
     await fc.assert(
       fc.asyncProperty(fc.webUrl({ withFragments: true, withQueryParameters: true }), async (url) => {

@@ -13,7 +13,7 @@ const site = get(Path.of("site", file), { returns: Returns.text }, () => "site")
 const routes = [hello, get(Path.root, { returns: Returns.text }, () => "home"), site];
 const redirect = { trailingSlash: "redirect" } as const;
 
-it.each(["/hello/kim/", "/site/", "/site/a/"])("RT-12 strict by default: %s is another path", async (target) => {
+it.each(["/hello/kim/", "/site/", "/site/a/"])("RT-12 is strict by default: %s is another path", async (target) => {
   for (const options of [{}, { trailingSlash: "strict" } as const]) {
     expect((await Test.call(Test.app(routes, options), "GET", target)).status).toBe(404);
   }
@@ -30,7 +30,7 @@ describe("redirect", () => {
     ["GET", "/hello/kim/?a=b/&c=%2F", "/hello/kim?a=b/&c=%2F"],
     ["GET", "/hello/k%20m%2F/", "/hello/k%20m%2F"],
     ["GET", "/site/a/", "/site/a"],
-    // As workerd shows what a client sent past ASCII.
+    // As workerd passes on bytes above ASCII.
     ["GET", "/hello/k\u00e9/?\u00e9", "/hello/k%C3%A9?%C3%A9"],
     ["GET", "http://elsewhere.example/hello/kim/?x", "/hello/kim?x"],
   ])("RT-13 %s %s → 308 to %s", async (method, target, location) => {
@@ -46,34 +46,34 @@ describe("redirect", () => {
     },
   );
 
-  it("the root is no path with a slash behind it", async () => {
+  it("the root path has no trailing slash to remove", async () => {
     expect((await Test.call(app, "GET", "/")).body).toBe("home");
   });
 
-  it("a route with the slash of its own is not redirected", async () => {
+  it("a route that ends with a slash itself is not redirected", async () => {
     const all = get(Path.of("hello", file), { returns: Returns.text }, () => "all");
     expect((await Test.call(Test.app([all, hello], redirect), "GET", "/hello/kim")).body).toBe("kim");
   });
 
-  it.each(["POST", "DELETE"])("RT-16 counts for the method's check: %s is a 405", async (method) => {
+  it.each(["POST", "DELETE"])("RT-16 applies the check of the method: %s is a 405", async (method) => {
     const { status, body, headers } = await Test.call(app, method, "/hello/kim/");
     expect([status, body, headers.get("allow")]).toEqual([405, notAllowed, "GET, HEAD"]);
   });
 
-  it("keeps the method: a POST of a path that has one", async () => {
+  it("keeps the method: a POST is redirected if the path has a POST", async () => {
     const orders = post(Path.of("orders"), { returns: Returns.text }, () => "ordered");
     const { status, headers } = await Test.call(Test.app([orders], redirect), "POST", "/orders/", { body: "x" });
     expect([status, headers.get("location")]).toEqual([308, "/orders"]);
   });
 
-  it("comes before the application's not-found answer", async () => {
+  it("has priority over the application's not-found answer", async () => {
     const own = Test.app(routes, { ...redirect, notFound: () => Answer.make("mine", { status: 404 }) });
     expect((await Test.call(own, "GET", "/hello/kim/")).status).toBe(308);
     expect((await Test.call(own, "GET", "/nowhere/")).body).toBe("mine");
   });
 });
 
-describe("redirects to no other site", () => {
+describe("the redirect never leads to another site", () => {
   const file = Path.rest("file");
   const every = get(Path.of(file), { returns: Returns.text }, () => "all");
   const hosts = ["elsewhere.example", "elsewhere.example/hello/kim", "elsewhere.example:80", "kim@elsewhere.example"];
@@ -118,7 +118,7 @@ describe("redirects to no other site", () => {
     }
   });
 
-  it("nor through a standard Request", async () => {
+  it("through a standard Request", async () => {
     const app = App.make([every, two], redirect);
     for (const url of ["http://here.example//elsewhere.example/", "http://here.example/\\elsewhere.example/"]) {
       const response = await app.fetch(new Request(url));

@@ -1,4 +1,4 @@
-/** A path parameter is checked whether its route reads it or not (contract 4.2 rule 2). */
+/** A path parameter is validated even if its route does not read it (contract 4.2 rule 2). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
@@ -126,11 +126,11 @@ describe("a path parameter that does not parse", () => {
     ["a rest", Path.of("r", rest), "/r/a%20b/c", {}],
     ["a rest of nothing", Path.of("r", rest), "/r", {}],
     ["beside other inputs", Path.of("o", n), "/o/1?q=2", { q, waits }],
-  ] as const)("and one that does, %s, is passed on", async (_what, path, target, inputs) => {
+  ] as const)("%s that does parse is passed to the handler", async (_what, path, target, inputs) => {
     expect(await answered(path, target, inputs)).toEqual({ status: 200, body: "ran", ran: 1 });
   });
 
-  it("that declines is another route's", async () => {
+  it("that passes on leaves the path to the next route", async () => {
     expect(await answered(Path.of("d", declining), "/d/abc")).toEqual({ status: 404, body: notFound, ran: 0 });
     expect(await answered(Path.of("d", declining), "/d/5")).toEqual({ status: 200, body: "ran", ran: 1 });
     const routes = [routeOf(Path.of("d", declining)), get(Path.of("d", x), { returns: Returns.text }, () => "next")];
@@ -143,7 +143,7 @@ describe("a path parameter that does not parse", () => {
     }
   });
 
-  it("is told behind a refusal of an input, which ends the request", async () => {
+  it("is not reported if an input refuses, which ends the request", async () => {
     const denied = Refusal.code("denied", { status: 403, doc: "No." });
     const inputs = { who: Dep.join({}, () => refuse(denied, "No."), { refuses: [denied] }) };
     expect(await answered(Path.of("o", n), "/o/abc", inputs)).toEqual({
@@ -153,13 +153,13 @@ describe("a path parameter that does not parse", () => {
     });
   });
 
-  it("is told before the body is read", async () => {
+  it("is reported before the body is read", async () => {
     const route = post(Path.of("o", n), { inputs: { body: json(v.number()) }, returns: Returns.text }, () => "ran");
     const { status, body } = await Test.call(Test.app([route]), "POST", "/o/abc", { body: '"no number"' });
     expect([status, body]).toEqual([400, invalid(["path.n", "malformed", notWhole])]);
   });
 
-  it("opens no socket, and begins no stream", async () => {
+  it("opens no WebSocket and starts no stream", async () => {
     const protocol = Socket.protocol({ client: Socket.text, server: Socket.text });
     const routes = [
       get(Path.of("socket", n), { returns: Returns.websocket(protocol) }, () => async () => {}),
@@ -173,7 +173,7 @@ describe("a path parameter that does not parse", () => {
   });
 });
 
-describe("the API document lists invalid", () => {
+describe("the API document lists the code invalid", () => {
   const codesOf = (path: Path.Path, inputs: Inputs = {}): unknown => {
     const document = JSON.parse(JSON.stringify(Openapi.document([routeOf(path, inputs)]))) as {
       readonly paths: { readonly [path: string]: { readonly get: { readonly responses: object } } };

@@ -1,6 +1,6 @@
 /**
- * Building URLs (contract 4.2, `Path.url`; rows UR), and reading back what was built. UR-03 has no counterpart: a record
- * gives no argument twice.
+ * `Path.url` builds URLs (contract 4.2; rows UR), and the router reads back what it built. UR-03 has no counterpart: a record
+ * cannot have one argument twice.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ const order = Path.of("orders", Path.int("order_id"));
 const items = Path.of("orders", Path.str("order_id"), "items");
 const file = Path.rest("file");
 const statics = Path.of("static", file);
-/** As a caller without types would write it. */
+/** As a caller without types would call it. */
 const url = Path.url as (path: Path, args: object) => ReturnType<typeof Path.url>;
 
 describe("Path.url", () => {
@@ -52,11 +52,11 @@ describe("Path.url", () => {
     ["UR-11", statics, { file: ["", "a"] }, "/static/{file*}: file has an empty segment, which no URL can hold"],
     ["UR", items, { order_id: "" }, "/orders/{order_id}/items: order_id printed as nothing, which no URL can hold"],
     ["UR", Path.of(Path.str("toString")), {}, "/{toString}: no argument for toString"],
-  ])("%s %# is an error naming it", (_id, path, args, expected) => {
+  ])("%s %# is an error with the name of the parameter", (_id, path, args, expected) => {
     expect(url(path, args)).toEqual({ ok: false, error: expected });
   });
 
-  it("UR a lone surrogate is an error, and never a raise", () => {
+  it("UR a lone surrogate is an error result, and is never thrown", () => {
     for (const text of ["\ud800", "a\udc00", "\udc00\ud800"]) {
       expect(Path.url(items, { order_id: text }).ok).toBe(false);
       expect(Path.url(statics, { file: ["a", text] }).ok).toBe(false);
@@ -70,11 +70,11 @@ describe("Path.url", () => {
     [statics, { file: 5 }, "/static/{file*}: file is a number, and not a list of texts"],
     [statics, { file: [5] }, "/static/{file*}: file is a list, and not a list of texts"],
     [statics, { file: null }, "/static/{file*}: file is null, and not a list of texts"],
-  ])("a value of another kind, as in JavaScript, is an error naming it: %#", (path, args, expected) => {
+  ])("a value of another type, as in JavaScript, is an error with the parameter's name: %#", (path, args, expected) => {
     expect(url(path, args)).toEqual({ ok: false, error: expected });
   });
 
-  it("UR-12 patterns are as the API document writes them", () => {
+  it("UR-12 patterns are written as in the API document", () => {
     expect([order, items, statics, Path.root].map(({ pattern }) => pattern)).toEqual([
       "/orders/{order_id}",
       "/orders/{order_id}/items",
@@ -124,7 +124,7 @@ const text = fc
   )
   .filter((text) => text !== "" && text.isWellFormed());
 
-describe("a URL reads back as what it was made of: segments", () => {
+describe("the router reads back the values of a URL: segments", () => {
   async function readBack(made: ReturnType<typeof Path.url>): Promise<unknown> {
     if (!made.ok) throw new Error(made.error);
     expect(made.value).toMatch(/^(?:\/(?:[A-Za-z0-9\-._~]|%[0-9A-F]{2})+)+$/);
@@ -151,12 +151,12 @@ describe("a URL reads back as what it was made of: segments", () => {
     );
   });
 
-  it("UR-07 no segment is taken away by a URL parser", () => {
+  it("UR-07 a URL parser removes no segment", () => {
     fc.assert(
       fc.property(text, fc.array(text, { maxLength: 3 }), (text, texts) => {
         for (const made of [Path.url(Path.of("n", name, "x"), { name: text }), Path.url(statics, { file: texts })]) {
           if (!made.ok) throw new Error(made.error);
-          // WHATWG URL takes "%2E%2E" for ".." too, which nothing can spell otherwise.
+          // The WHATWG URL parser takes "%2E%2E" for "..", and no spelling avoids that.
           if (/\/(?:%2E){1,2}(?:\/|$)/.test(made.value)) continue;
           expect(new URL(made.value, "http://here.example").pathname).toBe(made.value);
         }
@@ -165,7 +165,7 @@ describe("a URL reads back as what it was made of: segments", () => {
   });
 });
 
-describe("a URL reads back as what it was made of: codecs", () => {
+describe("the router reads back the values of a URL: codecs", () => {
   it("UR a path of any codec", async () => {
     const id = Path.int64("id");
     const when = Path.param("when", Codec.instant);
@@ -223,17 +223,17 @@ describe("a URL with a query", () => {
     [{ q: (() => {}) as never }, `/orders/{order_id}: the query q ${noValue}`],
     [{ q: ["a", "\ud800"] }, "/orders/{order_id}: the query q is not Unicode text, which no URL can hold"],
     [{ "\ud800": 1 }, "/orders/{order_id}: the query \ud800 is not Unicode text, which no URL can hold"],
-  ])("%# is an error naming it", (query, expected) => {
+  ])("%# is an error with the name of the parameter", (query, expected) => {
     expect(Path.url(order, { order_id: 7 }, query)).toEqual({ ok: false, error: expected });
   });
 
-  it("is a record, if JavaScript says otherwise", () => {
+  it("must be a record, also in JavaScript", () => {
     expect(() => Path.url(order, { order_id: 7 }, "a=b" as never)).toThrow(
       "Path.url: the query is a string, and not an object",
     );
   });
 
-  // Each is an object without members of its own: its values would be missing in the link.
+  // These objects have no own properties: their values would be missing in the link.
   it.each([new URLSearchParams("a=b"), new Map([["a", "b"]]), new Set(["a"]), new Headers({ a: "b" })])(
     "is no %o, whose values are no members",
     (values) => {
@@ -243,7 +243,7 @@ describe("a URL with a query", () => {
     },
   );
 
-  it("reads back as what it was made of", async () => {
+  it("the route reads back its values", async () => {
     const tags = get(
       Path.of("tags"),
       { inputs: { tag: Query.list("tag", Codec.string) }, returns: Returns.json(v.array(v.string())) },
