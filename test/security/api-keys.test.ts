@@ -1,4 +1,4 @@
-/** API keys: what is accepted, what is stored of them, and who may what. */
+/** API keys: which keys are accepted, what a store holds of them, and their scopes. */
 import fc from "fast-check";
 import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
@@ -25,7 +25,7 @@ function asking(caller: Dep<unknown, string, unknown>, header = "authorization")
   };
 }
 
-describe("a key", () => {
+describe("an API key", () => {
   it("has its prefix, 190 random bits, and a checksum that GitHub's secret scanning could verify", async () => {
     const keys = keysOf();
     const made = await Promise.all(Array.from({ length: 50 }, () => ApiKeys.create(keys, { owner: "ada" })));
@@ -33,7 +33,7 @@ describe("a key", () => {
     expect(new Set(made.map(({ key }) => key)).size).toBe(50);
   });
 
-  it("is stored as its digest alone", async () => {
+  it("is stored only as its digest", async () => {
     const store = ApiKeys.memory();
     const { key, entry } = await ApiKeys.create(keysOf(store), { owner: "ada", name: "CI", scopes: ["read"] });
     const found = await store.find(await digestOf(key));
@@ -49,7 +49,7 @@ describe("a key", () => {
     expect([status, JSON.parse(body)]).toEqual([200, JSON.parse(JSON.stringify(entry))]);
   });
 
-  it("comes in a header of its own", async () => {
+  it("may be read from a header of its own", async () => {
     const keys = keysOf();
     const { key } = await ApiKeys.create(keys, { owner: "ada" });
     const ask = asking(ApiKeys.input(keys, { header: "X-API-Key" }), "x-api-key");
@@ -74,7 +74,7 @@ describe("a key", () => {
   });
 });
 
-describe("a request without a valid key", () => {
+describe("a request without a valid API key", () => {
   const keys = keysOf();
   const { input } = ApiKeys;
 
@@ -89,7 +89,7 @@ describe("a request without a valid key", () => {
     expect((await asking(input(keys).optional)(value))[0]).toBe(optional);
   });
 
-  it("asks the store for nothing whose checksum is wrong", async () => {
+  it("does not query the store when the checksum is wrong", async () => {
     let finds = 0;
     const memory = ApiKeys.memory();
     const keys = keysOf({ ...bound(memory), find: (digest) => (finds++, memory.find(digest)) });
@@ -109,7 +109,7 @@ describe("a request without a valid key", () => {
     expect(finds).toBe(1);
   });
 
-  it("has no word of the key in the log or the answer", async () => {
+  it("has no text of the key in the log or the answer", async () => {
     logWith({ levels: { default: "debug" } });
     const { key, entry } = await ApiKeys.create(keys, { owner: "ada" });
     await ApiKeys.revoke(keys, entry.id);
@@ -120,7 +120,7 @@ describe("a request without a valid key", () => {
   });
 });
 
-/** The methods of a store as members, to replace some. */
+/** The methods of a store as members, so that a test can replace some. */
 function bound(store: ApiKeyStore): ApiKeyStore {
   return {
     add: (entry) => store.add(entry),
@@ -133,7 +133,7 @@ function bound(store: ApiKeyStore): ApiKeyStore {
   };
 }
 
-describe("the life of a key", () => {
+describe("the life of an API key", () => {
   const later = (ms: number): Date => new Date(Date.now() + ms);
   const minute = 60_000;
 
@@ -146,7 +146,7 @@ describe("the life of a key", () => {
     expect(await ask(`Bearer ${key}`, expiresAt)).toEqual(wrong);
   });
 
-  it("goes over to another key, while both are valid", async () => {
+  it("can be rotated: the old and the new key are both valid for a time", async () => {
     const keys = keysOf();
     const { key, entry } = await ApiKeys.create(keys, { owner: "ada", name: "CI", scopes: ["read"] });
     const newer = await ApiKeys.rotate(keys, entry.id, { overlapMs: minute });
@@ -160,7 +160,7 @@ describe("the life of a key", () => {
     expect(new Set(listed)).toEqual(new Set([entry.id, newer?.entry.id]));
   });
 
-  it("does not come back once it is revoked", async () => {
+  it("stays revoked", async () => {
     const keys = keysOf();
     const { key, entry } = await ApiKeys.create(keys, { owner: "ada" });
     expect(await ApiKeys.revoke(keys, entry.id)).toBe(true);
@@ -173,7 +173,7 @@ describe("the life of a key", () => {
     expect(await ApiKeys.list(keys, "ada")).toEqual([]);
   });
 
-  it("is swept where it expired by then, and no other is", async () => {
+  it("is swept if it has expired by then, and no other key is", async () => {
     const keys = keysOf(ApiKeys.memory({ most: 3 }));
     const { entry: lasting } = await ApiKeys.create(keys, { owner: "ada" });
     const { entry: longer } = await ApiKeys.create(keys, { owner: "ada", expiresAt: later(2 * minute) });
@@ -186,7 +186,7 @@ describe("the life of a key", () => {
     expect(new Set(left)).toEqual(new Set([lasting.id, longer.id]));
   });
 
-  it("has its last use stored once in usedEveryMs, and a failure of that is a line alone", async () => {
+  it("has its last use stored once in usedEveryMs, and a failure of that is only a log line", async () => {
     const memory = ApiKeys.memory();
     const stored: Date[] = [];
     let fails = true;
@@ -210,7 +210,7 @@ describe("the life of a key", () => {
   });
 });
 
-it("a key has its last use stored where the store was late, and the request is answered", async () => {
+it("an API key whose last use is stored late does not delay the answer", async () => {
   const memory = ApiKeys.memory();
   const answers = gate();
   const find: ApiKeyStore["find"] = async (digest) => {
@@ -229,13 +229,13 @@ it("a key has its last use stored where the store was late, and the request is a
   await eventually(async () => expect((await memory.get(entry.id))?.usedAt).toBeInstanceOf(Date));
 });
 
-it("a key fits in memory, or is an error", async () => {
+it("an API key has a valid prefix and length, or is an error", async () => {
   const keys = keysOf(ApiKeys.memory({ most: 1 }));
   await ApiKeys.create(keys, { owner: "ada" });
   await expect(ApiKeys.create(keys, { owner: "ada" })).rejects.toThrow("ApiKeys.memory: there are 1 keys");
 });
 
-it("is described as http bearer, or as a header", () => {
+it("is described in the API document as http bearer, or as a header", () => {
   const keys = keysOf();
   const routes = [
     get(Path.of("a"), { inputs: { caller: ApiKeys.input(keys).scope("read") }, returns: Returns.text }, () => ""),
@@ -259,7 +259,7 @@ it("is described as http bearer, or as a header", () => {
   });
 });
 
-it("is a scheme of its own for each header", () => {
+it("has a security scheme of its own for each header", () => {
   const keys = keysOf();
   const byHeader = (header: string) =>
     get(
@@ -281,7 +281,7 @@ it("is a scheme of its own for each header", () => {
   }
 });
 
-describe("beside JWTs", () => {
+describe("API keys next to JWTs", () => {
   const secret = "a secret of thirty-two bytes, 1!";
   const user = Jwt.bearer({
     issuer: "https://a.example/",
@@ -302,7 +302,7 @@ describe("beside JWTs", () => {
         user === undefined && caller === undefined ? refuse(ApiKeys.signedOut, "Please sign in.") : "in",
     );
 
-  it("are described as another scheme, either of which is enough", () => {
+  it("have a security scheme each, and either is enough", () => {
     const routes = [either("authorization"), either("x-api-key")];
     expect(Openapi.document(routes, { title: "Shop", version: "1" })).toMatchObject({
       components: {
@@ -319,7 +319,7 @@ describe("beside JWTs", () => {
     });
   });
 
-  it("are either of them enough, each in a header of its own", async () => {
+  it("may use a header each, and either is enough", async () => {
     const app = Test.app([either("x-api-key")]);
     const { key } = await ApiKeys.create(keys, { owner: "ada" });
     const at = Math.floor(Date.now() / 1000);

@@ -1,4 +1,4 @@
-/** What Chromium sends across two origins and within one: forms, fetches, sockets (contract 5.7; rows XO, CO, FM-09). */
+/** What Chromium sends across two origins and within one: forms, fetches and WebSockets (contract 5.7; rows XO, CO, FM-09). */
 import { beforeEach, describe, expect, it } from "vitest";
 import {
   Answer,
@@ -25,7 +25,7 @@ import "../support/logs.ts";
 
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
 
-/** A shop: who signs in has a cookie, and what is bought is noted with who bought it. */
+/** A shop: a signed-in user has a cookie, and each purchase is recorded with its user. */
 function shop() {
   const bought: string[] = [];
   const sessions = Sessions.make({
@@ -74,7 +74,7 @@ function shop() {
   return { routes, bought };
 }
 
-/** A page with a form that somebody presses the button of, or that sends itself. */
+/** A page with a form that the user submits, or that submits itself. */
 const form = (action: string): string => `<!doctype html>
 <form action="${action}" method="post"><input name="item" value="pen"><button>Buy</button></form>`;
 
@@ -85,7 +85,7 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
   let other: string;
   let bought: string[];
 
-  /** The shop on one origin, and on another a page whose form is sent to it. */
+  /** The shop on one origin, and on another origin a page whose form is sent to the shop. */
   async function open(options: AppOptions = {}, host = "127.0.0.1"): Promise<void> {
     const made = shop();
     ({ bought } = made);
@@ -119,7 +119,7 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
   const refused =
     '{"error":"cross_origin","message":"That request came from another site, so it was not carried out."}';
 
-  it("XO-06 a form within one origin is carried out, without a cookie and with one", async () => {
+  it("XO-06 a form of the same origin is accepted, with and without a cookie", async () => {
     await open();
     expect(await press(own)).toBe("bought");
     await signIn();
@@ -127,7 +127,7 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
     expect(bought).toEqual(["pen for nobody", "pen for pen"]);
   });
 
-  it("XO-01, FM-09 a form of another origin is refused, without a cookie and with one", async () => {
+  it("XO-01, FM-09 a form of another origin is refused, with and without a cookie", async () => {
     await open();
     expect(await press(other)).toBe(refused);
     await signIn();
@@ -149,15 +149,15 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
     },
   );
 
-  it("XO-03 a form of the same host's other port is another origin's, though its cookies go with it", async () => {
+  it("XO-03 a form of another port of the host is of another origin, although the browser sends the cookies", async () => {
     await open({ checkOrigin: false });
     await signIn();
-    // Without the check it would be carried out in somebody's name: cookies know no ports.
+    // Without the check it would run in the name of the user: cookies ignore ports.
     expect(await press(other)).toBe("bought");
     expect(bought).toEqual(["pen for pen"]);
   });
 
-  it("XO-04 a form of a page that hides where it is from is refused", async () => {
+  it("XO-04 a form of a page that hides its origin is refused", async () => {
     await open();
     const sent = page.waitForRequest(`${own}/buy`);
     expect(await press(`data:text/html,${encodeURIComponent(form(`${own}/buy`))}`)).toBe(refused);
@@ -165,7 +165,7 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
     expect(bought).toEqual([]);
   });
 
-  it("XO a form of an origin that is trusted is carried out", async () => {
+  it("XO a form of a trusted origin is accepted", async () => {
     await open();
     const trusted = other;
     const made = shop();
@@ -177,8 +177,8 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
     expect(made.bought).toEqual(["pen for nobody"]);
   });
 
-  it("XO-07 without HTTPS and on no loopback name, where a browser sends Origin alone, its own forms are carried out", async () => {
-    // Chromium takes a name that is none of the machine's own for what a plain HTTP site is: no Sec-Fetch-Site.
+  it("XO-07 without HTTPS and not on loopback, where a browser sends only Origin, forms of the same origin are accepted", async () => {
+    // Chromium sends no Sec-Fetch-Site to a plain HTTP site whose name is not a loopback name.
     await open({ secureHeaders: SecureHeaders.make() }, "shop.example");
     const sent = page.waitForRequest(`${own}/buy`);
     expect(await press(own)).toBe("bought");
@@ -189,7 +189,7 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
     expect(bought).toEqual(["pen for nobody"]);
   });
 
-  it("XO-19 a socket of another origin is not opened, and within one it is", async () => {
+  it("XO-19 a WebSocket of another origin is refused, and one of the same origin is opened", async () => {
     await open();
     await signIn();
     const opened = (url: string) =>
@@ -209,16 +209,16 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
     .then((answer) => (answer.type === "opaque" ? "sent" : answer.json()), () => "not let")`);
   const plainJson = `body: '"pen"', headers: { "content-type": "application/json" }`;
 
-  it("CO-10 a fetch of another origin is asked about first, and not let", async () => {
+  it("CO-10 a fetch of another origin has a preflight, and is refused", async () => {
     await open();
     await page.goto(other);
     expect(await fetching(plainJson)).toBe("not let");
-    // One that a browser does not ask about is refused by the check.
+    // The check refuses a request that needs no preflight.
     expect(await fetching(`body: '"pen"', mode: "no-cors"`)).toBe("sent");
     expect(bought).toEqual([]);
   });
 
-  it("CO-01, CO-09 a fetch of an origin that a policy names is let, with its cookies where it may send them", async () => {
+  it("CO-01, CO-09 a fetch of an origin in the policy is allowed, with cookies if the policy allows credentials", async () => {
     await open();
     const made = shop();
     const cors = Cors.make({ origins: [other], credentials: true });
@@ -231,7 +231,7 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
     expect(made.bought).toEqual(["pen for nobody", "pen for pen"]);
   });
 
-  it("CO-12, CO-13 a fetch of any origin is let where any may, and not with cookies", async () => {
+  it("CO-12, CO-13 a fetch of any origin is allowed by a policy for any origin, but without cookies", async () => {
     await open({ cors: Cors.make({ origins: "any" }) });
     await signIn();
     await page.goto(other);

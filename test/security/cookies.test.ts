@@ -1,6 +1,6 @@
 /**
- * Cookies: declared once, read, set and removed (contract 2.6; facts 10.1; rows CK, CD-135, CD-136, IN-43, ST-42, ST-43).
- * Left out: CK-04 (trusted proxies). CK-06 is in test/adapters.
+ * Cookies: declared, read, set and removed (contract 2.6; facts 10.1; rows CK, CD-135, CD-136, IN-43, ST-42, ST-43).
+ * CK-04 (trusted proxies) is in test/app, and CK-06 in test/adapters.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ import { codePoint } from "../support/code-point.ts";
 
 const k = Cookie.named("k", Codec.string);
 
-/** The lines an answer sets. */
+/** The Set-Cookie lines of an answer. */
 async function sets(cookies: readonly Cookie.SetCookie[], host = "getsente.io"): Promise<readonly string[]> {
   const route = post(Path.of("in"), { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) =>
     cookies.forEach(setCookie),
@@ -25,7 +25,7 @@ async function sets(cookies: readonly Cookie.SetCookie[], host = "getsente.io"):
   return headers.getSetCookie();
 }
 
-describe("set", () => {
+describe("a cookie that is set", () => {
   it.each([
     [
       "CK-01",
@@ -48,7 +48,7 @@ describe("set", () => {
     expect(await sets([cookie])).toEqual([line]);
   });
 
-  it("CK-12 one line each, in the order set, a name given twice too", async () => {
+  it("CK-12 has a line of its own, in the order of the calls, also for the same name twice", async () => {
     const set = await sets([
       Cookie.make(k, "1"),
       Cookie.make(Cookie.named("a", Codec.string), "2"),
@@ -75,7 +75,7 @@ describe("set", () => {
   });
 });
 
-describe("what no cookie can hold", () => {
+describe("text that no cookie can hold", () => {
   it.each([
     "a;b",
     "a b",
@@ -88,25 +88,28 @@ describe("what no cookie can hold", () => {
     "\u0000",
     "\u007f",
     '"a b"',
-  ])("ST-42 the value %j", (value) => {
+  ])("ST-42 the value %j is refused", (value) => {
     expect(() => Cookie.make(k, value)).toThrow(new Error("Cookie.make: cookie k has a value no cookie can hold"));
   });
-  it.each(["", "a", '"quoted"', '""', "!#$%&'()*+-./:<=>?@[]^_`{|}~", "a=b"])("ST-42 but %j it can", async (value) => {
-    expect((await sets([Cookie.make(k, value)]))[0]).toMatch(/^k=/);
-  });
-  it.each(["/;x", "/\r\nx", "/\u0000", "/\u007f", "/é"])("ST-43 the path %j", (path) => {
+  it.each(["", "a", '"quoted"', '""', "!#$%&'()*+-./:<=>?@[]^_`{|}~", "a=b"])(
+    "ST-42 the value %j is accepted",
+    async (value) => {
+      expect((await sets([Cookie.make(k, value)]))[0]).toMatch(/^k=/);
+    },
+  );
+  it.each(["/;x", "/\r\nx", "/\u0000", "/\u007f", "/é"])("ST-43 the path %j is refused", (path) => {
     const said = new Error("Cookie.make: cookie k has a path no cookie can hold");
     expect(() => Cookie.make(k, "v", { path })).toThrow(said);
     expect(() => Cookie.clear(k, { path })).toThrow(said);
   });
-  it.each(["", "a b", "a;b", "a=b", "é", "a\r\nb", "a,b"])("the name %j", (name) => {
+  it.each(["", "a b", "a;b", "a=b", "é", "a\r\nb", "a,b"])("the name %j is refused", (name) => {
     expect(() => Cookie.named(name, Codec.string)).toThrow(
       new Error(`Cookie.named: ${JSON.stringify(name)} is not a cookie name`),
     );
   });
 });
 
-describe("what a browser does not keep as it is sent (RFC 6265bis §4.1.3, §5.6)", () => {
+describe("a cookie that a browser drops or changes (RFC 6265bis §4.1.3, §5.6)", () => {
   const a = (count: number): string => "a".repeat(count);
   const long = (name: number, value: number) => Cookie.make(Cookie.named(a(name), Codec.string), a(value));
 
@@ -114,7 +117,7 @@ describe("what a browser does not keep as it is sent (RFC 6265bis §4.1.3, §5.6
     [2048, 2048],
     [1, 4095],
     [4096, 0],
-  ])("a name of %i bytes and a value of %i are as long as they may be", async (name, value) => {
+  ])("a name of %i bytes and a value of %i have the maximum length", async (name, value) => {
     expect(await sets([long(name, value)])).toEqual([expect.stringContaining(`${a(name)}=${a(value)};`)]);
   });
   it.each([
@@ -131,7 +134,7 @@ describe("what a browser does not keep as it is sent (RFC 6265bis §4.1.3, §5.6
   it.each([
     ["plain", (value: string) => ({ value })],
     ["sealed", (value: string) => ({ value: "", seal: async () => value })],
-  ])("one that is too long, written by hand, %s", async (_kind, partsOf) => {
+  ])("a cookie that is too long, written by hand, %s", async (_kind, partsOf) => {
     const of = (length: number) => ({ ...Cookie.make(k, ""), ...partsOf(a(length)) });
     expect(await sets([of(4095)])).toHaveLength(1);
     expect(await sets([of(4096)])).toEqual([]);
@@ -140,31 +143,37 @@ describe("what a browser does not keep as it is sent (RFC 6265bis §4.1.3, §5.6
     expect(logged().join("\n")).not.toContain(a(33));
   });
 
-  it.each(["", "in", "../in", "\\in", `/${a(1024)}`])("the path %j: it would take another", (path) => {
-    const said = new Error("Cookie.make: cookie k has a path no cookie can hold");
-    expect(() => Cookie.make(k, "v", { path })).toThrow(said);
-    expect(() => Cookie.clear(k, { path })).toThrow(said);
-  });
-  it("a path of 1024 bytes is kept", async () => {
+  it.each(["", "in", "../in", "\\in", `/${a(1024)}`])(
+    "the path %j is refused: the browser would use another path",
+    (path) => {
+      const said = new Error("Cookie.make: cookie k has a path no cookie can hold");
+      expect(() => Cookie.make(k, "v", { path })).toThrow(said);
+      expect(() => Cookie.clear(k, { path })).toThrow(said);
+    },
+  );
+  it("a path of 1024 bytes is accepted", async () => {
     expect(await sets([Cookie.make(k, "v", { path: `/${a(1023)}` })])).toEqual([
       expect.stringContaining(`Path=/${a(1023)};`),
     ]);
   });
 
-  it.each(["__Host-k", "__host-k", "__HOST-"])("%s with another path than /", (name) => {
+  it.each(["__Host-k", "__host-k", "__HOST-"])("%s with a path other than / is refused", (name) => {
     const host = Cookie.named(name, Codec.string);
     const said = new Error(`Cookie.make: cookie ${name} needs the path /, or a browser drops it`);
     expect(() => Cookie.make(host, "v", { path: "/in" })).toThrow(said);
     expect(() => Cookie.clear(host, { path: "/in" })).toThrow(said);
   });
-  it.each(["__Host-k", "__host-k", "__Secure-k", "__SECURE-k"])("%s without Secure, on loopback too", async (name) => {
-    const prefixed = Cookie.named(name, Codec.string);
-    expect(await sets([Cookie.make(prefixed, "v"), Cookie.clear(prefixed)], "localhost")).toEqual([
-      `${name}=v; Path=/; HttpOnly; Secure; SameSite=Lax`,
-      `${name}=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0`,
-    ]);
-  });
-  it("Secure is not for a name that only has a prefix in it", async () => {
+  it.each(["__Host-k", "__host-k", "__Secure-k", "__SECURE-k"])(
+    "%s without Secure is refused, also on loopback",
+    async (name) => {
+      const prefixed = Cookie.named(name, Codec.string);
+      expect(await sets([Cookie.make(prefixed, "v"), Cookie.clear(prefixed)], "localhost")).toEqual([
+        `${name}=v; Path=/; HttpOnly; Secure; SameSite=Lax`,
+        `${name}=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0`,
+      ]);
+    },
+  );
+  it("a name that only contains such a prefix needs no Secure", async () => {
     const names = ["__Hostk", "_Host-k", "x__Host-k", "__Securek"].map((name) => Cookie.named(name, Codec.string));
     const lines = await sets(
       names.map((cookie) => Cookie.make(cookie, "v", { path: "/in" })),
@@ -174,9 +183,9 @@ describe("what a browser does not keep as it is sent (RFC 6265bis §4.1.3, §5.6
   });
 });
 
-describe("an age that is none", () => {
+describe("an invalid age of a cookie", () => {
   it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, 1e300, Number.MAX_SAFE_INTEGER])(
-    "%d is refused by what makes a cookie, which names it",
+    "%d is refused with an error that names it",
     (maxAgeMs) => {
       expect(() => Cookie.make(k, "v", { maxAgeMs })).toThrow(
         new Error(
@@ -186,7 +195,7 @@ describe("an age that is none", () => {
     },
   );
 
-  it("is an error of the handler's, and the server goes on", async () => {
+  it("is an error of the handler, and the server continues", async () => {
     const route = get(Path.root, { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) =>
       setCookie(Cookie.make(k, "v", { maxAgeMs: Number.NaN })),
     );
@@ -207,7 +216,7 @@ describe("a cookie written by hand", () => {
     ...["a; domain=evil", "a b", "a,b", "a\\b", 'a"b', "a\r\nb", "a\tb", "a\0b", "\u00e9", undefined, 1, null].flatMap(
       (value) => [
         ["the value of cookie sid", no({ value })] as const,
-        // What is sealed as no text fails before it is looked at.
+        // A sealed value that is not a string fails before the cookie is checked.
         ...(typeof value === "string" ? [["the value of cookie sid", no(seal(value))] as const] : []),
       ],
     ),
@@ -238,7 +247,7 @@ describe("a cookie written by hand", () => {
     ["no cookie", "sid=v; Domain=evil.example"],
   ];
 
-  it.each(rows)("is refused where it cannot be sent: %s, %j", async (what, cookie) => {
+  it.each(rows)("is refused if it cannot be sent: %s, %j", async (what, cookie) => {
     const set = get(Path.of("set"), { inputs: { setCookie }, returns: Returns.text }, ({ setCookie }) => {
       setCookie(cookie as Cookie.SetCookie);
       return "set";
@@ -258,7 +267,7 @@ describe("a cookie written by hand", () => {
     expect(logged().join("\n")).not.toMatch(/evil/);
   });
 
-  it("is never sent with a part that it was not given", async () => {
+  it("is never sent with an attribute that the application did not give", async () => {
     const text = fc.oneof(
       fc.string({ unit: fc.constantFrom(...'ab=;, "\\/\t\r\n\0\u00e9\u00a0') }),
       fc.constantFrom("a", "ab", "/", "/ab"),
@@ -279,7 +288,7 @@ describe("a cookie written by hand", () => {
   });
 });
 
-describe("read", () => {
+describe("a cookie that is read", () => {
   const inputs = { k: Cookie.optional(k), n: Cookie.optional(Cookie.named("n", Codec.int)) };
   const told = get(Path.root, { inputs, returns: Returns.json(v.array(v.string())) }, ({ k, n }) => [
     k ?? "-",
@@ -308,11 +317,11 @@ describe("read", () => {
     expect(await read(...cookies)).toEqual(expected);
   });
 
-  it.each(["n=x", "n=", 'n="7"', "n=7.0"])("CK-10 %s does not parse, a 400", async (cookie) => {
+  it.each(["n=x", "n=", 'n="7"', "n=7.0"])("CK-10 %s does not parse, and is a 400", async (cookie) => {
     expect(await read(cookie)).toBe(invalid(["cookie.n", "malformed", "This is not a whole number."]));
   });
 
-  it("finds what cutting the line at each `;` finds", () => {
+  it("is the one found by splitting the line at each `;`", () => {
     const strip = (text: string): string => text.replace(/^[ \t]+|[ \t]+$/g, "");
     const model = (line: string, name: string): string | undefined => {
       const pairs = line.split(";").map((pair) => [pair.indexOf("="), pair] as const);
@@ -330,7 +339,7 @@ describe("read", () => {
     );
   });
 
-  it("one that must be sent", async () => {
+  it("may be required", async () => {
     const required = get(Path.root, { inputs: { k: Cookie.required(k) }, returns: Returns.text }, ({ k }) => k);
     const { status, body } = await Test.call(Test.app([required]), "GET", "/");
     expect([status, body]).toEqual([400, invalid(["cookie.k", "required", "This is required."])]);

@@ -1,4 +1,4 @@
-/** Sharing with other sites (facts 12.2; rows CO). */
+/** Cross-origin requests, CORS (facts 12.2; rows CO). */
 import { describe, expect, it } from "vitest";
 import { Answer, App, Cors, Path, Refusal, Returns, Test, del, get, post, refuse, route } from "usher-http";
 import type { AppOptions, PeerCertificate } from "usher-http";
@@ -33,7 +33,7 @@ const evil = [
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** The status, the body, and what it says of sharing. */
+/** The status, the body, and the CORS headers. */
 async function ask(method: string, target: string, headers: Headers, options: AppOptions = { cors: policy }) {
   const answered = await Test.call(Test.app(routes, options), method, target, { headers });
   const told = [...answered.headers].filter(([name]) => name === "vary" || name.startsWith("access-control-"));
@@ -46,8 +46,8 @@ const asking = (...headers: Headers): Headers => [
   ...headers,
 ];
 
-describe("a preflight", () => {
-  it("CO-01 is answered by the framework, over the application's own OPTIONS", async () => {
+describe("a CORS preflight", () => {
+  it("CO-01 is answered by the framework, before the application's own OPTIONS route", async () => {
     const headers = asking(["access-control-request-headers", "Content-Type, X-Unlisted"]);
     expect(await ask("OPTIONS", "/api/item", headers)).toEqual({
       status: 204,
@@ -61,7 +61,7 @@ describe("a preflight", () => {
     });
   });
 
-  it("CO of another origin is told nothing but that it varies", async () => {
+  it("CO of another origin gets only Vary", async () => {
     const headers = [...evil.slice(0, 2), ["access-control-request-method", "POST"]] as const;
     expect(await ask("OPTIONS", "/api/item", headers)).toEqual({
       status: 204,
@@ -71,8 +71,8 @@ describe("a preflight", () => {
   });
 });
 
-describe("a preflight: the headers it asks for", () => {
-  it("CO asks for no header, or for none that is allowed", async () => {
+describe("a CORS preflight: the headers that it asks for", () => {
+  it("CO may name no header, or only headers that are not allowed", async () => {
     const none = { status: 204, "access-control-allow-origin": origin };
     for (const headers of [asking(), asking(["access-control-request-headers", "x-unlisted"])]) {
       const answered = await ask("OPTIONS", "/api/item", headers);
@@ -81,7 +81,7 @@ describe("a preflight: the headers it asks for", () => {
     }
   });
 
-  it("CO asks on several lines, and for one twice", async () => {
+  it("CO may be on several lines, and name one header twice", async () => {
     const lines = ["AUTHORIZATION", "content-type,authorization"];
     const headers = asking(...lines.map((line) => ["access-control-request-headers", line] as const));
     expect(await ask("OPTIONS", "/api/item", headers)).toMatchObject({
@@ -89,7 +89,7 @@ describe("a preflight: the headers it asks for", () => {
     });
   });
 
-  it("CO asks to resume an event stream, which every policy allows", async () => {
+  it("CO may name Last-Event-ID, which every policy allows", async () => {
     const headers = [...cross.slice(0, 2), ["access-control-request-method", "GET"]] as const;
     const resumed = [...headers, ["access-control-request-headers", "last-event-id,x-unlisted"]] as const;
     for (const own of [{}, { headers: ["x-mine"] }]) {
@@ -100,8 +100,8 @@ describe("a preflight: the headers it asks for", () => {
   });
 });
 
-describe("a preflight: the routes it is for", () => {
-  it("CO is told of the routes the policy is for alone", async () => {
+describe("a CORS preflight: the routes of a policy", () => {
+  it("CO is answered only with the routes of the policy", async () => {
     const answered = await ask("OPTIONS", "/api/item", asking(), {
       cors: Cors.make({ origins: [origin], routes: [getItem], maxAgeMs: 0 }),
     });
@@ -112,30 +112,30 @@ describe("a preflight: the routes it is for", () => {
   it.each([
     ["CO-03 with an origin alone", cross.slice(0, 2)],
     ["CO-03 with a method alone", [cross[0], ["access-control-request-method", "POST"]] as const],
-  ])("%s it is none: the application's own OPTIONS answers", async (_id, headers) => {
+  ])("%s it is not a preflight: the application's own OPTIONS route answers", async (_id, headers) => {
     expect(await ask("OPTIONS", "/api/item", headers)).toMatchObject({ status: 200, body: "options" });
   });
 
-  it("CO-04 of a path the policy is not for is an OPTIONS like any", async () => {
+  it("CO-04 on a path without the policy is an ordinary OPTIONS", async () => {
     const answered = await Test.call(Test.app(routes, { cors: policy }), "OPTIONS", "/page", { headers: asking() });
     expect([answered.status, answered.headers.get("allow"), answered.headers.get("vary")]).toEqual([204, "POST", null]);
   });
 
-  it("CO of a path that is nobody's is a 404", async () => {
+  it("CO on a path without a route is a 404", async () => {
     expect(await ask("OPTIONS", "/nowhere", asking(), { cors: any })).toEqual({
       status: 404,
       body: '{"error":"not_found","message":"There is nothing here."}',
     });
   });
 
-  it("CO comes before middleware", async () => {
+  it("CO is answered before middleware", async () => {
     const middleware = [() => Answer.refusal(refuse(Refusal.notFound))];
     expect((await ask("OPTIONS", "/api/item", asking(), { cors: policy, middleware })).status).toBe(204);
   });
 });
 
-describe("an answer", () => {
-  it("CO-05 to an allowed origin can be read", async () => {
+describe("an answer with CORS", () => {
+  it("CO-05 may be read by an allowed origin", async () => {
     expect(await ask("GET", "/api/item", cross)).toEqual({
       status: 200,
       body: "item",
@@ -145,23 +145,23 @@ describe("an answer", () => {
     });
   });
 
-  it("CO-06 to another is not", async () => {
+  it("CO-06 may not be read by another origin", async () => {
     expect(await ask("GET", "/api/item", evil)).toEqual({ status: 200, body: "item", vary: "Accept, Origin" });
   });
 
-  it("CO-06 to no browser says that it varies", async () => {
+  it("CO-06 to a client without Origin has Vary only", async () => {
     expect(await ask("GET", "/api/item", [])).toEqual({ status: 200, body: "item", vary: "Accept, Origin" });
     expect(await ask("GET", "/api/varying", [])).toEqual({ status: 200, body: "x", vary: "accept, origin" });
   });
 
-  it("CO names what may be read of its headers", async () => {
+  it("CO lists the response headers that a page may read", async () => {
     const cors = Cors.make({ origins: [origin], expose: ["ETag", "x-total"] });
     expect(await ask("GET", "/api/item", cross, { cors })).toMatchObject({
       "access-control-expose-headers": "ETag, x-total",
     });
   });
 
-  it("CO-07 of middleware's is one of the route's", async () => {
+  it("CO-07 of middleware has the policy of the route", async () => {
     const middleware = [() => Answer.refusal(refuse(Refusal.notFound))];
     expect(await ask("GET", "/api/item", cross, { cors: policy, middleware })).toMatchObject({
       status: 404,
@@ -169,7 +169,7 @@ describe("an answer", () => {
     });
   });
 
-  it("CO of a failure can be read as any other", async () => {
+  it("CO of a failure may be read like any other answer", async () => {
     const broken = get(Path.root, { returns: Returns.response }, () =>
       Answer.make("x", { headers: [["x-broken", "a\r\nb"]] }),
     );
@@ -187,7 +187,7 @@ describe("an answer", () => {
     ["of a route the policy is not for", "POST", "/page"],
     ["of no route", "GET", "/nowhere"],
     ["of a method no route has", "DELETE", "/api/item"],
-  ])("CO %s says nothing", async (_id, method, target) => {
+  ])("CO %s has no CORS header", async (_id, method, target) => {
     const headers = [
       ["host", "app.example.com"],
       ["origin", origin],
@@ -196,7 +196,7 @@ describe("an answer", () => {
     expect(Object.keys(answered)).toEqual(["status", "body"]);
   });
 
-  it("CO of a HEAD is as of a GET", async () => {
+  it("CO to HEAD has the same headers as to GET", async () => {
     expect(await ask("HEAD", "/api/item", cross)).toMatchObject({ status: 200, "access-control-allow-origin": origin });
   });
 
@@ -206,13 +206,13 @@ describe("an answer", () => {
     ["a name that ends alike", "https://evil-app.example.com"],
     ["a name that begins alike", "https://app.example.com.evil.example"],
     ["no origin at all", "null"],
-  ])("CO origins are compared whole: %s", async (_id, origin) => {
+  ])("CO origins are compared as a whole: %s", async (_id, origin) => {
     expect(await ask("GET", "/api/item", [["origin", origin]])).not.toHaveProperty("access-control-allow-origin");
   });
 });
 
-describe("an answer with a header of its own", () => {
-  it("CO has that one alone, since two let nobody read it", async () => {
+describe("an answer with a CORS header of its own", () => {
+  it("CO has only that one, since two make the answer unreadable", async () => {
     const open = get(Path.of("font"), { returns: Returns.response }, () =>
       Answer.make("font", { headers: [["Access-Control-Allow-Origin", "*"]] }),
     );
@@ -221,7 +221,7 @@ describe("an answer with a header of its own", () => {
   });
 });
 
-describe("what changes something", () => {
+describe("a cross-origin request that changes state", () => {
   const cookie = ["cookie", "session=x"] as const;
   it.each<readonly [id: string, headers: Headers, cors: Cors, status: number]>([
     ["CO-09 from an allowed origin, with a cookie", [...cross, cookie], policy, 200],
@@ -241,14 +241,14 @@ describe("what changes something", () => {
     expect((await ask("POST", "/api/item", headers, { cors })).status).toBe(status);
   });
 
-  it("CO from any, with a certificate that the browser has", async () => {
+  it("CO of any allowed origin may send the browser's client certificate", async () => {
     const peerCertificate = { authorized: true, commonName: "ada" } as PeerCertificate;
     const app = Test.app(routes, { cors: any });
     const { status } = await Test.call(app, "POST", "/api/item", { headers: evil, peerCertificate });
     expect(status).toBe(403);
   });
 
-  it("CO-12 of any origin can be read by any", async () => {
+  it("CO-12 may be read by any origin if the policy allows any", async () => {
     expect(await ask("POST", "/api/item", evil, { cors: any })).toMatchObject({
       body: "posted",
       vary: "Origin",
@@ -256,17 +256,17 @@ describe("what changes something", () => {
     });
   });
 
-  it("CO is no policy's where its route is none of it", async () => {
+  it("CO has no CORS header if its route is not part of a policy", async () => {
     expect((await ask("POST", "/page", cross)).status).toBe(403);
     expect((await ask("POST", "/nowhere", cross, { cors: any })).status).toBe(403);
   });
 
-  it("CO-10 refused, can be read as little", async () => {
+  it("CO-10 cannot be read either when it is refused", async () => {
     expect(await ask("POST", "/api/item", evil)).toMatchObject({ status: 403, vary: "Origin" });
   });
 });
 
-describe("what makes none", () => {
+describe("options that make no CORS policy", () => {
   it.each([
     [
       { origins: "any", credentials: true },
@@ -289,13 +289,13 @@ describe("what makes none", () => {
     expect(() => Cors.make(options)).toThrow(why);
   });
 
-  it("ST a route that is none of the app's", () => {
+  it("ST a route that is not in the app is refused", () => {
     const stray = del(item, { returns: Returns.text }, of("x"));
     const cors = Cors.make({ origins: [origin], routes: [getItem, stray] });
     expect(() => App.make(routes, { cors })).toThrow("cors is for DELETE /api/item, which is no route of the app");
   });
 
-  it("CO tells what it was made with", () => {
+  it("CO the policy has the options that it was made with", () => {
     expect(policy).toMatchObject({
       origins: [origin],
       credentials: true,

@@ -1,6 +1,6 @@
 /**
- * Servers, connections and clients are killed under load. Nothing is done twice, and nothing is answered twice differently. It
- * takes 4 s for each store; `USHER_CHAOS_MS=60000` lets it run for longer, and `USHER_FUZZ_SEED` from another seed.
+ * Servers, connections and clients are killed under load. No request is done twice or answered in two ways. It
+ * takes 4 s for each store; `USHER_CHAOS_MS=60000` makes it run longer, and `USHER_FUZZ_SEED` sets another seed.
  */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -96,7 +96,7 @@ async function load(url: string, who: number, answers: Answers, random: () => nu
   for (let turn = 0; !isOver(); turn++) {
     const key = `${who}-${turn}${random() < 0.2 ? "r" : ""}`;
     answers.byKey.set(key, new Set());
-    // Two at once, one of which leaves early; then one more, which is answered before by now.
+    // Two at once, one of which disconnects early; then one more, whose key has an answer by now.
     const leaves = random() < 0.3 ? 1 + random() * 10 : undefined;
     const both = await Promise.all([ask(url, key, answers, leaves), ask(url, key, answers, undefined)]);
     if (!both.some(Boolean)) await delay(20);
@@ -119,7 +119,7 @@ const stores = [
   ["redis", !ownRedis.isSkipped],
 ] as const;
 
-it.each(stores.filter(([, runs]) => runs))("nothing is done or answered twice: %s", async (name) => {
+it.each(stores.filter(([, runs]) => runs))("no request is done or answered twice: %s", async (name) => {
   const random = seeded(runs(1).seed);
   await sql`truncate answers, effect`;
   const redis = name === "redis" ? await RedisServer.start({ isDurable: true }) : undefined;
@@ -131,7 +131,7 @@ it.each(stores.filter(([, runs]) => runs))("nothing is done or answered twice: %
   await shoot(victim, redis, random, until);
   isOver = true;
   await Promise.all(clients);
-  // What is left is settled: every key has an outcome, or is known to be lost.
+  // At the end every key has an outcome, or is known to be lost.
   for (const key of answers.byKey.keys()) {
     const end = Date.now() + 60_000;
     while (!(await ask(victim.url, key, answers, undefined)) && Date.now() < end) await delay(100);
@@ -144,7 +144,7 @@ it.each(stores.filter(([, runs]) => runs))("nothing is done or answered twice: %
     const done = effects.get(key) ?? [];
     if (outcomes.size > 1 || done.length > 1) return true;
     const [outcome] = outcomes;
-    // In the transaction nothing is lost, and what is refused is rolled back.
+    // In the transaction no outcome is lost, and the work of a refusal is rolled back.
     if (name === "transaction" && outcome === undefined) return true;
     if (name === "transaction" && key.endsWith("r")) return done.length > 0;
     return outcome !== undefined && !done.some((value) => outcome.includes(value));

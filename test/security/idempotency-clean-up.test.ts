@@ -1,4 +1,4 @@
-/** What a store of idempotency keys and a request with one leave behind: room for others, and no timer. */
+/** What a store of idempotency keys and its requests leave behind: free space for others, and no timer. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Answer, App, Dep, Idempotency, Meta, Path, Returns, Test, post } from "usher-http";
 import type { AppOptions, IdempotencyStore, Middleware, Route } from "usher-http";
@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 const now = new Date();
-/** The store looks for what has expired once in so many claims. */
+/** The store removes expired entries once in this number of claims. */
 const sweepEvery = 1000;
 
 function claim(store: IdempotencyStore, key: string, keepMs: number, token = key) {
@@ -27,8 +27,8 @@ async function keep(store: IdempotencyStore, key: string, keepMs: number): Promi
   await store.keep(key, { fingerprint: "f", token: key, answer: "12345", keepMs, refused: undefined }, now);
 }
 
-describe("the memory, after what it kept has expired", () => {
-  it("has room for as many claims again, and keeps those that hold", async () => {
+describe("the memory store, after its entries have expired", () => {
+  it("has space for as many claims again, and keeps the claims that are still valid", async () => {
     const store = Idempotency.memory({ most: sweepEvery });
     await claim(store, "held", 60_000);
     for (let i = 2; i < sweepEvery; i++) await claim(store, `${i}`, 1);
@@ -68,8 +68,8 @@ describe("the memory, after what it kept has expired", () => {
   });
 });
 
-describe("a memory of few keys", () => {
-  it.each([1, 2])("has one again, and for one request, after its claim or answer has expired: %d", async (most) => {
+describe("a memory store for few keys", () => {
+  it.each([1, 2])("has space again, and for one request, after its claim or answer has expired: %d", async (most) => {
     const store = Idempotency.memory({ most, maxText: 5 });
     for (const end of ["claim", "answer", "claim", "answer", "answer"]) {
       if (end === "claim") expect(await claim(store, "key", 1000)).toBeUndefined();
@@ -83,7 +83,7 @@ describe("a memory of few keys", () => {
     }
   });
 
-  it("lets go of claims that have run out, the oldest first, and of none that holds", async () => {
+  it("drops expired claims, the oldest first, and no valid one", async () => {
     const store = Idempotency.memory({ most: 2 });
     await claim(store, "a", 60_000);
     await claim(store, "b", 60_000);
@@ -95,7 +95,7 @@ describe("a memory of few keys", () => {
     await expect(claim(store, "b", 60_000, "another")).rejects.toThrow("every key is claimed");
   });
 
-  it("needs no room for a claim that is made again or taken over", async () => {
+  it("needs no more space for a claim that is renewed or taken over", async () => {
     const store = Idempotency.memory({ most: 1 });
     expect(await claim(store, "key", 60_000)).toBeUndefined();
     expect(await claim(store, "key", 60_000)).toBeUndefined();
@@ -107,7 +107,7 @@ describe("a memory of few keys", () => {
   });
 });
 
-/** It is not known whether the work is done. */
+/** It is unknown whether the work is done. */
 class Lost extends RefusingError {
   readonly refusal = refuse(busy);
 
@@ -116,7 +116,7 @@ class Lost extends RefusingError {
   }
 }
 
-/** A store that notes its calls. */
+/** A store that records its calls. */
 function noting(faults: Partial<IdempotencyStore> = {}) {
   const memory = Idempotency.memory();
   const calls: string[] = [];
@@ -148,14 +148,14 @@ async function asked(store: IdempotencyStore, handler: () => string | Promise<st
     return handler();
   });
   const answer = Test.call(Test.app([route]), "POST", "/", { headers: { "idempotency-key": '"key"' } });
-  // Its claim is extended from when its handler runs: turns of the event loop may be too few for that.
+  // Its claim is extended from the start of its handler: a few turns of the event loop may be too few for that.
   if (passes > 0) await begun;
   vi.advanceTimersByTime(passes);
   return (await answer).status;
 }
 
-describe("a request with a key", () => {
-  it("extends its claim while it runs, and no longer", async () => {
+describe("a request with an idempotency key", () => {
+  it("extends its claim while it runs, and not afterwards", async () => {
     const { store, calls } = noting();
     let finish = (_text: string): void => {};
     const work = new Promise<string>((resolve) => {
@@ -169,7 +169,7 @@ describe("a request with a key", () => {
     expect(calls).toEqual(["claim", "extend", "extend", "keep"]);
   });
 
-  it("extends it no longer once its handler has ended after the deadline", async () => {
+  it("does not extend it after its handler has ended past the deadline", async () => {
     const { store, calls } = noting();
     let finish = (_text: string): void => {};
     const work = new Promise<string>((resolve) => {
@@ -194,14 +194,14 @@ describe("a request with a key", () => {
   it.each([
     ["frees the key whose claim may have arrived", false, ["claim", "free"]],
     ["leaves it to the transaction", true, ["claim"]],
-  ])("%s, where the store rejects", async (_what, isTransaction, expected) => {
+  ])("%s, when the store rejects", async (_what, isTransaction, expected) => {
     const { store, calls } = noting({ isTransaction, claim: () => Promise.reject(new Error("away")) });
     expect(await asked(store, () => "done")).toBe(500);
     expect(calls).toEqual(expected);
   });
 });
 
-it("a request with a key that the store is too full to claim frees nothing", async () => {
+it("a request whose key a full store cannot claim does not free another claim", async () => {
   const full = Idempotency.memory({ most: 1 });
   const other = { fingerprint: "", token: "other", leaseMs: 60_000, keepMs: 60_000, takesOver: false };
   await full.claim("other", other, new Date());
@@ -209,7 +209,7 @@ it("a request with a key that the store is too full to claim frees nothing", asy
   expect([await asked(store, () => "done"), calls]).toEqual([503, ["claim"]]);
 });
 
-describe("a request with a key whose inputs end their work before the answer", () => {
+describe("a request with an idempotency key whose inputs end their work before the answer", () => {
   const fails = (): never => {
     throw new Error("it does not commit");
   };
@@ -243,7 +243,7 @@ const ending = (beforeAnswer: (value: number, refused: unknown, hasFailed: boole
     () => {},
     { beforeAnswer },
   );
-/** Lets the deadline pass once `begun` is, and then what is held. */
+/** Lets the deadline pass after `begun`, and then releases what is held. */
 async function afterDeadline(route: Route, begun: Promise<void>, held: Gate, options: AppOptions = {}) {
   const answer = App.make([route], options).fetch(new Request("http://h/", withKey));
   await begun;
@@ -253,8 +253,8 @@ async function afterDeadline(route: Route, begun: Promise<void>, held: Gate, opt
   await settle();
 }
 
-describe("a request with a key whose deadline passes", () => {
-  it("is kept once where middleware is late with its answer", async () => {
+describe("a request with an idempotency key whose deadline passes", () => {
+  it("is kept once when middleware is late with its answer", async () => {
     const { store, calls } = noting();
     const [begun, held] = [gate(), gate()];
     const once = Idempotency.by(store, { caller: Dep.return("everybody") });
@@ -270,7 +270,7 @@ describe("a request with a key whose deadline passes", () => {
     expect(messages("error")).toEqual([]);
   });
 
-  it("is not free where its commit was lost meanwhile", async () => {
+  it("does not free its key when the result of its commit is unknown", async () => {
     const { store, calls } = noting();
     const [begun, held] = [gate(), gate()];
     const commit = ending(async () => {
@@ -287,7 +287,7 @@ describe("a request with a key whose deadline passes", () => {
     expect(calls).toEqual(["claim"]);
   });
 
-  it("has no answer kept whose work was rolled back at the deadline", async () => {
+  it("keeps no answer when its work was rolled back at the deadline", async () => {
     const { store, calls } = noting();
     const [begun, held] = [gate(), gate()];
     const ends: boolean[] = [];
@@ -302,7 +302,7 @@ describe("a request with a key whose deadline passes", () => {
     expect([ends, calls]).toEqual([[true], ["claim"]]);
   });
 
-  it("has none kept where it passes between two commits", async () => {
+  it("keeps no answer when the deadline passes between two commits", async () => {
     const { store, calls } = noting();
     const [begun, held] = [gate(), gate()];
     const ends: boolean[] = [];
@@ -321,7 +321,7 @@ describe("a request with a key whose deadline passes", () => {
   });
 });
 
-it("the rest of an answer past its bound is let go where its client leaves", async () => {
+it("cancels the rest of an answer above the size limit when its client disconnects", async () => {
   const cancelled = vi.fn();
   const once = Idempotency.by(Idempotency.memory(), { caller: Dep.return("everybody"), maxAnswer: 4 });
   const route = post(Path.root, { inputs: { once }, returns: Returns.response }, () =>
@@ -342,7 +342,7 @@ it("the rest of an answer past its bound is let go where its client leaves", asy
   expect(cancelled).toHaveBeenCalledOnce();
 });
 
-it("the rest of a late answer past its bound is let go", async () => {
+it("cancels the rest of a late answer above the size limit", async () => {
   const cancelled = vi.fn();
   let begin = (): void => {};
   const begun = new Promise<void>((resolve) => (begin = resolve));

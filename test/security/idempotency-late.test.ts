@@ -1,4 +1,4 @@
-/** A request with an idempotency key that takes long: what is known of its key once its handler, commit or middleware is late. */
+/** A slow request with an idempotency key: the state of its key when its handler, commit or middleware is late. */
 import { describe, expect, it, vi } from "vitest";
 import { App, Dep, Idempotency, Path, Returns, post } from "usher-http";
 import type { AppOptions, IdempotencyOptions, IdempotencyStore, Middleware } from "usher-http";
@@ -14,11 +14,11 @@ interface Shop {
   readonly options?: Partial<IdempotencyOptions>;
   readonly app?: AppOptions;
   readonly deadlineMs?: number | "none";
-  /** Of an input, such as a transaction. */
+  /** The end of an input, such as a transaction. */
   readonly beforeAnswer?: (hasFailed: boolean) => Promise<void> | void;
 }
 
-/** A route that places orders. The first one waits in its handler. */
+/** A route that creates orders. The first request waits in its handler. */
 function shop({ store = Idempotency.memory(), options, app, deadlineMs = 50, beforeAnswer }: Shop) {
   const [begun, freed] = [gate(), gate()];
   let placed = 0;
@@ -50,7 +50,7 @@ const timedOut = [503, "timed_out"];
 const inUse = [409, "idempotency_key_in_use"];
 const lost = [409, "idempotency_answer_lost"];
 
-/** A shop whose first request is answered during its commit, which ends after that. */
+/** A shop whose first request is answered during its commit, which ends later. */
 async function lateCommit(end: () => void) {
   const [committing, committed] = [gate(), gate()];
   const beforeAnswer = async (): Promise<void> => {
@@ -70,8 +70,8 @@ async function lateCommit(end: () => void) {
   return made;
 }
 
-describe("a key whose request is answered at its deadline", () => {
-  it("has no late answer where a transaction of the request was rolled back, and is not free", async () => {
+describe("an idempotency key whose request is answered at its deadline", () => {
+  it("has no late answer when a transaction of the request was rolled back, and is not free", async () => {
     const told: boolean[] = [];
     const { ask, begun, freed, placed } = shop({ beforeAnswer: (hasFailed) => void told.push(hasFailed) });
     const first = ask();
@@ -85,19 +85,19 @@ describe("a key whose request is answered at its deadline", () => {
     expect([await ask(), placed()]).toEqual([lost, 1]);
   });
 
-  it("has the answer whose work is committed later, kept once", async () => {
+  it("has the answer of work that is committed later, kept once", async () => {
     const { ask, placed } = await lateCommit(() => {});
     expect([await ask(), placed(), messages("error")]).toEqual([[200, "order 1"], 1, []]);
   });
 
-  it("is not free where it is not known whether the work is committed", async () => {
+  it("is not free when it is unknown whether the work is committed", async () => {
     const { ask, placed } = await lateCommit(() => {
       throw new DatabaseError({ kind: "lost", detail: "the connection closed" });
     });
     expect([await ask(), placed()]).toEqual([inUse, 1]);
   });
 
-  it("is in use while the handler runs, although middleware answers later still", async () => {
+  it("is in use while the handler runs, although middleware answers even later", async () => {
     const slow = gate();
     const middleware: Middleware = async (_request, next) => {
       const answer = await next();
@@ -120,8 +120,8 @@ describe("a key whose request is answered at its deadline", () => {
   });
 });
 
-describe("a key whose request still runs", () => {
-  it("is known, for however short a time its answer is kept", async () => {
+describe("an idempotency key whose request still runs", () => {
+  it("is in use, however short its answer will be kept", async () => {
     const { ask, begun, freed, placed } = shop({ deadlineMs: "none", options: { keepMs: 100, leaseMs: 300 } });
     const first = ask();
     await begun.passed;
@@ -135,7 +135,7 @@ describe("a key whose request still runs", () => {
     expect([await ask(), placed()]).toEqual([[200, "order 2"], 2]);
   });
 
-  it("may have a store that throws at once", async () => {
+  it("may have a store that throws synchronously", async () => {
     const memory = Idempotency.memory();
     const away = (): never => {
       throw new Error("away");

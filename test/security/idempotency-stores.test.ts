@@ -1,4 +1,4 @@
-/** The stores of idempotency keys, routes that may have none, and the API document. */
+/** The stores of idempotency keys, routes that cannot have keys, and the API document. */
 import { describe, expect, it } from "vitest";
 import { App, Dep, Idempotency, Openapi, Path, Returns, Test, body, bodyStream, get, post } from "usher-http";
 import type { IdempotencyOptions, IdempotencyStore, Route } from "usher-http";
@@ -11,7 +11,7 @@ function codeOf(text: string): string | undefined {
   return text.startsWith('{"error"') ? (JSON.parse(text) as { error: string }).error : undefined;
 }
 
-/** A store whose calls a test answers. */
+/** A store whose calls the test answers. */
 function faulty(faults: Partial<IdempotencyStore>): IdempotencyStore {
   const memory = Idempotency.memory();
   return {
@@ -23,7 +23,7 @@ function faulty(faults: Partial<IdempotencyStore>): IdempotencyStore {
   };
 }
 
-describe("a store that fails", () => {
+describe("a store of idempotency keys that fails", () => {
   const asked = async (store: IdempotencyStore, handler: () => string, options: Partial<IdempotencyOptions> = {}) => {
     const once = Idempotency.by(store, { ...everybody, ...options });
     const app = Test.app([post(Path.root, { inputs: { once }, returns: Returns.text }, handler)]);
@@ -38,13 +38,13 @@ describe("a store that fails", () => {
     ["rejects", { claim: () => Promise.reject(new Error("away")) }],
     ["gives null", { claim: async () => null as never }],
     ["gives true", { claim: async () => true as never }],
-  ])("runs nothing where its claim %s", async (_how, faults) => {
+  ])("the handler does not run when the claim %s", async (_how, faults) => {
     let ran = 0;
     expect(await asked(faulty(faults), () => `${ran++}`)).toEqual([500, 500]);
     expect(ran).toBe(0);
   });
 
-  it("sends the answer that it cannot keep, and runs nothing again", async () => {
+  it("the answer is sent although it cannot be kept, and the handler does not run again", async () => {
     let ran = 0;
     const store = faulty({ keep: () => Promise.reject(new Error("away")) });
     expect(await asked(store, () => `${ran++}`)).toEqual([200, 409]);
@@ -52,7 +52,7 @@ describe("a store that fails", () => {
     expect(messages("error")).toContainEqual(expect.stringContaining("the store of an idempotency key"));
   });
 
-  it("answers 409 for what was lost, or runs it again where it may", async () => {
+  it("an outcome that was lost is a 409, or the handler runs again if the route allows it", async () => {
     const lost = () => faulty({ keep: () => Promise.reject(new Error("away")), extend: async () => {} });
     let ran = 0;
     const late = async (whenLost: "refuse" | "run") => {
@@ -71,11 +71,11 @@ describe("a store that fails", () => {
   });
 });
 
-describe("the memory", () => {
+describe("the memory store of idempotency keys", () => {
   itKeepsAnswers(async () => Idempotency.memory());
 
   const claim = { fingerprint: "f", leaseMs: 1000, keepMs: 1000, takesOver: false };
-  it("drops the oldest answer past its bounds, and never a claim", async () => {
+  it("drops the oldest answer above its limits, and never a claim", async () => {
     const store = Idempotency.memory({ most: 2 });
     const now = new Date();
     const claimed = async (key: string) => (await store.claim(key, { ...claim, token: key }, now)) === undefined;
@@ -92,7 +92,7 @@ describe("the memory", () => {
     expect(await kept("nobody's")).toBe(false);
   });
 
-  it("holds no more text than it may", async () => {
+  it("holds no more text than its limit", async () => {
     const store = Idempotency.memory({ maxText: 10 });
     const now = new Date();
     for (const key of ["a", "b", "c"]) {
@@ -105,8 +105,8 @@ describe("the memory", () => {
   });
 });
 
-describe("an answer that is longer than all that a memory may hold", () => {
-  it("is kept, since its work would be done twice", async () => {
+describe("an answer that is larger than the whole memory store", () => {
+  it("is kept, since its work would otherwise be done twice", async () => {
     const once = Idempotency.by(Idempotency.memory({ maxText: 100 }), everybody);
     let placed = 0;
     const route = post(Path.root, { inputs: { once }, returns: Returns.text }, () => `${++placed} ${"x".repeat(200)}`);
@@ -119,7 +119,7 @@ describe("an answer that is longer than all that a memory may hold", () => {
   });
 });
 
-describe("a wrong declaration", () => {
+describe("a wrong declaration of idempotency", () => {
   const once = Idempotency.by(Idempotency.memory(), everybody);
   const upload = bodyStream({ max: 10 });
   it.each<[string, Route]>([
@@ -134,7 +134,7 @@ describe("a wrong declaration", () => {
         () => "x",
       ),
     ],
-  ])("is refused at start: %s", (sentence, route) => {
+  ])("App.make refuses %s", (sentence, route) => {
     expect(() => App.make([route])).toThrow(sentence);
   });
 
@@ -148,7 +148,7 @@ describe("a wrong declaration", () => {
       "before the key",
       (once: Dep.Dep<unknown, string, unknown>, stream: Dep.Dep<unknown, string, unknown>) => ({ stream, once }),
     ],
-  ])("is a 500 where a body that is read as it arrives is chosen during the request: %s", async (_where, inputs) => {
+  ])("is a 500 when a body that is read as a stream is chosen during the request: %s", async (_where, inputs) => {
     const stream = Dep.bind(Dep.return("any"), () => upload);
     const caller = Dep.bind(stream, () => Dep.return("everybody"));
     for (const once of [

@@ -7,7 +7,7 @@ import { messages } from "../support/logs.ts";
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "None is left." });
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** A stream that raises behind its first part. */
+/** A stream that throws after its first chunk. */
 async function* failing(raised: unknown): AsyncGenerator<Uint8Array> {
   yield bytesOf("first ");
   throw raised;
@@ -18,7 +18,7 @@ async function* whole(): AsyncGenerator<Uint8Array> {
   yield bytesOf("second");
 }
 
-/** What a store was called for, in order. */
+/** The calls of the store, in order. */
 function noting(calls: string[], isTransaction: boolean): IdempotencyStore {
   const memory = Idempotency.memory();
   return {
@@ -32,12 +32,12 @@ function noting(calls: string[], isTransaction: boolean): IdempotencyStore {
 
 interface Given {
   readonly isTransaction: boolean;
-  /** What commits, or raises in its place. */
+  /** An input that commits, or throws instead. */
   readonly commit?: () => void;
   readonly maxAnswer?: number;
 }
 
-/** A route whose first answer is one stream, and each later one another. */
+/** A route whose first answer is one stream, and each later answer another. */
 function streaming(first: () => Answer, { isTransaction, commit = () => {}, maxAnswer = 1000 }: Given) {
   const calls: string[] = [];
   let done = 0;
@@ -67,8 +67,8 @@ function streaming(first: () => Answer, { isTransaction, commit = () => {}, maxA
 describe.each([
   ["a store of its own", false],
   ["a store in the handler's transaction", true],
-])("a stream, with %s", (_which, isTransaction) => {
-  it("that raises is a 500 whose line names the handler, and the key is free again", async () => {
+])("a stream with an idempotency key, with %s", (_which, isTransaction) => {
+  it("that throws is a 500 whose log line names the handler, and the key is free again", async () => {
     const { ask, calls } = streaming(() => Answer.stream(failing(new RangeError("s3cret"))), { isTransaction });
     expect(await ask()).toBe(500);
     expect(calls.toSorted()).toEqual(["free", "roll back"]);
@@ -76,26 +76,26 @@ describe.each([
     expect([await ask(), await ask()]).toEqual(["first second", "first second"]);
   });
 
-  it.each([5, 50])("that is not of its length, which is %i, is a 500, and the key is free again", async (length) => {
+  it.each([5, 50])("that does not have its length %i is a 500, and the key is free again", async (length) => {
     const { ask, calls } = streaming(() => Answer.stream(whole(), { length }), { isTransaction });
     expect(await ask()).toBe(500);
     expect(calls.toSorted()).toEqual(["free", "roll back"]);
     expect(await ask()).toBe("first second");
   });
 
-  it("that is too long to be kept has its length", async () => {
+  it("that is too long to be kept must still have its length", async () => {
     const { ask } = streaming(() => Answer.stream(whole(), { length: 50 }), { isTransaction, maxAnswer: 4 });
     await expect(ask()).rejects.toThrow("its stream sent less than the length it was given");
   });
 
-  it("that throws a refusal is that refusal, which is kept", async () => {
+  it("that throws a refusal is answered with it, and the refusal is kept", async () => {
     const refused = refuse(soldOut);
     const { ask, calls } = streaming(() => Answer.stream(failing(refused)), { isTransaction });
     expect([await ask(), await ask()]).toEqual([409, 409]);
     expect(calls.slice(0, 2).toSorted()).toEqual(["keep", "roll back"]);
   });
 
-  it("that is too long is let go where its transaction does not commit", async () => {
+  it("that is too long is cancelled when its transaction does not commit", async () => {
     const cancelled = vi.fn<() => void>();
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(bytesOf("three")),

@@ -1,4 +1,4 @@
-/** Requests that may be sent twice and are done once, by `Idempotency-Key`. */
+/** Requests that a client may send twice and the server does once, by `Idempotency-Key`. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
@@ -31,7 +31,7 @@ const pen = { item: "pen", quantity: 1 };
 
 type Handle = (order: v.InferOutput<typeof NewOrder>, done: number) => unknown;
 
-/** A route that places orders, and how often its handler has run. */
+/** A route that creates orders, and a count of its handler's runs. */
 function shop(handle: Handle, options: Partial<IdempotencyOptions> = {}, appOptions: AppOptions = {}) {
   const caller = Dep.map(Header.optional("x-user", Codec.string), (user) => user ?? "nobody");
   let done = 0;
@@ -71,8 +71,8 @@ function codeOf(text: string): string | undefined {
 
 const placed: Handle = (_order, done) => Answer.make(`order ${done}`, { status: 201 });
 
-describe("the same request again", () => {
-  it("gets the first answer, marked, and is not done again", async () => {
+describe("the same request with the same idempotency key", () => {
+  it("gets the first answer again, marked, and is not done again", async () => {
     const { ask, done } = shop(placed);
     const first = await ask('"a"');
     const again = await ask('"a"');
@@ -106,20 +106,20 @@ describe("the same request again", () => {
     expect([first.body, again.body, again.status, done()]).toEqual([expected, expected, first.status, 1]);
   });
 
-  it("is another request for another caller", async () => {
+  it("of another caller is another request", async () => {
     const { ask } = shop(placed);
     const as = async (user: string) => (await ask('"a"', pen, [["x-user", user]])).body;
     expect([await as("ann"), await as("bob"), await as("ann")]).toEqual(["order 1", "order 2", "order 1"]);
   });
 
-  it("is not one caller whose name ends in another's key", async () => {
+  it("is not confused with a caller whose name ends in the key of another", async () => {
     const { ask } = shop(placed);
     await ask('"b"', pen, [["x-user", 'a","b']]);
     expect((await ask('"b\\",\\"b"', pen, [["x-user", "a"]])).body).toBe("order 2");
   });
 });
 
-it("a repeated request keeps a session that one of its own inputs renews", async () => {
+it("keeps a session that one of its inputs renews", async () => {
   const shape = v.object({ user: v.string() });
   const sessions = Sessions.make({ store: Sessions.memory(), shape, idleMs: 60_000, absoluteMs: 60_000 });
   const user = Dep.join({ session: sessions.required, setCookie }, async ({ session, setCookie }) => {
@@ -143,7 +143,7 @@ it("a repeated request keeps a session that one of its own inputs renews", async
   expect(bodies).toEqual(["ada 1", "ada 1", "ada 1"]);
 });
 
-describe("a key of another request", () => {
+describe("an idempotency key that another request has used", () => {
   it.each([
     ["another body", '"a"', { ...pen, quantity: 2 }],
     ["the same JSON in other bytes", '"a"', '{ "item": "pen", "quantity": 1 }'],
@@ -154,7 +154,7 @@ describe("a key of another request", () => {
     expect([other.status, other.code, done()]).toEqual([422, "idempotency_key_reused", 1]);
   });
 
-  it("is 422 at another path, method and query", async () => {
+  it("is 422 on another path, method and query", async () => {
     const once = Idempotency.by(Idempotency.memory(), everybody);
     const routes = [Path.of("a"), Path.of("b")].map((path) =>
       post(path, { inputs: { once }, returns: Returns.text }, () => "done"),
@@ -169,8 +169,8 @@ describe("a key of another request", () => {
   });
 });
 
-describe("two at once", () => {
-  it("runs one, and answers the other 409 with Retry-After", async () => {
+describe("concurrent requests with one idempotency key", () => {
+  it("run the handler once, and the other is answered 409 with Retry-After", async () => {
     let finish = (): void => {};
     const { ask, done } = shop(async (_order, done) => {
       await new Promise<void>((resolve) => (finish = resolve));
@@ -185,7 +185,7 @@ describe("two at once", () => {
     expect([(await first).status, (await ask('"a"')).body, done()]).toEqual([200, "order 1", 1]);
   });
 
-  it("runs one of a hundred", async () => {
+  it("run the handler once for a hundred requests", async () => {
     const { ask, done } = shop(placed);
     const answers = await Promise.all(Array.from({ length: 100 }, () => ask('"a"')));
     expect(done()).toBe(1);
@@ -194,24 +194,24 @@ describe("two at once", () => {
   });
 });
 
-describe("what is not kept", () => {
+describe("answers that are not kept", () => {
   it.each<[string, Handle, number]>([
     ["an exception", () => Promise.reject(new Error("secret")), 500],
     ["a failure of the server", () => refuse(Refusal.busy), 503],
     ["a limit", () => Answer.make("later", { status: 429 }), 429],
-  ])("is %s: the request runs again", async (_what, handle, status) => {
+  ])("%s: the request runs again", async (_what, handle, status) => {
     const { ask, done } = shop((order, done) => (done === 1 ? handle(order, done) : placed(order, done)));
     expect((await ask('"a"')).status).toBe(status);
     expect([(await ask('"a"')).body, (await ask('"a"')).body, done()]).toEqual(["order 2", "order 2", 2]);
   });
 
-  it("is the 400 of an input", async () => {
+  it("the 400 of an input", async () => {
     const { ask, done } = shop(placed);
     expect((await ask('"a"', { item: "pen", quantity: 0 })).status).toBe(400);
     expect([(await ask('"a"')).status, done()]).toEqual([201, 1]);
   });
 
-  it("is an answer past its bound, of which it is kept that it was sent", async () => {
+  it("an answer above the size limit: only the fact that it was sent is kept", async () => {
     const long = "x".repeat(2000);
     const { ask, done } = shop(
       () =>
@@ -230,13 +230,13 @@ describe("what is not kept", () => {
     expect([again.status, again.code, done()]).toEqual([409, "idempotency_answer_lost", 1]);
   });
 
-  it("is an answer without an end", async () => {
+  it("an answer without an end", async () => {
     const { ask, done } = shop(() => Answer.events(() => {}));
     expect((await ask('"a"')).status).toBe(200);
     expect([(await ask('"a"')).code, done()]).toEqual(["idempotency_answer_lost", 1]);
   });
 
-  it("is kept no longer than it should be", async () => {
+  it("an answer is kept only for its time", async () => {
     const { ask, done } = shop(placed, { keepMs: 1 });
     await ask('"a"');
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -244,7 +244,7 @@ describe("what is not kept", () => {
   });
 });
 
-describe("the header", () => {
+describe("the header Idempotency-Key", () => {
   const missing = { at: "header.idempotency-key", code: "required", message: "This is required." };
   const malformed = {
     at: "header.idempotency-key",
@@ -276,12 +276,12 @@ describe("the header", () => {
     else expect([status, JSON.parse(body).problems]).toEqual([400, [expected]]);
   });
 
-  it("is one key with its quotes and without, where both may be", async () => {
+  it("is the same key with quotes and without, if both are allowed", async () => {
     const { ask, done } = shop(placed, { bare: true });
     expect([(await ask("a")).body, (await ask('"a"')).body, done()]).toEqual(["order 1", "order 1", 1]);
   });
 
-  it("is the handler's to read", async () => {
+  it("can be read by the handler", async () => {
     const once = Idempotency.by(Idempotency.memory(), { ...everybody, required: true });
     const route = post(Path.root, { inputs: { once }, returns: Returns.text }, ({ once }) => once.toUpperCase());
     const app = Test.app([route]);

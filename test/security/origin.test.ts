@@ -1,4 +1,4 @@
-/** The cross-origin check (contract 5.7; facts 12.1; rows XO, FM-09, BS-15, WS-13). */
+/** The cross-origin check against CSRF (contract 5.7; facts 12.1; rows XO, FM-09, BS-15, WS-13). */
 import { describe, expect, it } from "vitest";
 import {
   App,
@@ -51,7 +51,7 @@ async function ask(headers: Headers, asking: Asking = {}): Promise<readonly [sta
   return [status, body];
 }
 
-describe("a POST", () => {
+describe("the origin of a POST", () => {
   it.each<readonly [id: string, headers: Headers]>([
     ["XO-01", [evil]],
     ["XO-01 a browser's own word", [site("cross-site"), evil]],
@@ -90,7 +90,7 @@ describe("a POST", () => {
     ["XO-07 the scheme is a proxy's to change", [["origin", "http://example.com"]]],
     ["XO-07 in any case", [["origin", "HTTPS://EXAMPLE.com"]]],
     ["XO-12", []],
-  ])("%s %j is carried out", async (_id, headers) => {
+  ])("%s %j is accepted", async (_id, headers) => {
     expect(await ask(headers)).toEqual([200, "done"]);
   });
 
@@ -103,7 +103,7 @@ describe("a POST", () => {
     expect((await ask([["origin", origin]], { host }))[0]).toBe(status);
   });
 
-  it("XO with no Host at all", async () => {
+  it("XO without Host is refused", async () => {
     const { answer } = App.make(routes);
     const exchange = {
       method: "POST",
@@ -119,7 +119,7 @@ describe("a POST", () => {
     expect((await answer(exchange)).status).toBe(403);
   });
 
-  it("XO by app.fetch, whose host is its URL's", async () => {
+  it("XO is compared with the host of the URL in app.fetch", async () => {
     const { fetch } = App.make(routes);
     const post = (origin: string) =>
       fetch(new Request("https://example.com/act", { method: "POST", headers: { origin } }));
@@ -128,13 +128,13 @@ describe("a POST", () => {
   });
 });
 
-describe("methods", () => {
+describe("the origin check by method", () => {
   it.each(["PUT", "PATCH", "DELETE", "PURGE"])("XO %s is checked", async (method) => {
     expect(await ask([evil], { method })).toEqual([403, refused]);
     expect(await ask([own], { method })).toEqual([200, "done"]);
   });
 
-  it.each(["GET", "HEAD", "OPTIONS"])("XO-13 %s is not", async (method) => {
+  it.each(["GET", "HEAD", "OPTIONS"])("XO-13 %s is not checked", async (method) => {
     expect((await ask([site("cross-site"), evil], { method }))[0]).toBe(200);
   });
 
@@ -143,12 +143,12 @@ describe("methods", () => {
     ["XO-18 a path of other methods", "PROPFIND", "/act", [501, notImplemented]],
     ["XO-18 a method nobody knows", "PROPFIND", "/nowhere", [501, notImplemented]],
     ["XO-18 no path at all", "POST", "*", [404, notFound]],
-  ])("%s is a 403 before it is what it is", async (_id, method, target, otherwise) => {
+  ])("%s is a 403 before any other answer", async (_id, method, target, otherwise) => {
     expect(await ask([evil], { method, target })).toEqual([403, refused]);
     expect(await ask([own], { method, target })).toEqual(otherwise);
   });
 
-  it("XO-18 nor is it redirected, or told what there is", async () => {
+  it("XO-18 a request is not redirected before, and does not learn which routes exist", async () => {
     const [status] = await ask([evil], { target: "/act/", trailingSlash: "redirect" });
     expect(status).toBe(403);
     let asked = 0;
@@ -161,7 +161,7 @@ describe("methods", () => {
   });
 });
 
-describe("a socket", () => {
+describe("the origin of a WebSocket", () => {
   const opening = [
     ["connection", "Upgrade"],
     ["upgrade", "websocket"],
@@ -170,22 +170,22 @@ describe("a socket", () => {
   ] as const;
   const open = (...headers: Headers) => ask([...opening, ...headers], { method: "GET", target: "/socket" });
 
-  it("XO-19, WS-13 of another site is not opened", async () => {
+  it("XO-19, WS-13 of another site is refused", async () => {
     expect(await open(site("cross-site"), ["origin", "https://elsewhere.example"])).toEqual([403, refused]);
     expect(await open(["origin", "https://elsewhere.example"])).toEqual([403, refused]);
     expect(await open(["origin", "null"])).toEqual([403, refused]);
   });
 
-  it("XO-19 before its handshake is looked at", async () => {
+  it("XO-19 is checked before its handshake", async () => {
     expect(await ask([evil], { method: "GET", target: "/socket" })).toEqual([403, refused]);
   });
 
-  it("XO-19 of its own site is, and of no browser's", async () => {
+  it("XO-19 of its own site is accepted, and of a client that is no browser", async () => {
     expect((await open(own))[0]).toBe(101);
     expect((await open())[0]).toBe(101);
   });
 
-  it("XO-19 in the place of an answer of the route's own is checked too", async () => {
+  it("XO-19 is checked on a route that answers with a WebSocket of its own too", async () => {
     const own = get(Path.of("own"), { returns: Returns.response }, () => Answer.empty());
     const app = Test.app([own]);
     const call = async (headers: Headers) => (await Test.call(app, "GET", "/own", { headers })).status;
@@ -194,7 +194,7 @@ describe("a socket", () => {
   });
 });
 
-describe("whom it believes", () => {
+describe("hosts and origins that the check trusts", () => {
   const trustedOrigins = ["https://shop.example", "http://localhost:5173", "chrome-extension://abcdef"];
 
   it.each<readonly [headers: Headers, status: number]>([
@@ -222,12 +222,12 @@ describe("whom it believes", () => {
     ["shop.example", "is not an origin as a browser writes it: a scheme and a host in lower case"],
     ["chrome-extension://a/b", "is not an origin as a browser writes it: a scheme and a host in lower case"],
     ["", "is not an origin as a browser writes it: a scheme and a host in lower case"],
-  ])("ST the trusted origin %j is refused when the app is made", (origin, why) => {
+  ])("ST App.make refuses the trusted origin %j", (origin, why) => {
     const said = `App.make: trusted origin ${JSON.stringify(origin)} ${why}`;
     expect(() => App.make([], { trustedOrigins: [origin] })).toThrow(said);
   });
 
-  it("XO-15, XO-16 the host is a trusted proxy's word, and of no other", async () => {
+  it("XO-15, XO-16 the host is read from a trusted proxy's header only", async () => {
     const headers = [["x-forwarded-host", "example.com"], own] as const;
     const behind = { host: "10.0.0.5:8080", peer: "10.0.0.1" };
     expect(await ask(headers, { ...behind, trustedProxies: ["10.0.0.0/8"] })).toEqual([200, "done"]);
@@ -235,14 +235,14 @@ describe("whom it believes", () => {
     expect(await ask(headers, behind)).toEqual([403, refused]);
   });
 
-  it("XO checkOrigin: false turns it off, for sockets too", async () => {
+  it("XO checkOrigin: false disables the check, also for WebSockets", async () => {
     expect(await ask([evil], { checkOrigin: false })).toEqual([200, "done"]);
     expect((await ask([evil], { checkOrigin: false, method: "GET", target: "/socket" }))[0]).toBe(426);
   });
 });
 
-describe("what a refused request does", () => {
-  it("FM-09, BS-15 its route never runs, and no byte of its body is read", async () => {
+describe("a request of another origin that is refused", () => {
+  it("FM-09, BS-15 does not run its route, and no byte of its body is read", async () => {
     let read = 0;
     const form = post(
       Path.of("form"),
@@ -276,14 +276,14 @@ describe("what a refused request does", () => {
     expect([read, carriedOut]).toEqual([0, before]);
   });
 
-  it("XO has a line that names the options that let it, with no origin", async () => {
+  it("XO is logged with the options that would allow it, without the origin", async () => {
     await ask([evil]);
     expect(messages("warn")).toEqual([
       "POST /act: cross_origin: it came from a page of another origin: list that origin in trustedOrigins, or in cors if the page also reads the answer",
     ]);
   });
 
-  it("XO is logged by its code, with no origin", async () => {
+  it("XO is logged by its code, without the origin", async () => {
     await ask([evil]);
     expect(messages("info")).toEqual(["POST /act 403"]);
     expect(messages("error")).toEqual([]);

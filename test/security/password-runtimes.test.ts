@@ -1,4 +1,4 @@
-/** A hash that one runtime made is verified by the others; Argon2id where a runtime has it. */
+/** A password hash of one runtime is verified by the others. Argon2id is tested on runtimes that have it. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const passwords = Password.make({ cost: { log2N: 10, r: 8, p: 3 } });
 const password = "Bj\u00f6rn\0";
 const zeros = `$argon2id$v=19$m=256,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
-/** Of the reference implementation, phc-winner-argon2's src/test.c. */
+/** From the reference implementation, phc-winner-argon2's src/test.c. */
 const vectors: readonly Known[] = [
   ["password", "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"],
   ["password", "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4"],
@@ -39,7 +39,7 @@ async function bundle(stdin: string, outfile: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  // Within the repository, so that what it needs is found.
+  // Inside the repository, so that its imports resolve.
   folder = await mkdtemp(join(import.meta.dirname, "../../node_modules/.passwords-"));
   stored = await passwords.hash(password);
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
@@ -54,7 +54,7 @@ type Runtime = "node-oldest" | "node-24" | "node-newest" | "bun" | "deno";
 
 const running = new Map<string, Promise<PasswordReport>>();
 
-/** What a runtime reports; each runs once. */
+/** The report of a runtime; each runs once. */
 function reportOf(runtime: Runtime): Promise<PasswordReport> {
   const before = runtime === "deno" ? ["run", "--allow-all"] : [];
   const start = async (): Promise<PasswordReport> => {
@@ -80,12 +80,12 @@ function expectNoArgon2({ argon2 }: PasswordReport): void {
   });
 }
 
-describe("a hash of another runtime", () => {
+describe("a password hash of another runtime", () => {
   it.each(rows<Runtime>(["node-24", "bun", "deno"], ["node-oldest"]))("is verified on %s", async (runtime) => {
     await expectPortable(await reportOf(runtime));
   });
 
-  it("is verified where it was made", async () => expectPortable(await report(stored, [])));
+  it("is verified on the runtime that made it", async () => expectPortable(await report(stored, [])));
 
   it("is verified on Workers, which have no Argon2id", async () => {
     const worker = `import { report } from "./password-runtimes.ts";
@@ -111,15 +111,12 @@ describe("a hash of another runtime", () => {
 });
 
 describe("Argon2id", () => {
-  it.each(rows<Runtime>(["deno"], ["node-oldest"]))(
-    "is refused where it is chosen on %s, with a sentence",
-    async (runtime) => {
-      expectNoArgon2(await reportOf(runtime));
-    },
-  );
+  it.each(rows<Runtime>(["deno"], ["node-oldest"]))("is refused with a clear message on %s", async (runtime) => {
+    expectNoArgon2(await reportOf(runtime));
+  });
 
   it.each(["node-24", "node-newest", "bun"] as const)(
-    "is that of the reference implementation on %s",
+    "is the same as the reference implementation's on %s",
     async (runtime) => {
       const { made, byDefault, checks, rehash, turned } = (await reportOf(runtime)).argon2 as Argon2Report;
       const wrong = { isRight: false, needsRehash: false };

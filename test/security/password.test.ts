@@ -1,11 +1,11 @@
-/** Hashes of passwords by scrypt, and what is refused of Argon2id; password-runtimes.test.ts has its hashes. */
+/** Password hashes by scrypt, and invalid Argon2id options; the hashes of Argon2id are in password-runtimes.test.ts. */
 import { scryptSync } from "node:crypto";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Password, Path, Returns, Test, deadline, post } from "usher-http";
 import { gate } from "../support/gate.ts";
 import { messages } from "../support/logs.ts";
 
-/** As little as there is: the tests are of what is around scrypt. */
+/** The lowest cost: these tests are not about scrypt itself. */
 const cost = { log2N: 4, r: 1, p: 1 };
 const cheap = Password.make({ cost });
 const phc = (ln: number, r: number, p: number, salt: string, hash: Buffer): string => {
@@ -81,8 +81,8 @@ describe("a stored hash of another program", () => {
   });
 });
 
-describe("a hash", () => {
-  it("is that of scrypt, with a salt of its own", async () => {
+describe("a password hash", () => {
+  it("is scrypt's, with a salt of its own", async () => {
     const [one, other] = [await cheap.hash("secret"), await cheap.hash("secret")];
     expect(one).toMatch(/^\$scrypt\$ln=4,r=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(one).not.toBe(other);
@@ -91,7 +91,7 @@ describe("a hash", () => {
     expect(hash).toBe(expected.toString("base64").replaceAll("=", ""));
   });
 
-  it("has OWASP's cost, and is verified by its own function", async () => {
+  it("has OWASP's cost, and `verify` accepts it", async () => {
     const stored = await Password.hash("secret");
     expect(stored).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$/);
     expect(await Password.verify(stored, "secret")).toEqual({ isRight: true, needsRehash: false });
@@ -103,24 +103,24 @@ describe("a hash", () => {
     ["NUL", "a\0b"],
     ["any character", "pässword \u{1f600}"],
     ["1,024 bytes", "k".repeat(1024)],
-  ])("is of %s", async (_what, password) => {
+  ])("is refused for %s", async (_what, password) => {
     const stored = await cheap.hash(password);
     expect((await cheap.verify(stored, password)).isRight).toBe(true);
     expect((await cheap.verify(stored, password.slice(0, -1) + (password === "" ? "x" : ""))).isRight).toBe(false);
   });
 
-  it("is the same from every keyboard: NFC", async () => {
+  it("is the same from every keyboard: the password is normalized to NFC", async () => {
     expect((await cheap.verify(await cheap.hash("Bj\u00f6rn"), "Bjo\u0308rn")).isRight).toBe(true);
   });
 
-  it.each([1025, 1_048_576])("is of no password of %i bytes", async (bytes) => {
+  it.each([1025, 1_048_576])("refuses a password of %i bytes", async (bytes) => {
     const long = "k".repeat(bytes);
     await expect(cheap.hash(long)).rejects.toThrow("at most 1024 bytes");
     expect(await cheap.verify(undefined, long)).toEqual({ isRight: false, needsRehash: false });
   });
 });
 
-describe("a stored text", () => {
+describe("a stored hash", () => {
   const [salt, hash] = ["A".repeat(22), "A".repeat(43)];
   it.each([
     ["", "nothing"],
@@ -147,13 +147,13 @@ describe("a stored text", () => {
     [`$scrypt$ln=4,r=1,p=1$${salt}$${"A".repeat(42)}B`, "bits that are not used"],
     [`$scrypt$ln=4,r=1,p=1$${"A".repeat(100_000)}$${hash}`, "a long salt"],
     [`$scrypt$ln=4,r=1,p=1$${salt}$${hash}\n`, "a line break"],
-  ])("is refused, and not quoted: %#", async (stored) => {
+  ])("that is malformed is refused, and not quoted: %#", async (stored) => {
     await expect(cheap.verify(stored, "secret")).rejects.toThrow(
       "Password.verify: the stored text is no hash of scrypt or Argon2id, or costs more than one may",
     );
   });
 
-  it("is none of an account that does not exist, which takes a hash all the same", async () => {
+  it("that is undefined, for an account that does not exist, is false after the time of a hash", async () => {
     const one = Password.make({ cost, atOnce: 1, maxWaiting: 1 });
     const all = await Promise.allSettled([1, 2, 3].map(() => one.verify(undefined, "")));
     expect(all.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
@@ -161,8 +161,8 @@ describe("a stored text", () => {
   });
 });
 
-describe("many at once", () => {
-  it("wait for their turn, and one more is 503", async () => {
+describe("concurrent password hashes", () => {
+  it("wait in a queue, and one more is a 503", async () => {
     const passwords = Password.make({ cost, atOnce: 2, maxWaiting: 3 });
     const route = post(Path.root, { returns: Returns.text }, async () => passwords.hash("secret"));
     const app = Test.app([route]);
@@ -173,7 +173,7 @@ describe("many at once", () => {
     expect((await Test.call(app, "POST", "/")).status).toBe(200);
   });
 
-  it("wait no longer than they may", async () => {
+  it("wait no longer than their limit", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const passwords = Password.make({ atOnce: 1, waitMs: 1 });
@@ -183,7 +183,7 @@ describe("many at once", () => {
     expect(await passwords.verify(undefined, "")).toMatchObject({ isRight: false });
   });
 
-  it("leave at the deadline of their request, and their place is free", async () => {
+  it("leave the queue at the deadline of their request", async () => {
     const { hashing, release } = holdFirstHash();
     const passwords = Password.make({ cost, atOnce: 1, maxWaiting: 1, waitMs: 600_000 });
     const route = post(Path.root, { returns: Returns.text }, async () => passwords.hash("secret"));
@@ -197,7 +197,7 @@ describe("many at once", () => {
     expect(messages("error")).toEqual([]);
   });
 
-  it("take no place where the deadline of their request has passed before", async () => {
+  it("do not enter the queue when the deadline of their request has passed", async () => {
     const { hashing, release } = holdFirstHash();
     const passwords = Password.make({ cost, atOnce: 1, maxWaiting: 1, waitMs: 2000 });
     const late = gate<Promise<string>>();
@@ -218,7 +218,7 @@ describe("many at once", () => {
     expect(hashing).toHaveBeenCalledTimes(2);
   });
 
-  it("leave no timer behind that would keep the process alive", async () => {
+  it("leave no timer that keeps the process alive", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const passwords = Password.make({ cost, atOnce: 1, waitMs: 60_000 });
@@ -227,7 +227,7 @@ describe("many at once", () => {
   });
 });
 
-describe("a wrong cost", () => {
+describe("a wrong cost of a password hash", () => {
   it.each([
     { log2N: 22, r: 8, p: 1 },
     { log2N: 15, r: 8, p: 100 },
@@ -257,7 +257,7 @@ describe("a wrong cost", () => {
   });
 });
 
-it("refuses another algorithm by its name", () => {
+it("another algorithm is refused with its name", () => {
   expect(() => Password.make({ algorithm: "bcrypt" as "scrypt" })).toThrow(
     'Password.make: algorithm is "bcrypt", and not "scrypt" or "argon2id"',
   );

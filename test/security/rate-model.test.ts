@@ -1,4 +1,4 @@
-/** Rates beside a model of them: many keys, used up, given back by time and used up again, in a table that is full or not. */
+/** Rate limits compared with a model: many keys that are used up and refilled by time, in a table that is full or not. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Codec, Header, Path, Rate, Returns, Test, get } from "usher-http";
@@ -12,16 +12,16 @@ const begin = Date.parse("2026-11-22T12:00:00.000Z");
 /** The generic cell rate algorithm as a table that is simple and slow (ITU-T I.371). */
 class TableModel {
   readonly #most: number;
-  /** When what passed of a key is used up; the key that passed longest ago first. */
+  /** The time when each key is refilled; the key that passed longest ago is first. */
   readonly #usedUp = new Map<string, number>();
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** How long a request waits: 0 where it passes. */
+  /** The waiting time of a request: 0 if it passes. */
   take(key: string, { intervalMs, burst }: RateRule, now: number): number {
-    // A clock that was set back keeps nobody waiting for longer than a burst takes.
+    // After a clock was set back, no request waits longer than a burst takes.
     const known = this.#usedUp.get(key) ?? now;
     const usedUp = Math.min(Math.max(known, now), now + intervalMs * burst);
     const ahead = usedUp - now - intervalMs * (burst - 1);
@@ -42,14 +42,14 @@ class TableModel {
 
 const keys = ["a", "b", "c", "d", "e", "kim", "x".repeat(70), "y".repeat(140), "z".repeat(500)];
 const step = fc.oneof(
-  // So often that a key is used up.
+  // Often enough that a key is used up.
   { weight: 4, arbitrary: fc.record({ key: fc.constantFrom(...keys), times: fc.integer({ min: 1, max: 6 }) }) },
   { weight: 2, arbitrary: fc.constantFrom(1, 499, 500, 501, 999, 1000, 2500, 60_000).map((ms) => ({ ms })) },
   { weight: 1, arbitrary: fc.constantFrom(-1, -1000, -3_600_000).map((ms) => ({ ms })) },
 );
 const limits = fc.record({ perMs: fc.constantFrom(500, 1000, 2000), burst: fc.integer({ min: 1, max: 4 }) });
 
-describe("rates in memory do what their model says", () => {
+describe("rate limits in memory behave like their model", () => {
   it.each([
     ["with room for all", 1000],
     ["full of keys that are not over", 3],
@@ -80,12 +80,12 @@ describe("rates in memory do what their model says", () => {
   });
 });
 
-describe("a table of rates", () => {
+describe("a table of rate limits", () => {
   const rule = { intervalMs: 1000, burst: 1 };
-  /** A text of its own, of so many characters: a slice would keep what it is a slice of. */
+  /** A text in memory of its own, of this length: a slice would keep its whole source alive. */
   const key = (name: string, length: number): string => Buffer.from(name.padEnd(length, "x")).toString("latin1");
 
-  it("holds as much as it may, and nothing once its keys are over: filled, emptied and filled again", async () => {
+  it("holds keys up to its limit, and is empty after they expire: filled, emptied and filled again", async () => {
     const store = Rate.memory({ most: 40_000 });
     const take = (name: string, length: number, ms: number) =>
       store.take(key(name, length), rule, new Date(begin + ms));
@@ -94,15 +94,15 @@ describe("a table of rates", () => {
     const held: number[] = [];
     for (let round = 1; round <= 3; round++) {
       const at = round * 100_000;
-      // Five times as many as it holds, each longer than the average that it has room for.
+      // Five times as many as it holds, each longer than the average that it has space for.
       let passed = 0;
       for (let i = 0; i < 100_000; i++) if (take(`key ${i}`, 200, at) === 0) passed++;
       expect(passed).toBe(100_000);
-      // The last of them are known, and the first were given up for them.
+      // The last keys are present, and the first were evicted for them.
       expect([take("key 99999", 200, at), take("key 90000", 200, at)]).toEqual([1000, 1000]);
       expect([take("key 0", 200, at), take("key 80000", 200, at)]).toEqual([0, 0]);
       held.push((await memory()) - before);
-      // When all of them are over, another passes again and again.
+      // When all have expired, another key passes repeatedly.
       const often = { intervalMs: 0.01, burst: 1 };
       for (let i = 0; i < 40_000; i++) store.take("another", often, new Date(at + begin + 2000 + i));
       held.push((await memory()) - before);

@@ -10,7 +10,7 @@ import { internal } from "../support/refusals.ts";
 const begin = Date.parse("2026-11-21T12:00:00.000Z");
 const limited = '{"error":"rate_limited","message":"That was asked too often. Please try again in a moment."}';
 
-/** A limited route, and a client of it with a clock in milliseconds. */
+/** A rate-limited route, and a client of it with a clock in milliseconds. */
 function asking(options: RateOptions) {
   const rate = Rate.make(options);
   const route = get(
@@ -33,8 +33,8 @@ async function statuses(ask: ReturnType<typeof asking>, times: number, ms = 0): 
 
 const ok = (times: number): readonly number[] => Array.from({ length: times }, () => 200);
 
-describe("a rate: counting", () => {
-  it("RL-01, RL-02, RL-03, RL-04 ten a second, by client", async () => {
+describe("a rate limit: counting", () => {
+  it("RL-01, RL-02, RL-03, RL-04 of ten a second counts by client", async () => {
     const ask = asking({ limit: 10, perMs: 1000 });
     expect(await statuses(ask, 10)).toEqual(ok(10));
     expect(await ask()).toEqual([429, "1"]);
@@ -44,7 +44,7 @@ describe("a rate: counting", () => {
     expect(await ask(100)).toEqual([429, "1"]);
   });
 
-  it("RL-05, RL-06 two a second, five at once", async () => {
+  it("RL-05, RL-06 of two a second may allow a burst of five", async () => {
     const ask = asking({ limit: 2, perMs: 1000, burst: 5 });
     expect(await statuses(ask, 6)).toEqual([...ok(5), 429]);
     expect((await ask(400))[0]).toBe(429);
@@ -52,7 +52,7 @@ describe("a rate: counting", () => {
     expect((await ask(500))[0]).toBe(429);
   });
 
-  it("RL-07 Retry-After is in whole seconds, rounded up", async () => {
+  it("RL-07 sends Retry-After in whole seconds, rounded up", async () => {
     const ask = asking({ limit: 10, perMs: 60_000 });
     expect(await statuses(ask, 10)).toEqual(ok(10));
     expect(await ask()).toEqual([429, "6"]);
@@ -62,13 +62,13 @@ describe("a rate: counting", () => {
     expect(await ask(6000)).toEqual([200, null]);
   });
 
-  it("RL whose interval is a fraction passes as many", async () => {
+  it("RL with a fractional interval allows as many requests", async () => {
     const ask = asking({ limit: 3, perMs: 1000 });
     expect(await statuses(ask, 4)).toEqual([200, 200, 200, 429]);
     expect(await statuses(ask, 4, 1000)).toEqual([200, 200, 200, 429]);
   });
 
-  it("RL says what is wrong, once", async () => {
+  it("RL reports a wrong option once", async () => {
     const rate = Rate.make({ limit: 1, perMs: 1000 });
     const key = Dep.return("everybody");
     const slowly = Rate.limit(rate, { key });
@@ -79,13 +79,13 @@ describe("a rate: counting", () => {
     );
     const app = Test.app([route]);
     expect((await Test.call(app, "POST", "/", { headers: { "x-name": "kim" } })).status).toBe(200);
-    // What is refused here is told before anything else is looked at.
+    // A request that is refused here is reported before anything else is checked.
     expect(await Test.call(app, "POST", "/")).toMatchObject({ status: 429, body: limited });
   });
 });
 
-describe("a rate: its keys and declarations", () => {
-  it("RL is shared by the routes that limit by it, and by no others", async () => {
+describe("a rate limit: its keys and declarations", () => {
+  it("RL is shared by the routes that use it, and by no others", async () => {
     const rate = Rate.make({ limit: 1, perMs: 1000 });
     const route = (name: string, rate: Rate) =>
       get(Path.of(name), { inputs: { slowly: Rate.limit(rate, { key: client }) }, returns: Returns.text }, () => "");
@@ -95,7 +95,7 @@ describe("a rate: its keys and declarations", () => {
     expect([await of("/a"), await of("/b"), await of("/c")]).toEqual([200, 429, 200]);
   });
 
-  it("RL named, has keys of its own in a store that several share, also where its name begins another", async () => {
+  it("RL with a name has keys of its own in a shared store, also if its name is the start of another name", async () => {
     const store = Rate.memory();
     const key = Header.required("x-key", Codec.string);
     const asks = (name: string, chosen: string) => {
@@ -103,19 +103,19 @@ describe("a rate: its keys and declarations", () => {
       const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.text }, () => "")]);
       return Test.call(app, "GET", "/", { now: new Date(begin), headers: { "x-key": chosen } });
     };
-    // A client that may choose its key counts for no other rate.
+    // A client that can choose its key is not counted for another rate limit.
     const answers = [await asks("a", "b x"), await asks("a%20b", "x"), await asks("a b", "x"), await asks("a b", "x")];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
   });
 
-  it("RL takes whom a key refuses as refused, and counts nobody", async () => {
+  it("RL sends the refusal of its key function, and counts no request", async () => {
     const rate = Rate.make({ limit: 1, perMs: 1000 });
     const key = Header.required("x-key", Codec.string);
     const route = get(Path.root, { inputs: { slowly: Rate.limit(rate, { key }) }, returns: Returns.text }, () => "");
     expect((await Test.call(Test.app([route]), "GET", "/")).status).toBe(400);
   });
 
-  it("RL declares its code for the document", () => {
+  it("RL declares its code in the API document", () => {
     const rate = Rate.make({ limit: 1, perMs: 1000 });
     const route = get(
       Path.root,
@@ -139,7 +139,7 @@ describe("a rate: its keys and declarations", () => {
   });
 });
 
-/** What a store counts for each of these clients. */
+/** The keys that a store counts for each of these clients. */
 async function keysOf(clients: readonly string[], ipv6Prefix?: number): Promise<readonly string[]> {
   const keys: string[] = [];
   const store: RateStore = { take: (key) => (keys.push(key), 0) };
@@ -150,7 +150,7 @@ async function keysOf(clients: readonly string[], ipv6Prefix?: number): Promise<
   return keys;
 }
 
-describe("a client's address: each", () => {
+describe("the address of a client as a key", () => {
   it.each([
     [
       "IPv4",
@@ -188,7 +188,7 @@ describe("a client's address: each", () => {
     ],
     ["another network", "2001:db8:0:2::/64", ["2001:db8:0:2::1"]],
     ["the machine itself", "0:0:0:0::/64", ["::1", "0:0:0:0:0:0:0:1"]],
-  ])("RL is one however it is written: %s", async (_, key, spellings) => {
+  ])("RL is the same in every spelling: %s", async (_, key, spellings) => {
     expect(await keysOf(spellings)).toEqual(spellings.map(() => key));
   });
 
@@ -200,7 +200,7 @@ describe("a client's address: each", () => {
   });
 });
 
-describe("a client's address: networks", () => {
+describe("the network of a client's address as a key", () => {
   it.each([
     [48, "2001:db8:ffff::/48"],
     [56, "2001:db8:ffff:ff00::/56"],
@@ -208,7 +208,7 @@ describe("a client's address: networks", () => {
     [113, "2001:db8:ffff:ffff:ffff:ffff:ffff:8000/113"],
     [128, "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff/128"],
     [1, "0::/1"],
-  ])("RL of IPv6 counts by as many bits as a limit says: %d", async (bits, key) => {
+  ])("RL of IPv6 counts by the number of bits in the option: %d", async (bits, key) => {
     expect(await keysOf(["2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"], bits)).toEqual([key]);
     expect(await keysOf(["::ffff:192.0.2.1"], bits)).toEqual(["192.0.2.1"]);
   });
@@ -227,7 +227,7 @@ describe("a client's address: networks", () => {
     "1.2.3.4.5:6",
     "[1.2.3.4",
     `${"a:".repeat(1000)}:`,
-  ])("RL leaves a key that is no address as it is: %j", async (key) => {
+  ])("RL leaves a key that is not an address unchanged: %j", async (key) => {
     const keys: string[] = [];
     const store: RateStore = { take: (key) => (keys.push(key), 0) };
     const slowly = Rate.limit(Rate.make({ limit: 1, perMs: 1000, store }), { key: Dep.return(key) });
@@ -236,7 +236,7 @@ describe("a client's address: networks", () => {
     expect(keys).toEqual([key]);
   });
 
-  it.each([0, -1, 129, 63.5, Number.NaN])("ST is of no %d bits", (ipv6Prefix) => {
+  it.each([0, -1, 129, 63.5, Number.NaN])("ST %d bits are refused", (ipv6Prefix) => {
     const rate = Rate.make({ limit: 1, perMs: 1000 });
     expect(() => Rate.limit(rate, { key: client, ipv6Prefix })).toThrow(
       `Rate.limit: ipv6Prefix must be a whole number from 1 to 128, not ${ipv6Prefix}`,
@@ -246,7 +246,7 @@ describe("a client's address: networks", () => {
 
 const rule = { intervalMs: 1000, burst: 2 };
 
-/** How a store answers that a program in JavaScript may give. */
+/** Return values of a store that a program in JavaScript may have. */
 async function statusOf(take: () => unknown): Promise<number> {
   const rate = Rate.make({ limit: 1, perMs: 1000, store: { take: take as RateStore["take"] } });
   const slowly = Rate.limit(rate, { key: Dep.return("everybody") });
@@ -254,7 +254,7 @@ async function statusOf(take: () => unknown): Promise<number> {
   return (await Test.call(app, "GET", "/")).status;
 }
 
-describe("a store of the application's", () => {
+describe("a rate limit store of the application", () => {
   const thenable = (value: unknown) => ({
     then(resolve: (value: unknown) => void): void {
       resolve(value);
@@ -265,7 +265,7 @@ describe("a store of the application's", () => {
     ["0", () => 0, 204],
     ["a number above 0", () => 1, 429],
     ["a promise", () => Promise.resolve(1), 429],
-    // Its `then` returns nothing, which let every request pass.
+    // Its `then` returns undefined, which let every request pass.
     ["a thenable that is no promise", () => thenable(1), 429],
     ["such a thenable of 0", () => thenable(0), 204],
     ["nothing", () => undefined, 500],
@@ -275,13 +275,13 @@ describe("a store of the application's", () => {
     ["Infinity", () => Number.POSITIVE_INFINITY, 500],
     ["a promise of nothing", () => Promise.resolve(undefined), 500],
     ["a rejected promise", () => Promise.reject(new Error("the store is away")), 500],
-  ])("RL answers a store that returns %s", async (_what, take, status) => {
+  ])("RL is a 500 when it returns %s", async (_what, take, status) => {
     expect(await statusOf(take)).toBe(status);
   });
 });
 
-describe("a store: counting", () => {
-  it("RL never lets more pass than a burst and what the time allows", async () => {
+describe("the memory store of a rate limit: counting", () => {
+  it("RL never allows more than a burst and the refill of the elapsed time", async () => {
     const request = fc.record({ after: fc.nat(3000), key: fc.constantFrom("a", "b") });
     const bounds = fc.record({ intervalMs: fc.integer({ min: 1, max: 2000 }), burst: fc.integer({ min: 1, max: 5 }) });
     fc.assert(
@@ -296,7 +296,7 @@ describe("a store: counting", () => {
           passed.set(key, times);
           if (wait === 0) times.push(now);
           else {
-            // Just before the time it names nothing passes: it is no longer than it must be.
+            // A request just before the reported time does not pass: the time is not longer than necessary.
             expect(store.take(key, rule, new Date(now + Math.ceil(wait) - 1))).not.toBe(0);
           }
           for (const from of times) {
@@ -309,8 +309,8 @@ describe("a store: counting", () => {
   });
 });
 
-describe("a store: forgetting", () => {
-  it("RL that is full forgets the key counted longest ago", () => {
+describe("the memory store of a rate limit: eviction", () => {
+  it("RL when it is full evicts the key that was counted longest ago", () => {
     const store = Rate.memory({ most: 2 });
     const take = (key: string) => store.take(key, { intervalMs: 1000, burst: 1 }, new Date(begin));
     expect([take("a"), take("b"), take("c")]).toEqual([0, 0, 0]);
@@ -324,7 +324,7 @@ describe("a store: forgetting", () => {
   it.each([
     ["is full of live keys", 1000, 1000],
     ["has room", 4000, 1000],
-  ])("RL takes as many steps for a new key however many it holds, where it %s", async (_, most, held) => {
+  ])("RL takes the same number of steps for a new key at any size, when it %s", async (_, most, held) => {
     const times = 3000;
     const stepsOf = async (held: number, most: number) => {
       const store = Rate.memory({ most });
@@ -335,23 +335,23 @@ describe("a store: forgetting", () => {
       });
     };
     const [one, twice] = [await stepsOf(held, most), await stepsOf(2 * held, 2 * most)];
-    // A fresh iterator of a Map walks the entries that were deleted before it comes to the oldest.
+    // A fresh iterator of a Map first walks the entries that were deleted before the oldest.
     expect(one.walks).toBe(0);
     expect(one.lookUps).toBeLessThanOrEqual(4 * times);
     expect(twice).toEqual(one);
   });
 
-  it("RL forgets what need not be known any more before it is full of it", () => {
+  it("RL removes expired keys before it is full of them", () => {
     const store = Rate.memory({ most: 2500 });
     const take = (key: string, ms: number, intervalMs: number) =>
       store.take(key, { intervalMs, burst: 1 }, new Date(begin + ms));
-    // What waits longest is the oldest, and all the others expire behind it.
+    // The key that waits longest is the oldest, and all others expire after it.
     take("long", 0, 1e6);
     for (let i = 0; i < 20_000; i++) take(`short ${i}`, 10 * i, 1);
     expect(take("long", 200_000, 1e6)).toBe(800_000);
   });
 
-  it("RL forgets, now and then, what need not be known any more", () => {
+  it("RL removes expired keys from time to time", () => {
     const store = Rate.memory();
     const take = (key: string, ms: number) => store.take(key, { intervalMs: 1, burst: 1 }, new Date(begin + ms));
     for (let i = 0; i < 999; i++) take(`key ${i}`, 0);
@@ -360,7 +360,7 @@ describe("a store: forgetting", () => {
     expect(take("key 0", 10)).toBe(0);
   });
 
-  it("RL whose clock is set back keeps nobody waiting for it", () => {
+  it("RL does not make requests wait when its clock is set back", () => {
     const store = Rate.memory();
     for (const _ of [1, 2]) store.take("a", rule, new Date(begin + 3_600_000));
     expect(store.take("a", rule, new Date(begin))).toBe(1000);
@@ -371,13 +371,13 @@ describe("a store: forgetting", () => {
     expect(other.take("b", rule, new Date(begin))).toBeLessThanOrEqual(1000);
   });
 
-  it.each([0, 1.5, Number.NaN])("ST does not hold %d", (most) => {
+  it.each([0, 1.5, Number.NaN])("ST a size of %d is refused", (most) => {
     expect(() => Rate.memory({ most })).toThrow(`Rate.memory: most must be a whole number, 1 or more, not ${most}`);
   });
 });
 
-describe("a store: of the application's own", () => {
-  it("RL may answer later, and fail", async () => {
+describe("a rate limit store: of the application", () => {
+  it("RL may answer asynchronously, and fail", async () => {
     const later: RateStore = { take: async (key) => (key === "192.0.2.1" ? 0 : 1500) };
     const ask = asking({ limit: 1, perMs: 1, store: later });
     expect(await ask()).toEqual([200, null]);

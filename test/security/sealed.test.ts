@@ -1,4 +1,4 @@
-/** Signed and encrypted cookies, and the keys they are made with (contract 5.9; facts 10.2, 10.3; rows SK). */
+/** Signed and encrypted cookies, and their keys (contract 5.9; facts 10.2, 10.3; rows SK). */
 import { createHmac, hkdfSync } from "node:crypto";
 import { inspect } from "node:util";
 import fc from "fast-check";
@@ -22,7 +22,7 @@ const makers: readonly (readonly [kind: string, make: Maker])[] = [
   ["encrypted", Cookie.encrypted],
 ];
 
-/** The line that sets a cookie, and its value on the wire. */
+/** The Set-Cookie line, and the value of its cookie. */
 async function set<A>(cookie: Cookie<A>, value: A, options: Cookie.CookieOptions = {}, now = at) {
   const route = post(Path.root, { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) =>
     setCookie(Cookie.make(cookie, value, options)),
@@ -32,7 +32,7 @@ async function set<A>(cookie: Cookie<A>, value: A, options: Cookie.CookieOptions
   return { line, wire: line.slice(line.indexOf("=") + 1, line.indexOf(";")) };
 }
 
-/** What a route reads of a cookie: its value, or "absent". */
+/** The value of a cookie as a route reads it, or "absent". */
 async function read<A>(cookie: Cookie<A>, wire: string, now = at): Promise<unknown> {
   const route = get(
     Path.root,
@@ -57,12 +57,12 @@ describe.each(makers)("a %s cookie: its value", (kind, make) => {
     expect(wire).not.toContain("dark");
   });
 
-  it("SK-06 its value is nowhere on the wire when it is encrypted", async () => {
+  it("SK-06 is not readable in the header when it is encrypted", async () => {
     const { wire } = await set(prefs, "dark");
     expect(wire.includes(Buffer.from("dark").toString("base64url"))).toBe(kind === "signed");
   });
 
-  it("SK-02 any text survives, and with one character edited, left out or added it is absent", async () => {
+  it("SK-02 may be any text; with one character changed, removed or added it is absent", async () => {
     const text = fc.string({ unit: codePoint, maxLength: 40 }).filter((text) => text.isWellFormed());
     const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/%"];
     await fc.assert(
@@ -80,7 +80,7 @@ describe.each(makers)("a %s cookie: its value", (kind, make) => {
     );
   });
 
-  it("SK-02 every bit of it counts", async () => {
+  it("SK-02 is absent with any bit changed", async () => {
     const { wire } = await set(prefs, "dark");
     const parts = wire.split(".");
     for (const [p, part] of parts.entries()) {
@@ -101,13 +101,13 @@ describe.each(makers)("a %s cookie: its value", (kind, make) => {
     },
   );
 
-  it("SK-03 moved from a cookie of another name it is absent", async () => {
+  it("SK-03 is absent when it was copied from a cookie of another name", async () => {
     const { wire } = await set(prefs, "dark");
     expect(await read(make(keys, "pref", Codec.string), wire)).toBe("absent");
     expect(await read(make(keys, "prefs2", Codec.string), wire)).toBe("absent");
   });
 
-  it("SK-03 moved from a cookie of the other kind it is absent", async () => {
+  it("SK-03 is absent when it was copied from a cookie of the other kind", async () => {
     const { wire } = await set(prefs, "dark");
     const otherKind = kind === "signed" ? Cookie.encrypted : Cookie.signed;
     expect(await read(otherKind(keys, "prefs", Codec.string), wire)).toBe("absent");
@@ -117,13 +117,13 @@ describe.each(makers)("a %s cookie: its value", (kind, make) => {
 describe.each(makers)("a %s cookie: keys and age", (_kind, make) => {
   const prefs = make(keys, "prefs", Codec.string);
 
-  it("SK-04 read with a ring that lacks its key it is absent", async () => {
+  it("SK-04 is absent when the key ring does not have its key", async () => {
     const { wire } = await set(prefs, "dark");
     expect(await read(make(Keys.ring(other), "prefs", Codec.string), wire)).toBe("absent");
     expect(await read(make(Keys.ring(old), "prefs", Codec.string), wire)).toBe("absent");
   });
 
-  it("SK-05 read with a ring that has its key retired it is there; the newest is what is set with", async () => {
+  it("SK-05 is read with a retired key of the key ring; the newest key is used to set it", async () => {
     const { wire } = await set(make(Keys.ring(old), "prefs", Codec.string), "dark");
     expect(await read(prefs, wire)).toBe("dark");
     const { wire: renewed } = await set(prefs, "dark");
@@ -137,18 +137,18 @@ describe.each(makers)("a %s cookie: keys and age", (_kind, make) => {
     [61, "absent"],
     [1e9, "absent"],
     [-3600, "dark"],
-  ])("SK-07 of an age of 60 s, read %d s later: %s", async (seconds, expected) => {
+  ])("SK-07 with an age of 60 s, read %d s later: %s", async (seconds, expected) => {
     const aged = make(keys, "prefs", Codec.string, { maxAgeMs: 60_000 });
     const { wire } = await set(aged, "dark");
     expect(await read(aged, wire, after(seconds))).toBe(expected);
   });
 
-  it("SK-07 with no age it does not grow old", async () => {
+  it("SK-07 without an age does not expire", async () => {
     const { wire } = await set(prefs, "dark");
     expect(await read(prefs, wire, after(1e9))).toBe("dark");
   });
 
-  it("SK-07 is aged by the server's own rule: it is no attribute's to lengthen", async () => {
+  it("SK-07 expires by the server's clock, whatever the cookie's attributes are", async () => {
     const { wire } = await set(prefs, "dark");
     expect(await read(make(keys, "prefs", Codec.string, { maxAgeMs: 1000 }), wire, after(2))).toBe("absent");
   });
@@ -161,14 +161,14 @@ describe.each(makers)("a %s cookie: attributes and refusals", (kind, make) => {
     ["SK-08", {}, "Max-Age=60"],
     ["SK-09", { maxAgeMs: 30_000 }, "Max-Age=30"],
     ["SK-09", { maxAgeMs: 600_000 }, "Max-Age=60"],
-  ])("%s made with %j it is set with %s", async (_id, options, attribute) => {
+  ])("%s made with %j is set with %s", async (_id, options, attribute) => {
     const aged = make(keys, "prefs", Codec.string, { maxAgeMs: 60_000 });
     expect((await set(aged, "dark", options)).line).toMatch(
       new RegExp(`^prefs=[\\w.-]+; Path=/; HttpOnly; SameSite=Lax; ${attribute}$`),
     );
   });
 
-  it("SK-10 one that must be sent is required where it is forged", async () => {
+  it("SK-10 if it is required and forged, is reported as missing", async () => {
     const who = make(keys, "who", Codec.string);
     const route = get(Path.root, { inputs: { who: Cookie.required(who) }, returns: Returns.text }, ({ who }) => who);
     for (const headers of [{}, { cookie: "who=forged" }]) {
@@ -177,20 +177,20 @@ describe.each(makers)("a %s cookie: attributes and refusals", (kind, make) => {
     }
   });
 
-  it("SK a value its codec does not parse is absent", async () => {
+  it("SK is absent if its codec does not parse the value", async () => {
     const { wire } = await set(prefs, "dark");
     expect(await read(make(keys, "prefs", Codec.int), wire)).toBe("absent");
     const { wire: seven } = await set(make(keys, "n", Codec.int), 7);
     expect(await read(make(keys, "n", Codec.int), seven)).toBe("7");
   });
 
-  it("SK holds any text, and none that is no Unicode", async () => {
+  it("SK holds any text that is valid Unicode", async () => {
     const text = 'a;b, "c"\r\nSet-Cookie: x=1\u0000é\ufeff世🌍';
     expect(await read(prefs, (await set(prefs, text)).wire)).toBe(text);
     expect(() => Cookie.make(prefs, "\ud800")).toThrow("Cookie.make: cookie prefs has a value no cookie can hold");
   });
 
-  it("SK is removed as any other", () => {
+  it("SK is removed like any other cookie", () => {
     expect(Cookie.clear(prefs)).toEqual({
       name: "prefs",
       value: "",
@@ -214,7 +214,7 @@ describe.each(makers)("a %s cookie: attributes and refusals", (kind, make) => {
     expect([status, headers.getSetCookie()]).toEqual([404, []]);
   });
 
-  it("SK that cannot be sealed is a 500, and no cookie", async () => {
+  it("SK that cannot be sealed is a 500 without a cookie", async () => {
     const broken = { ...Cookie.make(prefs, "dark"), seal: () => Promise.reject(new Error("dark")) };
     const route = get(Path.root, { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) =>
       setCookie(broken),
@@ -231,7 +231,7 @@ describe.each(makers)("a %s cookie: attributes and refusals", (kind, make) => {
   });
 });
 
-it("SK-01 a signed value stands as the facts have it, by HMAC of HKDF's key", async () => {
+it("SK-01 a signed value is HMAC with a key of HKDF, in the format of the facts", async () => {
   const { wire } = await set(Cookie.signed(keys, "prefs", Codec.string), "dark");
   const seconds = at.getTime() / 1000;
   const key = hkdfSync("sha256", fresh, Buffer.alloc(32), "usher-http cookie signing", 32);
@@ -239,17 +239,17 @@ it("SK-01 a signed value stands as the facts have it, by HMAC of HKDF's key", as
   expect(wire).toBe(`${seconds}.${Buffer.from("dark").toString("base64url")}.${mac}`);
 });
 
-describe("the log", () => {
+describe("the log of sealed cookies", () => {
   beforeEach(() => logWith({ level: "debug" }));
-  it("is told that one did not open, at debug, and never its value", async () => {
+  it("has a debug line for a cookie that did not open, without its value", async () => {
     await read(Cookie.signed(keys, "prefs", Codec.string), "1.c2VjcmV0.forged-by-somebody");
     expect(messages("debug")).toEqual(["the cookie prefs did not open, and is read as absent"]);
     expect(logged().join("\n")).not.toMatch(/c2VjcmV0|forged/);
   });
 });
 
-describe("Keys", () => {
-  it("are refused where a secret is short, which is not told", () => {
+describe("Keys.make", () => {
+  it("refuses a short secret without quoting it", () => {
     const why = (place: number) => new Error(`Keys.ring: secrets[${place}] is shorter than 32 bytes`);
     expect(() => Keys.ring("x".repeat(31))).toThrow(why(0));
     expect(() => Keys.ring(fresh, "hunter2")).toThrow(why(1));
@@ -257,12 +257,12 @@ describe("Keys", () => {
     expect(keys.size).toBe(2);
   });
 
-  it("do not show their secrets", () => {
+  it("does not print its secrets", () => {
     const shown = inspect(keys, { depth: null, showHidden: true }) + JSON.stringify(keys) + String(keys);
     expect(shown).not.toContain("secret of thirty-two");
   });
 
-  it("SK-12 sign and verify a text", async () => {
+  it("SK-12 can sign and verify a text", async () => {
     const signature = await Keys.sign(keys, "a text");
     expect(await Keys.verify(keys, "a text", signature)).toBe(true);
     expect(await Keys.verify(keys, "another text", signature)).toBe(false);
@@ -273,7 +273,7 @@ describe("Keys", () => {
     expect(await Keys.verify(keys, "a text", await Keys.sign(Keys.ring(old), "a text"))).toBe(true);
   });
 
-  it("SK-13 seal and open a text, with its context alone", async () => {
+  it("SK-13 can seal and open a text, with the same context only", async () => {
     const sealed = await Keys.seal(keys, "a text", "for this");
     expect(await Keys.open(keys, sealed, "for this")).toBe("a text");
     expect(await Keys.open(keys, sealed, "for that")).toBeUndefined();
@@ -284,7 +284,7 @@ describe("Keys", () => {
     await expect(Keys.seal(keys, "\ud800", "")).rejects.toThrow("the text is not Unicode");
   });
 
-  it("sign no cookie for whoever has a text signed", async () => {
+  it("a signature of a text is not valid as a cookie", async () => {
     const seconds = at.getTime() / 1000;
     const signature = await Keys.sign(keys, `prefs\0${seconds}\0dark`);
     const forged = `${seconds}.${Buffer.from("dark").toString("base64url")}.${signature}`;

@@ -1,4 +1,4 @@
-/** No secret is in what a runtime prints of the framework's objects, in its errors, or in its lines. */
+/** No secret is in the printed form of the framework's objects, in its errors, or in its log lines. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { inspect, promisify } from "node:util";
@@ -35,7 +35,7 @@ const formsIn = (text: string, secret: string) => formsOf(secret).filter((form) 
 const long = "a secret of thirty-two bytes, 1!";
 const url = "https://a.example";
 
-/** Each option that takes a secret, and the place that its sentence names. */
+/** Each option that takes a secret, and the place that its error message names. */
 const options: readonly [name: string, make: (secrets: readonly string[]) => unknown, least: number, at: string][] = [
   ["Keys.ring", ([newest = "", ...older]) => Keys.ring(newest, ...older), 32, "secrets"],
   ["Jwt.secrets", (secrets) => Jwt.secrets(secrets), 32, "secrets"],
@@ -55,11 +55,11 @@ describe.each(options)("the secrets of %s", (name, make, least, at) => {
     [0, ["x".repeat(least - 1), long]],
     [1, [long, "x".repeat(least - 1)]],
     [1, [long, ""]],
-  ])("are refused by the place %i", async (place, secrets) => {
+  ])("are refused with their place %i", async (place, secrets) => {
     await expect(async () => make(secrets)).rejects.toThrow(new RegExp(`^${name}: ${at}\\[${place}\\] `));
   });
 
-  it("are refused without their texts", async () => {
+  it("are refused without being quoted", async () => {
     await expect(async () => make([long, "hunter2"])).rejects.not.toThrow(/hunter2|thirty/);
   });
 });
@@ -73,7 +73,7 @@ describe("a secret", () => {
     (bytes: Buffer) => JSON.stringify(bytes),
     (bytes: Buffer) => JSON.stringify(new Uint8Array(bytes)),
     (bytes: Buffer) => bytes.toString("base64"),
-  ])("would be found %#", (print) => {
+  ])("would be found in the text %#", (print) => {
     const [secret = ""] = secrets;
     const whole = Buffer.from(new Uint8Array(Buffer.from(secret)).buffer);
     expect(formsIn(print(whole).replaceAll(/\s+/g, " "), secret)).not.toEqual([]);
@@ -88,7 +88,7 @@ describe("a secret", () => {
       ],
       [["the oldest Node", runtimes["node-oldest"](), []]],
     ),
-  )("is in nothing that %s prints", async (_name, binary, flags) => {
+  )("is not in the output of %s", async (_name, binary, flags) => {
     const { stdout, stderr } = await promisify(execFile)(binary, [...flags, program], {
       cwd: import.meta.dirname,
       maxBuffer: 200_000_000,
@@ -99,7 +99,7 @@ describe("a secret", () => {
     expect(printed).toContain("signed_out");
     const key = /^key: (\S+)$/m.exec(printed)?.[1] ?? "";
     expect(key).toMatch(/^shop_live_/);
-    // The last line is the program's own.
+    // The last line is written by the program itself.
     expect(printed.split(key)).toHaveLength(2);
     const found = secrets.flatMap((secret) => formsIn(inOneLine, secret));
     expect(found).toEqual([]);

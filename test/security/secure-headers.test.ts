@@ -1,4 +1,4 @@
-/** Headers that hold browsers to what pages are meant to do. */
+/** Security headers that restrict what a page may do in a browser. */
 import { describe, expect, it } from "vitest";
 import { Answer, Path, Returns, SecureHeaders, Test, get } from "usher-http";
 import type { AppOptions } from "usher-http";
@@ -27,30 +27,30 @@ const strict = {
   "x-frame-options": "DENY",
 };
 
-describe("every answer", () => {
+describe("secure headers: every answer", () => {
   it.each([
     ["a page", "GET", "/"],
     ["a 404", "GET", "/nowhere"],
     ["a 405", "POST", "/"],
     ["a 500", "GET", "/raises"],
-  ])("%s carries them", async (_what, method, target) => {
+  ])("%s has them", async (_what, method, target) => {
     expect(Object.fromEntries(await call(target, undefined, method))).toMatchObject(strict);
   });
 
-  it("carries none unless it is told to", async () => {
+  it("has none of them without the option", async () => {
     const headers = await call("/", {});
     expect(Object.keys(strict).filter((name) => headers.has(name))).toEqual([]);
   });
 
-  it("of a route that has one of them itself has that one alone", async () => {
+  it("of a route that sets one of them itself has only that one", async () => {
     const headers = await call("/own");
     expect(headers.get("content-security-policy")).toBe("default-src 'none'");
     expect(headers.get("x-frame-options")).toBe("DENY");
   });
 });
 
-describe("changes", () => {
-  it("give another value, another header, or leave one out", async () => {
+describe("secure headers: options", () => {
+  it("replace a value, add a header, or leave one out", async () => {
     const secureHeaders = SecureHeaders.make({
       "Referrer-Policy": "no-referrer",
       "x-frame-options": false,

@@ -1,10 +1,10 @@
-/** A client of an app with sessions, whose store shows what it is told. */
+/** A client of an app with sessions, whose store records its calls. */
 import { createHash } from "node:crypto";
 import { Path, Returns, Sessions, Test, get, param, post, setCookie } from "usher-http";
 import type { SessionEntry, SessionStore } from "usher-http";
 import * as v from "valibot";
 
-/** A store that shows what it is told. */
+/** A store that records its calls. */
 export class Watched implements SessionStore {
   readonly inner = Sessions.memory();
   readonly entries = new Map<string, SessionEntry>();
@@ -37,7 +37,7 @@ export const begin = Date.parse("2026-11-21T12:00:00.000Z");
 const name = Path.str("name");
 export const Who = v.object({ name: v.string(), visits: v.optional(v.number()) });
 
-/** A server with sessions, one client of it with its cookie, and its clock in seconds. */
+/** A server with sessions, a client of it with its cookie, and its clock in seconds. */
 export class Client {
   readonly store: Watched;
   readonly sessions: Sessions<v.InferOutput<typeof Who>>;

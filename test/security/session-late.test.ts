@@ -1,4 +1,4 @@
-/** Sessions of a request that has its answer already: no new id can reach the browser. */
+/** Sessions of a request that is already answered: no new id can reach the browser. */
 import { describe, expect, it } from "vitest";
 import { Meta, Path, Returns, Sessions, Test, post, setCookie } from "usher-http";
 import type { Session, SetCookie } from "usher-http";
@@ -10,7 +10,7 @@ type Who = { readonly name: string };
 type SetsCookie = (cookie: SetCookie) => void;
 type Deed = (session: Session<Who>, set: SetsCookie, sessions: Sessions<Who>) => Promise<unknown>;
 
-/** A browser with a session, whose next request does that once it has its answer. */
+/** A browser with a session, whose next request makes this call after its answer. */
 async function late(deed: Deed, deadlineMs?: number) {
   const shape = v.object({ name: v.string() });
   const sessions = Sessions.make({ store: Sessions.memory(), shape, idleMs: 60_000, absoluteMs: 60_000 });
@@ -19,7 +19,7 @@ async function late(deed: Deed, deadlineMs?: number) {
   const start = post(Path.of("start"), { inputs: { setCookie }, returns: Returns.empty() }, async ({ setCookie }) => {
     await sessions.start(setCookie, { name: "kim" });
   });
-  // Of this route alone, which on a busy machine may pass before the handler begins.
+  // The deadline of this route alone, which on a busy machine may pass before the handler begins.
   const meta = deadlineMs === undefined ? Meta.empty : Meta.empty.add(Meta.deadline, deadlineMs);
   let hasBegun = false;
   const act = post(
@@ -50,11 +50,11 @@ async function late(deed: Deed, deadlineMs?: number) {
 const renew: Deed = (session, set) => session.renew(set);
 const start: Deed = (_session, set, sessions) => sessions.start(set, { name: "ann" });
 
-describe("a session whose request has its answer", () => {
+describe("a session whose request is already answered", () => {
   it.each([
     ["renewed", renew],
     ["replaced by another one", start],
-  ])("is not %s: the browser would be left without one", async (_what, deed) => {
+  ])("is not %s: the browser would lose its session", async (_what, deed) => {
     const { status, outcome, now } = await late(deed);
     const why = "a session gets a new id before the answer of its request: the cookie could not be sent any more";
     expect([status, outcome, now?.data.name]).toEqual([204, why, "kim"]);

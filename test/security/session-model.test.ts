@@ -1,4 +1,4 @@
-/** Sessions beside a model of them: any requests of several browsers at once, each of whose calls of the store may wait or fail. */
+/** Sessions compared with a model: concurrent requests of several browsers, where each call of the store may be slow or fail. */
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Sessions } from "usher-http";
@@ -11,7 +11,7 @@ beforeEach(() => {
   logWith({ level: undefined });
 });
 
-describe("sessions in memory do what their model says", () => {
+describe("sessions in memory behave like their model", () => {
   it.each([
     ["with room for all", 100_000],
     ["with room for two", 2],

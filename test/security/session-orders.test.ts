@@ -1,4 +1,4 @@
-/** Requests that have one session's cookie at once: a renewal never brings back what a sign-out ended. */
+/** Concurrent requests with the cookie of one session: a renewal never restores a session after sign-out. */
 import { describe, expect, it } from "vitest";
 import { Path, Refusal, Returns, Sessions, Test, post, setCookie } from "usher-http";
 import type { Session, SessionStore, SetCookie } from "usher-http";
@@ -6,7 +6,7 @@ import { messages } from "../support/logs.ts";
 import { invalid } from "../support/refusals.ts";
 import { itHoldsInEveryOrder, sessionsIn, startIn } from "../support/session-orders.ts";
 
-describe("in memory", () => {
+describe("sessions in memory", () => {
   itHoldsInEveryOrder(async () => Sessions.memory());
 });
 
@@ -21,7 +21,7 @@ async function found(store: SessionStore): Promise<[one: Session<{ name: string 
   ];
 }
 
-describe("one session", () => {
+describe("one session in concurrent requests", () => {
   const set: SetCookie[] = [];
   const sets = (cookie: SetCookie): void => void set.push(cookie);
 
@@ -31,7 +31,7 @@ describe("one session", () => {
     await expect(one.renew(sets)).rejects.toThrow("a session that was closed cannot be renewed");
   });
 
-  it("is renewed once, where one request does so twice at once", async () => {
+  it("is renewed once, when one request renews it twice concurrently", async () => {
     const store = Sessions.memory();
     const [one] = await found(store);
     const outcomes = await Promise.allSettled([one.renew(sets), one.renew(sets)]);
@@ -42,7 +42,7 @@ describe("one session", () => {
   it.each([
     ["at once", (one: Session<{ name: string }>) => Promise.all([one.renew(sets), one.close(sets)])],
     ["one after the other", async (one: Session<{ name: string }>) => [await one.renew(sets), await one.close(sets)]],
-  ])("ends with what it was renewed to, where one request renews and closes it %s", async (_, act) => {
+  ])("ends with its new id, when one request renews and closes it %s", async (_, act) => {
     const store = Sessions.memory();
     const [one] = await found(store);
     await act(one);
@@ -50,7 +50,7 @@ describe("one session", () => {
     expect(await store.sweep(new Date(Date.now() + 1e9))).toBe(0);
   });
 
-  it("is renewed again after the store raised", async () => {
+  it("is renewed after the store threw once", async () => {
     const store = Sessions.memory();
     const replace = store.replace.bind(store);
     const [one] = await found(store);
@@ -60,7 +60,7 @@ describe("one session", () => {
     expect((await one.renew(sets)).data).toEqual({ name: "kim" });
   });
 
-  it("keeps in a renewal the data that another request has changed", async () => {
+  it("keeps the data of another request when it is renewed", async () => {
     const store = Sessions.memory();
     const [one, other] = await found(store);
     await other.update({ name: "ann" });
@@ -69,7 +69,7 @@ describe("one session", () => {
     expect((await sessionsIn(store).find(set[0]?.value, now))?.data).toEqual({ name: "ann" });
   });
 
-  it("answers a renewal that came too late as a request of nobody, and sets no cookie", async () => {
+  it("is answered as signed out when its renewal was too late, without a cookie", async () => {
     const store = Sessions.memory();
     const sessions = sessionsIn(store);
     const route = post(
@@ -92,7 +92,7 @@ describe("one session", () => {
   });
 });
 
-describe("a store of the older form, which cannot replace", () => {
+describe("a session store of the older form, without `replace`", () => {
   function older(): SessionStore {
     const { find, save, delete: remove, sweep } = bound(Sessions.memory());
     return { find, save, delete: remove, sweep } as SessionStore;
@@ -101,7 +101,7 @@ describe("a store of the older form, which cannot replace", () => {
     return new Proxy(store, { get: (inner, name: keyof SessionStore) => inner[name].bind(inner) });
   }
 
-  it("renews, and makes no session of one that was closed before", async () => {
+  it("renews a session, and creates no session when it was closed before", async () => {
     const store = older();
     const [one, other] = await found(store);
     await one.close(() => {});
@@ -111,7 +111,7 @@ describe("a store of the older form, which cannot replace", () => {
     expect(await store.sweep(new Date(Date.now() + 1e9))).toBe(1);
   });
 
-  it("is told of in the log, once", async () => {
+  it("is logged once", async () => {
     const sessions = sessionsIn(older());
     let id: string | undefined;
     const takes = (cookie: SetCookie): void => void (id = cookie.value);

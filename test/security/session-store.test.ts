@@ -12,15 +12,15 @@ beforeEach(() => {
   client = new Client();
 });
 
-describe("the store: of the application", () => {
-  it("SE is written at most once in a tenth of how long a session may be left alone", async () => {
+describe("a session store: of the application", () => {
+  it("SE is written at most once in a tenth of the idle time", async () => {
     client = new Client(new Watched(), { idleMs: 100_000, absoluteMs: 86_400_000 });
     await client.call("POST", "/start/kim");
     for (const seconds of [1, 5, 10, 10.001, 11, 20, 20.002]) await client.call("GET", "/me", seconds);
     expect(client.store.told.filter((told) => told.startsWith("seen"))).toHaveLength(2);
   });
 
-  it("SE-10 is swept of what has expired, which is counted", async () => {
+  it("SE-10 has expired sessions swept, and returns their number", async () => {
     client = new Client(new Watched(), { idleMs: 100_000, absoluteMs: 86_400_000 });
     for (const [name, seconds] of [
       ["kim", 0],
@@ -35,7 +35,7 @@ describe("the store: of the application", () => {
     expect(await client.call("GET", "/me", 1000)).toBe("bob");
   });
 
-  it("SE that fails is a 500, and nobody is told why", async () => {
+  it("SE that fails is a 500 without details", async () => {
     class Failing extends Watched {
       override async find(): Promise<never> {
         throw new Error("password rejected");
@@ -48,8 +48,8 @@ describe("the store: of the application", () => {
   });
 });
 
-describe("the store: of one process", () => {
-  it("SE of one process gives up the one that was left alone for longest, where it is full", async () => {
+describe("a session store: of one process", () => {
+  it("SE evicts the session that was idle longest, when it is full", async () => {
     const store = Sessions.memory({ most: 3 });
     const entry = {
       data: "{}",
@@ -64,7 +64,7 @@ describe("the store: of one process", () => {
     expect(found.map((entry) => entry !== undefined)).toEqual([true, false, true, true]);
   });
 
-  it("SE of one process takes as many steps for a new one however many it holds", async () => {
+  it("SE takes the same number of steps for a new session at any size", async () => {
     const stepsOf = async (most: number) => {
       const store = Sessions.memory({ most });
       const seenAt = new Date(begin);
@@ -79,7 +79,7 @@ describe("the store: of one process", () => {
     expect(twice).toEqual(one);
   });
 
-  it("SE of one process sweeps itself now and then", async () => {
+  it("SE sweeps itself from time to time", async () => {
     const store = Sessions.memory();
     const at = (ms: number) => ({
       data: "{}",
@@ -93,14 +93,14 @@ describe("the store: of one process", () => {
     expect(await store.find("old 0")).toBeUndefined();
   });
 
-  it.each([0, -1, 1.5, Number.NaN])("ST of one process does not hold %d", (most) => {
+  it.each([0, -1, 1.5, Number.NaN])("ST a size of %d is refused", (most) => {
     expect(() => Sessions.memory({ most })).toThrow(
       `Sessions.memory: most must be a whole number, 1 or more, not ${most}`,
     );
   });
 });
 
-describe("what makes none", () => {
+describe("options that make no session", () => {
   const store = Sessions.memory();
   it.each([
     [{ idleMs: 0, absoluteMs: 1 }, "Sessions.make: idleMs must be milliseconds, more than 0, not 0"],
@@ -114,7 +114,7 @@ describe("what makes none", () => {
     expect(() => Sessions.make({ store, shape: Who, ...limits })).toThrow(why);
   });
 
-  it("SE is under another name where it is given one", async () => {
+  it("SE may have another cookie name", async () => {
     const sessions = Sessions.make({ store, shape: Who, idleMs: 1000, absoluteMs: 1000, cookie: "clerk" });
     const route = get(Path.root, { inputs: { session: sessions.required }, returns: Returns.empty() }, () => {});
     const { body } = await Test.call(Test.app([route]), "GET", "/");
@@ -125,7 +125,7 @@ describe("what makes none", () => {
   });
 });
 
-describe("a store that is a resource", () => {
+describe("a session store that is a resource", () => {
   const kept = Dep.ofResource<SessionStore>("sessions");
   const sessions = Sessions.make({ store: kept, shape: Who, idleMs: 60_000, absoluteMs: 60_000 });
   const start = post(Path.root, { inputs: { setCookie }, returns: Returns.empty() }, async ({ setCookie }) => {
@@ -140,7 +140,7 @@ describe("a store that is a resource", () => {
     },
   );
 
-  it("SE is each app's own", async () => {
+  it("SE belongs to each app", async () => {
     const [one, other] = [new Watched(), new Watched()];
     const browser = Test.browser(Test.app([start, me], { resources: [Dep.resource(kept, one)] }));
     await browser.call("POST", "/");
@@ -152,7 +152,7 @@ describe("a store that is a resource", () => {
     expect((await Test.call(elsewhere, "GET", "/", { headers })).status).toBe(400);
   });
 
-  it("ST is missed before it listens, and outside of a request", async () => {
+  it("ST is reported as missing before the server listens, and outside of a request", async () => {
     expect(() => App.make([me])).toThrow("GET / reads the resource sessions, which the option resources lacks");
     expect(() => sessions.find("AAAAAAAAAAAAAAAAAAAAAA", new Date())).toThrow(
       "is a resource, which only a request has",

@@ -11,8 +11,8 @@ beforeEach(() => {
   client = new Client();
 });
 
-describe("a session: starting", () => {
-  it("SE-01 starts with an id of 128 random bits, which the store knows by its digest alone", async () => {
+describe("a session: its start", () => {
+  it("SE-01 has an id of 128 random bits, of which the store gets only the digest", async () => {
     expect(await client.call("POST", "/start/kim")).toBe("kim");
     expect(client.line).toMatch(/^session=[A-Za-z0-9_-]{22}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=86400$/);
     expect(Buffer.from(client.cookie ?? "", "base64url")).toHaveLength(16);
@@ -31,7 +31,7 @@ describe("a session: starting", () => {
     expect(client.store.told.join()).not.toContain(client.cookie);
   });
 
-  it("SE starts beside a cookie that is no id, of which the store is told nothing", async () => {
+  it("SE works with a cookie that is not an id, and the store is not queried", async () => {
     for (const cookie of ["x", "a".repeat(23), "b".repeat(21)]) {
       client.cookie = cookie;
       expect(await client.call("POST", "/start/kim")).toBe("kim");
@@ -39,7 +39,7 @@ describe("a session: starting", () => {
     expect(client.store.told.map((call) => call.split(" ")[0])).toEqual(["started", "started", "started"]);
   });
 
-  it("SE-01 each with an id of its own, whatever the request came with", async () => {
+  it("SE-01 has a new id each time, whatever cookie the request has", async () => {
     client.cookie = "AAAAAAAAAAAAAAAAAAAAAA";
     const ids = new Set<string | undefined>();
     for (let i = 0; i < 50; i++) {
@@ -50,7 +50,7 @@ describe("a session: starting", () => {
     expect(ids.has("AAAAAAAAAAAAAAAAAAAAAA")).toBe(false);
   });
 
-  it("SE ends, where it starts, the one that the browser came with, and no other", async () => {
+  it("SE ends the session that the browser had, and no other", async () => {
     await client.call("POST", "/start/kim");
     const first = client.cookie;
     client.cookie = undefined;
@@ -66,7 +66,7 @@ describe("a session: starting", () => {
     expect(found).toEqual(["kim", "nobody", "ann"]);
   });
 
-  it("SE that could not end the one that the browser came with does not start", async () => {
+  it("SE fails if the browser's old session cannot be ended", async () => {
     await client.call("POST", "/start/kim");
     client.store.inner.delete = () => Promise.reject(new Error("away"));
     const { cookie } = client;
@@ -75,15 +75,15 @@ describe("a session: starting", () => {
   });
 });
 
-describe("a session: found and renewed", () => {
-  it("SE-03 is found by its cookie, once a request and before the handler", async () => {
+describe("a session: reading and renewing", () => {
+  it("SE-03 is read by its cookie, once per request and before the handler", async () => {
     await client.call("POST", "/start/kim");
     expect(await client.call("GET", "/me")).toBe("kim");
     expect(await client.call("GET", "/mine")).toBe("kim");
     expect(client.store.told.slice(1)).toEqual([`find ${client.digest}`, `find ${client.digest}`]);
   });
 
-  it("SE-04 is updated under the same id, and keeps when it was started", async () => {
+  it("SE-04 keeps its id and its start time when its data is updated", async () => {
     await client.call("POST", "/start/kim");
     const { cookie } = client;
     expect(await client.call("POST", "/rename/ann", 10)).toBe("ann");
@@ -93,7 +93,7 @@ describe("a session: found and renewed", () => {
     expect([entry?.createdAt, entry?.seenAt]).toEqual([new Date(begin), new Date(begin + 10_000)]);
   });
 
-  it("SE is renewed under another id, with both limits from the start", async () => {
+  it("SE gets a new id when it is renewed, with both limits from the start", async () => {
     await client.call("POST", "/start/kim");
     const { cookie, digest } = client;
     expect(await client.call("POST", "/renew", 100)).toBe("kim");
@@ -109,7 +109,7 @@ describe("a session: found and renewed", () => {
   });
 });
 
-describe("a session: of a request that lasts, as one with a stream or a WebSocket", () => {
+describe("a session: of a long request, such as a stream or a WebSocket", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -126,10 +126,10 @@ describe("a session: of a request that lasts, as one with a stream or a WebSocke
   });
 });
 
-describe("a session: of a request that read it before another one changed it", () => {
+describe("a session: of a request that read it before another request changed it", () => {
   const found = () => client.sessions.find(client.cookie, new Date(begin));
 
-  it("SE changes what is stored now", async () => {
+  it("SE changes the data that is stored now", async () => {
     await client.call("POST", "/start/kim");
     const session = await found();
     await client.call("POST", "/rename/ann");
@@ -137,7 +137,7 @@ describe("a session: of a request that read it before another one changed it", (
     expect([session?.data, (await found())?.data]).toEqual([{ name: "anna" }, { name: "anna" }]);
   });
 
-  it("SE stores nothing where nothing changes", async () => {
+  it("SE writes nothing when the data is unchanged", async () => {
     await client.call("POST", "/start/kim");
     const session = await found();
     await client.call("POST", "/rename/ann");
@@ -148,8 +148,8 @@ describe("a session: of a request that read it before another one changed it", (
   });
 });
 
-describe("a session: closed", () => {
-  it("SE-06 is closed, and a copy of its cookie is nobody's", async () => {
+describe("a session: sign-out", () => {
+  it("SE-06 closes it, and a copy of its cookie is not valid", async () => {
     await client.call("POST", "/start/kim");
     const copy = client.cookie;
     await client.call("POST", "/close");
@@ -158,7 +158,7 @@ describe("a session: closed", () => {
     expect(await client.call("GET", "/me")).toBe("nobody");
   });
 
-  it("SE that was closed is not brought back by a request that still had it", async () => {
+  it("SE is not undone by a request that still had the session", async () => {
     await client.call("POST", "/start/kim");
     const { digest } = client;
     const now = new Date(begin);
@@ -175,7 +175,7 @@ describe("a session: closed", () => {
     expect(await client.store.inner.find(digest)).toBeUndefined();
   });
 
-  it("SE that was seen writes back no data that another request has changed", async () => {
+  it("SE a request that only reads the session does not overwrite data of another request", async () => {
     await client.call("POST", "/start/kim");
     const old = client.store.entries.get(client.digest) as SessionEntry;
     await client.call("POST", "/rename/ann");
@@ -187,9 +187,9 @@ describe("a session: closed", () => {
   });
 });
 
-describe("nobody's", () => {
+describe("a request without a valid session", () => {
   it.each([undefined, "AAAAAAAAAAAAAAAAAAAAAA", "", "x", "A".repeat(23), "AAAAAAAAAAAAAAAAAAAA==", "%00"])(
-    "SE-07 is the id %j",
+    "SE-07 has the id %j",
     async (id) => {
       client.cookie = id;
       expect(await client.call("GET", "/me")).toBe("nobody");
@@ -197,13 +197,13 @@ describe("nobody's", () => {
     },
   );
 
-  it("SE-07 what can be no id is not looked for", async () => {
+  it("SE-07 with a malformed id does not query the store", async () => {
     client.cookie = "AAAAAAAAAAAAAAAAAAAA==";
     await client.call("GET", "/me");
     expect(client.store.told).toEqual([]);
   });
 
-  it("SE-09 is one that was left alone for too long, and it is deleted", async () => {
+  it("SE-09 has a session that was idle for too long, and it is deleted", async () => {
     client = new Client(new Watched(), { idleMs: 100_000, absoluteMs: 86_400_000 });
     await client.call("POST", "/start/kim");
     expect(await client.call("GET", "/me", 99)).toBe("kim");
@@ -212,14 +212,14 @@ describe("nobody's", () => {
     expect(client.store.told.at(-1)).toBe(`delete ${client.digest}`);
   });
 
-  it("SE-09 is one that lasted as long as any may, however much it was used", async () => {
+  it("SE-09 has a session that reached its maximum age, however often it was used", async () => {
     client = new Client(new Watched(), { idleMs: 100_000, absoluteMs: 250_000 });
     await client.call("POST", "/start/kim");
     for (const seconds of [90, 180, 249]) expect(await client.call("GET", "/me", seconds)).toBe("kim");
     expect(await client.call("GET", "/me", 250)).toBe("nobody");
   });
 
-  it("SE is one whose data an older release wrote in another shape", async () => {
+  it("SE has a session whose data an older release wrote in another shape", async () => {
     logWith({ level: "debug" });
     await client.call("POST", "/start/kim");
     const entry = client.store.entries.get(client.digest) as SessionEntry;
@@ -231,7 +231,7 @@ describe("nobody's", () => {
   });
 });
 
-it("SE-12 the API document has its scheme, and which routes need it", () => {
+it("SE-12 the API document has the scheme of sessions, and the routes that need it", () => {
   const { app, sessions } = client;
   const document = JSON.parse(JSON.stringify(Openapi.document(app.app.routes))) as {
     readonly paths: {

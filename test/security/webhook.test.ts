@@ -1,4 +1,4 @@
-/** Requests that another service signs: Standard Webhooks, GitHub and Stripe. */
+/** Requests that another service signs (webhooks): Standard Webhooks, GitHub and Stripe. */
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import * as v from "valibot";
@@ -42,9 +42,9 @@ function receiving(options: WebhookOptions) {
 const later = (ms: number): Date => new Date(now.getTime() + ms);
 const hmac = (key: string | Buffer, content: string) => createHmac("sha256", key).update(content).digest();
 
-describe("what a sender signed", () => {
+describe("a signed webhook", () => {
   // The example of the specification: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
-  it("is read by Standard Webhooks' own vector", async () => {
+  it("is accepted with the example of Standard Webhooks", async () => {
     const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     const ask = receiving({ scheme: "standard", secrets: [secret] });
     const sent = {
@@ -57,12 +57,12 @@ describe("what a sender signed", () => {
       now: new Date(1_614_265_330_000),
     };
     const [status, answered] = await ask(sent);
-    // It is verified, and then no body of this shape.
+    // It is verified, and its body then does not fit the shape.
     expect([status, answered]).toEqual([400, expect.stringContaining('"at":"body.type"')]);
   });
 
   // GitHub's: https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries#testing-the-webhook-payload-validation
-  it("is what GitHub's own vector signs", async () => {
+  it("is accepted with the example of GitHub", async () => {
     const secrets = ["It's a Secret to Everybody"];
     const { "x-hub-signature-256": signed } = await Webhook.sign("Hello, World!", { scheme: "github", secrets });
     expect(signed).toBe("sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17");
@@ -84,7 +84,7 @@ describe("what a sender signed", () => {
       `${seconds}.${body}`,
       (mac: Buffer) => ({ "stripe-signature": `t=${seconds},v1=${mac.toString("hex")}` }),
     ],
-  ] as const)("is read as %s signs it, of what Node computes", async (scheme, content, headersOf) => {
+  ] as const)("is accepted when Node signs it as %s does", async (scheme, content, headersOf) => {
     const secret = secretOf[scheme];
     const key = scheme === "standard" ? Buffer.from(secret.slice(6), "base64") : secret;
     const headers = headersOf(hmac(key, content));
@@ -92,7 +92,7 @@ describe("what a sender signed", () => {
     expect(await Webhook.sign(body, { scheme, secrets: [secret], id: "msg_1", now })).toMatchObject(headers);
   });
 
-  it.each(["standard", "github", "stripe"] as const)("is read whatever the body is: %s", async (scheme) => {
+  it.each(["standard", "github", "stripe"] as const)("may have any body: %s", async (scheme) => {
     const signing = { scheme, secrets: [secretOf[scheme]] };
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: codePoint }), async (type) => {
@@ -105,7 +105,7 @@ describe("what a sender signed", () => {
     );
   });
 
-  it("is read with the old secret while the sender changes to the new one", async () => {
+  it("is accepted with the old secret while the sender changes to the new one", async () => {
     const both = [whsec, older];
     for (const secrets of [[whsec], [older], [older, whsec]]) {
       const headers = await Webhook.sign(body, { scheme: "standard", secrets, now });
@@ -115,7 +115,7 @@ describe("what a sender signed", () => {
     expect(await receiving({ scheme: "stripe", secrets: [`${text}2`] })({ headers: signed })).toEqual([200, "paid"]);
   });
 
-  it("is a 415 of another type, and a 400 of another shape", async () => {
+  it("with another content type is a 415, and with another shape a 400", async () => {
     const ask = receiving({ scheme: "github", secrets: [text] });
     const headers = await Webhook.sign("[]", { scheme: "github", secrets: [text] });
     expect((await ask({ headers: { ...headers, "content-type": "text/plain" }, body: "[]" }))[0]).toBe(415);
@@ -123,7 +123,7 @@ describe("what a sender signed", () => {
   });
 });
 
-/** Headers that are refused, made of good ones. */
+/** Headers that are refused, made from valid ones. */
 type Change = (headers: { readonly [name: string]: string }) => { readonly [name: string]: string };
 const headerOf = { standard: "webhook-signature", github: "x-hub-signature-256", stripe: "stripe-signature" } as const;
 
@@ -191,7 +191,7 @@ const changes: readonly (readonly [name: string, scheme: keyof typeof headerOf, 
   ],
 ];
 
-describe("what nobody signed is refused, with the reason in the log alone", () => {
+describe("a webhook without a valid signature is refused, with the reason only in the log", () => {
   it.each(changes)("%s", async (_, scheme, reason, change) => {
     const signing = { scheme, secrets: [secretOf[scheme]] };
     const headers = change(await Webhook.sign(body, { ...signing, now }));
@@ -199,7 +199,7 @@ describe("what nobody signed is refused, with the reason in the log alone", () =
     expect(messages("warn")).toEqual([`POST /: not_verified: ${reason}`]);
   });
 
-  it.each(["standard", "stripe"] as const)("a time too far from the clock: %s", async (scheme) => {
+  it.each(["standard", "stripe"] as const)("with a time too far from the clock: %s", async (scheme) => {
     const signing = { scheme, secrets: [secretOf[scheme]] };
     const headers = await Webhook.sign(body, { ...signing, now });
     const statuses = [];
@@ -212,8 +212,8 @@ describe("what nobody signed is refused, with the reason in the log alone", () =
   });
 });
 
-describe("what came before", () => {
-  it.each(["standard", "stripe"] as const)("is refused, and a new attempt is not: %s", async (scheme) => {
+describe("a webhook that is received again", () => {
+  it.each(["standard", "stripe"] as const)("is refused, and a new attempt of its sender is not: %s", async (scheme) => {
     const signing = { scheme, secrets: [secretOf[scheme]] };
     const ask = receiving(signing);
     const headers = await Webhook.sign(body, { ...signing, id: "msg_1", now });
@@ -225,7 +225,7 @@ describe("what came before", () => {
     expect(messages("warn")[0]).toBe("POST /: not_verified: it was received before");
   });
 
-  it("is the same whichever of its signatures is left out", async () => {
+  it("is recognized with any of its signatures left out", async () => {
     const secrets = [whsec, older];
     const ask = receiving({ scheme: "standard", secrets });
     const headers = await Webhook.sign(body, { scheme: "standard", secrets, now });
@@ -234,7 +234,7 @@ describe("what came before", () => {
     expect((await ask({ headers: { ...headers, "webhook-signature": second } }))[0]).toBe(403);
   });
 
-  it("is the same for a process that has no newer secret yet, or no older one any more", async () => {
+  it("is recognized by a process that does not have the newer secret yet, or no longer the older one", async () => {
     const seen = Rate.memory();
     const having = (...secrets: string[]) => receiving({ scheme: "standard", secrets, seen });
     const [before, between, after] = [having(older), having(whsec, older), having(whsec)];
@@ -249,7 +249,7 @@ describe("what came before", () => {
     }
   });
 
-  it("is taken from GitHub, unless a store is given", async () => {
+  it("is accepted from GitHub, unless a store is given", async () => {
     const signing = { scheme: "github", secrets: [text] } as const;
     const headers = await Webhook.sign(body, signing);
     const [ask, once] = [receiving(signing), receiving({ ...signing, seen: Rate.memory() })];
@@ -257,7 +257,7 @@ describe("what came before", () => {
     expect([(await once({ headers }))[0], (await once({ headers }))[0]]).toEqual([200, 403]);
   });
 
-  it("is a 500 where the store says nothing, or raises", async () => {
+  it("is a 500 when the store returns nothing, or throws", async () => {
     const broken = (take: () => unknown) => ({ take }) as unknown as RateStore;
     for (const take of [
       () => undefined,
@@ -272,8 +272,8 @@ describe("what came before", () => {
   });
 });
 
-describe("what came before, and comes again with a slow body", () => {
-  it("is refused where the store has forgotten the first one", async () => {
+describe("a webhook that is received again with a slow body", () => {
+  it("is refused when the store has forgotten the first one", async () => {
     vi.useFakeTimers({ toFake: ["Date", "performance"], now });
     onTestFinished(() => void vi.useRealTimers());
     const memory = Rate.memory();
@@ -314,7 +314,7 @@ describe("what came before, and comes again with a slow body", () => {
   });
 });
 
-describe("a webhook's declaration", () => {
+describe("the options of a webhook", () => {
   it.each([
     [
       { scheme: "standard", secrets: ["whsec_c2hvcnQ="] },
