@@ -1,4 +1,4 @@
-/** A bound on the event loop's delay: connections are accepted before the requests of one turn are answered. */
+/** With `maxEventLoopDelayMs`, connections are accepted before the requests of one turn are answered. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -8,7 +8,7 @@ import { start } from "../../support/node-server.ts";
 
 const inText = { returns: Returns.text };
 
-/** Sends a request on a connection of its own, which it ends after so many answers. Resolves with all that comes back. */
+/** Sends a request on a new connection, which it ends after this number of answers. Resolves with all received bytes. */
 function sent(port: number, request: string, answers = Number.POSITIVE_INFINITY): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(request));
@@ -21,12 +21,12 @@ function sent(port: number, request: string, answers = Number.POSITIVE_INFINITY)
   });
 }
 
-/** Of all answers that came back. */
+/** Of all answers that arrived. */
 function statusesOf(text: string): readonly number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 }
 
-it("answers the first request once every connection that waits is accepted", async () => {
+it("answers the first request after every waiting connection is accepted", async () => {
   let accepted = 0;
   const count = (): void => void accepted++;
   subscribe("net.server.socket", count);
@@ -62,7 +62,7 @@ const handshake =
   "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 const first = "GET /ok HTTP/1.1\r\nHost: a\r\n\r\n";
 
-describe("answers a fresh connection as a server without the bound does", () => {
+describe("answers a new connection as a server without the limit does", () => {
   const routes = [
     get(Path.of("ok"), inText, () => "ok"),
     post(Path.of("ok"), inText, () => "posted"),
@@ -87,7 +87,7 @@ describe("answers a fresh connection as a server without the bound does", () => 
       [200, 200],
     ],
     ["more than it wants", `GET /ok HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${first}`, [200]],
-  ])("behind a request: %s", async (_what, bytes, statuses) => {
+  ])("after a request: %s", async (_what, bytes, statuses) => {
     for (const options of [{}, { maxEventLoopDelayMs: 10_000 }]) {
       const { port } = await start(routes, options);
       expect(statusesOf(await sent(port, bytes, statuses.length))).toEqual(statuses);
@@ -95,7 +95,7 @@ describe("answers a fresh connection as a server without the bound does", () => 
   });
 });
 
-/** How many turns two requests wait, with what each turn does. */
+/** The number of turns that two requests wait, and what each turn does. */
 async function turnsHeld(arrivals: Arrivals, each: () => void): Promise<number> {
   arrivals.accepted();
   const passed = vi.fn();
@@ -112,7 +112,7 @@ async function turnsHeld(arrivals: Arrivals, each: () => void): Promise<number> 
   return turns;
 }
 
-it("holds requests while each turn accepts a connection, and not for ever: again and again", async () => {
+it("holds requests while each turn accepts a connection, but not for ever, each time", async () => {
   const arrivals = new Arrivals();
   expect(arrivals.wait()).toBe(undefined);
   for (let i = 0; i < 2; i++) {
@@ -123,7 +123,7 @@ it("holds requests while each turn accepts a connection, and not for ever: again
   }
 });
 
-it("answers what it holds where the server stops", async () => {
+it("answers the held requests when the server stops", async () => {
   const server = await start([get(Path.of("ok"), inText, () => "ok")], { maxEventLoopDelayMs: 10_000 });
   const arrived = vi.spyOn(Arrivals.prototype, "wait");
   onTestFinished(() => arrived.mockRestore());

@@ -1,5 +1,5 @@
 /**
- * What is pipelined behind a request whose framing is faulty (RFC 9112 §2.3, §6.1, §6.3, §7.1): it is never answered, on any
+ * Bytes that are pipelined after a request with invalid framing (RFC 9112 §2.3, §6.1, §6.3, §7.1) are never answered, on any
  * Node. The cases are those that parsers of HTTP/1.1 are tested with.
  */
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ const inChunks = (text: string): string => `${post}${chunked}\r\n${text}`;
 const version = (text: string): string => `GET /ok ${text}\r\nhost: h\r\n\r\n`;
 
 const rows: readonly (readonly [what: string, bytes: string, status: number])[] = [
-  // An HTTP/1.0 proxy may read another end of the body, so the connection is closed (§6.1).
+  // An HTTP/1.0 proxy may see another end of the body, so the connection is closed (§6.1).
   ["chunks of HTTP/1.0", `POST /size HTTP/1.0\r\nhost: h\r\n${chunked}\r\n${chunks}`, 200],
   [
     "chunks of HTTP/1.0 that asks to go on",
@@ -30,7 +30,7 @@ const rows: readonly (readonly [what: string, bytes: string, status: number])[] 
   ...["HTTP/1.10", "HTTP/01.1", "HTTP/1.", "HTTP/1,1", "HTTP /1.1", "HTTP/1.1 ", "HTTP/1.1\t", "ICE/1.0"].map(
     (text) => [`the version ${JSON.stringify(text)}`, version(text), 400] as const,
   ),
-  // Past 2^64 and 2^32, whose rest is the length of what comes.
+  // Lengths above 2^64 and 2^32, whose remainder is the length of the bytes that follow.
   ["a length of 2^64 + 5", sized("18446744073709551621"), 400],
   ["a length of 2^32 + 5", sized("4294967301"), 413],
   ...["5.0", "5e0", "5_0", "-0", '"5"', "5;", "\u000b5", "5\u00a0"].map(
@@ -49,8 +49,8 @@ const rows: readonly (readonly [what: string, bytes: string, status: number])[] 
   ["a CR before the next line", `GET /ok HTTP/1.1\r\nhost: h\r\n\rZGET /ok: HTTP/1.1\r\nhost: h\r\n\r\n`, 400],
 ];
 
-describe.each(nodes)("behind a faulty request, on %s", (node) => {
-  it("nothing is answered", async () => {
+describe.each(nodes)("after a request with invalid framing, on %s", (node) => {
+  it("no further request is answered", async () => {
     const server = await start(node, { app: "plain" });
     for (const [what, bytes, status] of rows) {
       const client = await server.client();

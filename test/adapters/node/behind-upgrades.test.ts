@@ -27,7 +27,7 @@ const offers: readonly Offer[] = [
   ["a WebSocket", "GET /ok", "ok", ["connection: upgrade", "upgrade: websocket"]],
   ["another protocol, by a POST without a body", "POST /ignores", "ignored", ["connection: upgrade", "upgrade: other"]],
 ];
-/** Its content looks like requests. */
+/** A body that looks like requests. */
 const upload = request("GET /ok").repeat(5000);
 const behind = request("POST /size", `content-length: ${upload.length}`) + upload + request("GET /ok");
 
@@ -42,7 +42,7 @@ const withBody: Offer = [
 const apps = ["plain", "opening"] as const;
 const cases = nodes.flatMap((node) => apps.map((app) => [node, app] as const));
 
-describe.each(cases)("behind an upgrade that is not taken, on %s, in an app that is %s", (node, app) => {
+describe.each(cases)("after an Upgrade that the server ignores, on %s, in an app that is %s", (node, app) => {
   it("every request is answered once, in order", async () => {
     const server = await startShared(node, { app });
     for (const [what, line, body, offer, content = ""] of node === "node-oldest" ? [...offers, withBody] : offers) {
@@ -59,11 +59,11 @@ describe.each(cases)("behind an upgrade that is not taken, on %s, in an app that
 // These Nodes read the body of such a request, and then drop the bytes that follow it in the same packet.
 const dropping = cases.filter(([node]) => node !== "node-oldest");
 
-describe.each(dropping)("behind an upgrade with a body that is not taken, on %s, in an app that is %s", (node, app) => {
-  it("no byte is read as a request: the connection ends with its response", async () => {
+describe.each(dropping)("after an ignored Upgrade with a body, on %s, in an app that is %s", (node, app) => {
+  it("no byte of it is read as a request, and the connection ends with its response", async () => {
     const server = await startShared(node, { app });
     const [what, line, body, offer, content = ""] = withBody;
-    // As much as a closing connection reads and drops.
+    // As many bytes as a closing connection reads and drops.
     const behind = request("POST /size", "content-length: 100000") + request("GET /ok").repeat(1000);
     for (const packets of [[content + behind], [content, behind], [content.slice(0, 2), content.slice(2) + behind]]) {
       const client = await server.client();
@@ -80,8 +80,8 @@ describe.each(dropping)("behind an upgrade with a body that is not taken, on %s,
   });
 });
 
-// Node 20 stops reading for a body that is longer than its buffer, and does not go on once it has handed the connection over.
-describe.each(nodes)("behind an upgrade that is not taken, and an unread body, on %s: a changed protocol", (node) => {
+// Node 20 stops reading at a body that is longer than its buffer, and does not continue after it has handed over the connection.
+describe.each(nodes)("after an ignored Upgrade and an unread body, on %s: a changed protocol", (node) => {
   const upload = request("POST /ignores", "content-length: 20000") + "x".repeat(20_000);
   const offer = ["connection: upgrade", "upgrade: h2c"];
 
@@ -96,7 +96,7 @@ describe.each(nodes)("behind an upgrade that is not taken, and an unread body, o
     expect(await client.frame()).toEqual({ first: 0x81, payload: "hi" });
   });
 
-  it("is read by what took it over", async () => {
+  it("is read by the handler of the takeover", async () => {
     const client = await (await startShared(node, { app: "opening" })).client();
     client.send(request("GET /ok", ...offer) + upload + request("GET /taken", "connection: upgrade", "upgrade: echo"));
     for (const status of [200, 200, 101]) expect((await client.answer()).status).toBe(status);

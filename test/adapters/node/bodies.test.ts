@@ -1,4 +1,4 @@
-/** Bodies as they come over a socket (facts 8.2; rows SV-06, SV-10, SV-15, SV-16, WR-12, BD). */
+/** Bodies on a network socket (facts 8.2; rows SV-06, SV-10, SV-15, SV-16, WR-12, BD). */
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
 import { Dep, Path, Returns, body, get, json, post } from "usher-http";
@@ -29,7 +29,7 @@ const chunked = "transfer-encoding: chunked";
 const post1 = (path: string, ...headers: readonly string[]) => [`POST ${path} HTTP/1.1`, "host: h", ...headers, "", ""];
 
 describe("a body that is read", () => {
-  it("BD-01 by its length, however it is cut", async () => {
+  it("BD-01 has its Content-Length, however it is cut", async () => {
     const client = await clientOf(routes);
     client.send(...post1("/echo", "content-length: 7")).send("ab");
     for (const part of ["c", "de", "fg"]) {
@@ -39,7 +39,7 @@ describe("a body that is read", () => {
     expect((await client.ask("GET /ok").answer()).body).toBe("ok");
   });
 
-  it("BD-06, BD-07, WR-12 in chunks; extensions and trailers are no part of it, nor of the head", async () => {
+  it("BD-06, BD-07, WR-12 is chunked; extensions and trailers are not part of it, nor of the headers", async () => {
     const client = await clientOf(routes);
     client
       .send(...post1("/echo", chunked))
@@ -50,7 +50,7 @@ describe("a body that is read", () => {
     expect((await client.ask("POST /item", [], '{"name":"kim"}').answer()).body).toBe("kim");
   });
 
-  it("late, behind which another's has not come whole and ends early", async () => {
+  it("that arrives late, followed by another body that is incomplete and ends early", async () => {
     const { passed, open } = gate();
     const asked = gate();
     const after = (path: string, before: () => Promise<void>) => {
@@ -70,7 +70,7 @@ describe("a body that is read", () => {
     expect(await client.answer()).toMatchObject({ status: 400, body: unreadable });
   });
 
-  it("pipelined, each its own", async () => {
+  it("that is pipelined belongs to its own request", async () => {
     const client = await clientOf(routes);
     client
       .ask("POST /echo", [], "one")
@@ -97,7 +97,7 @@ describe("a body that is too long", () => {
     }
   });
 
-  it("SV-06 in chunks is a 413 as soon as it is too long, though it never ends", async () => {
+  it("SV-06 that is chunked is a 413 as soon as it is too long, though it never ends", async () => {
     const client = await clientOf(routes, { maxBody: 32 });
     client.send(...post1("/size", chunked)).send("20", "x".repeat(32), "1", "y", "");
     const answered = await client.answer();
@@ -110,14 +110,14 @@ describe("a body that is too long", () => {
     ["its length, and 64 KiB are left of it", ["content-length: 65536"], "x".repeat(65_536)],
     ["chunks", [chunked], `21\r\n${"x".repeat(33)}\r\n0\r\n\r\n`],
     ["chunks, and 64 KiB are left of it", [chunked], `10020\r\n${"x".repeat(65_568)}\r\n0\r\n\r\n`],
-  ])("SV-06 by %s is a 413, and the connection is kept", async (_how, framing, body) => {
+  ])("SV-06 with %s is a 413, and the connection is kept", async (_how, framing, body) => {
     const client = await clientOf(routes, { maxBody: 32 });
     const answered = await client.send(...post1("/size", ...framing).slice(0, -1), body).answer();
     expect([answered.status, answered.body, header(answered, "connection")]).toEqual([413, tooLarge, undefined]);
     expect((await client.ask("POST /size", [], "short").answer()).body).toBe("5");
   });
 
-  it("SV-06 in chunks of which the rest comes later is answered as soon as it has", async () => {
+  it("SV-06 that is chunked and arrives late is answered as soon as it is too long", async () => {
     holdClock();
     const { port } = await start(routes, { maxBody: 32 });
     const client = await RawClient.to(port);
@@ -128,7 +128,7 @@ describe("a body that is too long", () => {
     expect((await client.ask("POST /size", [], "short").answer()).body).toBe("5");
   });
 
-  it("SV-06 up to the limit is read", async () => {
+  it("SV-06 with exactly the limit is read", async () => {
     const client = await clientOf(routes, { maxBody: 32 });
     expect((await client.ask("POST /size", [], "x".repeat(32)).answer()).body).toBe("32");
     expect(
@@ -142,7 +142,7 @@ describe("a body that is too long", () => {
   });
 });
 
-describe("a body that does not come: in time", () => {
+describe("a body that does not arrive: in time", () => {
   const slow = { bodyTimeoutMs: 200, minBodyRate: 1_000_000 };
 
   it("SV-10 is 400 unreadable, and closed, wherever it stops", async () => {
@@ -167,7 +167,7 @@ describe("a body that does not come: in time", () => {
     expect(new Set(messages("warn"))).toEqual(new Set(["POST /size: unreadable: the body stopped arriving"]));
   });
 
-  it("SV-10 a byte a second is 400 after 20 s, and closed", async () => {
+  it("SV-10 of one byte a second is 400 after 20 s, and closed", async () => {
     holdClock();
     const { port } = await start(routes);
     const client = await RawClient.to(port);
@@ -187,7 +187,7 @@ describe("a body that does not come: in time", () => {
     await client.closed();
   });
 
-  it("SV-10 at the rate it must have is read, though it takes minutes", async () => {
+  it("SV-10 at the minimum rate is read, though it takes minutes", async () => {
     holdClock();
     const { port } = await start(routes);
     const client = await RawClient.to(port);
@@ -200,7 +200,7 @@ describe("a body that does not come: in time", () => {
     expect((await client.answer()).body).toBe("50000");
   });
 
-  it("that came fast and then stands still is 400 after 20 s, however much of it came", async () => {
+  it("that was fast and then stops is 400 after 20 s, however many bytes arrived", async () => {
     holdClock();
     const { port } = await start(routes);
     const client = await RawClient.to(port);
@@ -221,8 +221,8 @@ describe("a body that does not come: in time", () => {
   });
 });
 
-describe("a body that does not come: whole", () => {
-  it("BD-27, BD-28 cut short is a 400, and the handler never runs", async () => {
+describe("a body that does not arrive: completely", () => {
+  it("BD-27, BD-28 that is cut off is a 400, and the handler never runs", async () => {
     let ran = false;
     const counted = post(Path.of("counted"), { inputs: { body }, returns: Returns.text }, () => ((ran = true), ""));
     for (const [headers, sent] of [
@@ -238,7 +238,7 @@ describe("a body that does not come: whole", () => {
     expect(ran).toBe(false);
   });
 
-  it("BD-25 whose framing is broken is a 400, and closed", async () => {
+  it("BD-25 with invalid framing is a 400, and closed", async () => {
     for (const sent of ["zz\r\n", "3\r\nabcdef\r\n", "3\r\nabc0\r\n", "-1\r\n"]) {
       const client = await clientOf(routes);
       expect(
@@ -253,7 +253,7 @@ describe("a body that does not come: whole", () => {
     }
   });
 
-  it("BD-25 whose framing breaks holds nothing any more", async () => {
+  it("BD-25 with invalid framing holds no memory afterwards", async () => {
     const server = await start(routes, { bodyBudget: 10 });
     const client = await RawClient.to(server.port);
     client.send(...post1("/size", chunked)).send("8", "12345678", "zz", "");
@@ -262,12 +262,12 @@ describe("a body that does not come: whole", () => {
     expect((await other.ask("POST /size", [], "1234567890").answer()).body).toBe("10");
   });
 
-  it("of a client that vanishes mid-body: nothing is held, and others are answered", async () => {
+  it("of a client that disconnects in the middle holds no memory, and others are answered", async () => {
     const server = await start(routes, { bodyBudget: 10 });
     const leaver = await RawClient.to(server.port);
     leaver.send(...post1("/size", "content-length: 10")).send("12345678");
     const other = await RawClient.to(server.port);
-    // The bytes are held: there is no room for as many.
+    // The bytes are held: there is no space for as many.
     await eventually(async () =>
       expect((await (await RawClient.to(server.port)).ask("POST /size", [], "123").answer()).status).toBe(503),
     );
@@ -281,7 +281,7 @@ describe("a body that does not come: whole", () => {
 });
 
 describe("bodyBudget over sockets", () => {
-  it("SV-15, SV-16 counts what arrived, not what was announced, and asks to come again", async () => {
+  it("SV-15, SV-16 counts the bytes that arrived, not Content-Length, and answers with Retry-After", async () => {
     const holding = gate();
     const letGo = gate();
     const held = post(

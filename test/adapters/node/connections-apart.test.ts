@@ -1,4 +1,4 @@
-/** What one connection does to another, which is nothing. Deno gives the parser of a refused connection to the next one. */
+/** One connection never affects another one. Deno gives the parser of a refused connection to the next one. */
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { makeCertificate } from "../../support/certificates.ts";
@@ -13,7 +13,7 @@ const held = "GET /held HTTP/1.1\r\nhost: h\r\n\r\n";
 const tooLong = `GET /hello HTTP/1.1\r\nhost: h\r\nx: ${"x".repeat(3000)}`;
 const noChunk = "POST /size HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n";
 
-/** What is refused. Behind an answer that waits, the connection goes on until that is written. */
+/** Requests that are refused. After a pending answer, the connection stays open until that answer is written. */
 const refused: { readonly [what: string]: string } = {
   "no request": "no request\r\n\r\n",
   "no request, behind another": `${held}no request\r\n\r\n`,
@@ -24,17 +24,17 @@ const refused: { readonly [what: string]: string } = {
 };
 const unended = `${held}GET /hello HTTP/1.1\r\nho`;
 
-/** By then the server has read what other connections sent before. */
+/** By then the server has read the bytes that other connections sent before. */
 async function turns(clock: RawClient): Promise<void> {
   for (let i = 0; i < 5; i++) expect((await clock.ask("GET /hello").answer()).body).toBe("hi");
 }
 
-/** Waits until a head that begins now has taken too long, as has one that began before. */
+/** Waits until a head that begins now, and one that began before, has exceeded its time limit. */
 async function headTimesOut(client: RawClient): Promise<void> {
   expect((await client.send("GET /hello HTTP/1.1\r\nho").answer()).status).toBe(408);
 }
 
-/** Whose requests some clients are answered, while a connection that was refused sends one of its own. */
+/** A server that answers some clients, while a connection that was refused sends one of its own requests. */
 async function targetsBeside(server: SpawnedServer, text: string, isRefused?: () => Promise<void>): Promise<unknown> {
   const clock = await server.client();
   await turns(clock);
@@ -55,72 +55,80 @@ async function targetsBeside(server: SpawnedServer, text: string, isRefused?: ()
 }
 const own = [0, 1, 2].map((i) => expect.objectContaining({ target: `/own/${i}` }) as unknown);
 
-describe.each(starts)("%s: what follows a refusal reaches no other client", { timeout: 300_000 }, (runtime, start) => {
-  const startShared = shared(start);
+describe.each(starts)(
+  "%s: bytes after a refused request reach no other client",
+  { timeout: 300_000 },
+  (runtime, start) => {
+    const startShared = shared(start);
 
-  it.each(Object.entries(refused))("%s", async (_what, text) => {
-    expect(await targetsBeside(await startShared({ maxHeaderBytes: 2000 }), text)).toEqual(own);
-  });
-
-  // On Bun this time would be that of the other clients too, until they ask.
-  it.skipIf(runtime === "bun")("a head that does not end, behind another", async () => {
-    const server = await start({ headTimeoutMs: 300 });
-    const isRefused = async () => headTimesOut(await server.client());
-    expect(await targetsBeside(server, unended, isRefused)).toEqual(own);
-  });
-});
-
-// Bun does not tell a connection without a byte from half a head, and answers 408.
-const others = starts.filter(([runtime]) => runtime !== "bun");
-describe.each(others)("%s: the time of a head is from its first byte", { timeout: 300_000 }, (_runtime, start) => {
-  const startShared = shared(start);
-  const connectedBefore = async (): Promise<readonly [SpawnedServer, RawClient]> => {
-    const server = await startShared({ headTimeoutMs: 200 });
-    const [client, late] = [await server.client(), await server.client()];
-    await headTimesOut(late);
-    await turns(await server.client());
-    return [server, client];
-  };
-
-  it("a client may connect long before it asks", async () => {
-    const [server, client] = await connectedBefore();
-    const next = await server.client();
-    for (const asking of [client, next, client]) expect((await asking.ask("GET /hello").answer()).body).toBe("hi");
-  });
-
-  it("what it sends reaches no client that connects after that", async () => {
-    const [server, client] = await connectedBefore();
-    const next = await server.client();
-    client.ask("GET /of/another");
-    expect((await client.answer()).body).toContain('"/of/another"');
-    expect((await next.ask("GET /own").answer()).body).toContain('"/own"');
-  });
-
-  it("and half a head is a 408 then", async () => {
-    const [, client] = await connectedBefore();
-    await headTimesOut(client);
-    expect(await client.rest()).toBe("");
-  });
-
-  it("a client that ends its side without a word is closed, and the server goes on", async () => {
-    const server = await start();
-    const client = await server.client();
-    expect(await client.halfClose().rest()).toBe("");
-    expect(await server.asks("GET /hello")).toBe("hi");
-  });
-
-  it("over TLS too", async () => {
-    const { cert, key } = makeCertificate({ name: "localhost", hosts: ["127.0.0.1"] });
-    // A handshake has this time too.
-    await atSomeSpeed(async (factor) => {
-      const { port } = await start({ headTimeoutMs: 200 * factor, tls: { cert, key } });
-      const options = { ca: cert, ALPNProtocols: ["http/1.1"] };
-      const [client, late] = [await secureSocket(port, options), await secureSocket(port, options)];
-      late.write("GET /hello HTTP/1.1\r\nho");
-      expect(await untilEnd(late)).toMatch(/^HTTP\/1.1 408 /);
-      client.write("GET /hello HTTP/1.1\r\nhost: h\r\n\r\n");
-      const [part] = (await once(client, "data")) as [Buffer];
-      expect(String(part)).toMatch(/^HTTP\/1.1 200 /);
+    it.each(Object.entries(refused))("%s", async (_what, text) => {
+      expect(await targetsBeside(await startShared({ maxHeaderBytes: 2000 }), text)).toEqual(own);
     });
-  });
-});
+
+    // On Bun this time limit would also expire for the other clients, until they send a request.
+    it.skipIf(runtime === "bun")("a head that does not end, behind another", async () => {
+      const server = await start({ headTimeoutMs: 300 });
+      const isRefused = async () => headTimesOut(await server.client());
+      expect(await targetsBeside(server, unended, isRefused)).toEqual(own);
+    });
+  },
+);
+
+// Bun cannot tell a connection without a byte from half a head, and answers 408.
+const others = starts.filter(([runtime]) => runtime !== "bun");
+describe.each(others)(
+  "%s: the time limit of a head starts at its first byte",
+  { timeout: 300_000 },
+  (_runtime, start) => {
+    const startShared = shared(start);
+    const connectedBefore = async (): Promise<readonly [SpawnedServer, RawClient]> => {
+      const server = await startShared({ headTimeoutMs: 200 });
+      const [client, late] = [await server.client(), await server.client()];
+      await headTimesOut(late);
+      await turns(await server.client());
+      return [server, client];
+    };
+
+    it("a client may connect long before its request", async () => {
+      const [server, client] = await connectedBefore();
+      const next = await server.client();
+      for (const asking of [client, next, client]) expect((await asking.ask("GET /hello").answer()).body).toBe("hi");
+    });
+
+    it("its bytes reach no client that connects later", async () => {
+      const [server, client] = await connectedBefore();
+      const next = await server.client();
+      client.ask("GET /of/another");
+      expect((await client.answer()).body).toContain('"/of/another"');
+      expect((await next.ask("GET /own").answer()).body).toContain('"/own"');
+    });
+
+    it("half a head is a 408 then", async () => {
+      const [, client] = await connectedBefore();
+      await headTimesOut(client);
+      expect(await client.rest()).toBe("");
+    });
+
+    it("a client that ends its side without a byte is closed, and the server continues", async () => {
+      const server = await start();
+      const client = await server.client();
+      expect(await client.halfClose().rest()).toBe("");
+      expect(await server.asks("GET /hello")).toBe("hi");
+    });
+
+    it("also over TLS", async () => {
+      const { cert, key } = makeCertificate({ name: "localhost", hosts: ["127.0.0.1"] });
+      // A handshake has this time limit too.
+      await atSomeSpeed(async (factor) => {
+        const { port } = await start({ headTimeoutMs: 200 * factor, tls: { cert, key } });
+        const options = { ca: cert, ALPNProtocols: ["http/1.1"] };
+        const [client, late] = [await secureSocket(port, options), await secureSocket(port, options)];
+        late.write("GET /hello HTTP/1.1\r\nho");
+        expect(await untilEnd(late)).toMatch(/^HTTP\/1.1 408 /);
+        client.write("GET /hello HTTP/1.1\r\nhost: h\r\n\r\n");
+        const [part] = (await once(client, "data")) as [Buffer];
+        expect(String(part)).toMatch(/^HTTP\/1.1 200 /);
+      });
+    });
+  },
+);

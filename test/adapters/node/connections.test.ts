@@ -1,4 +1,4 @@
-/** One connection, many requests, as the bytes go (facts 4.4, 8.3; rows AN-09, AN-18, AN-19, RT-36, WR). */
+/** One connection with many requests, byte by byte (facts 4.4, 8.3; rows AN-09, AN-18, AN-19, RT-36, WR). */
 import { describe, expect, it } from "vitest";
 import { Answer, Codec, Cookie, Path, Returns, get, param, post, setCookie } from "usher-http";
 import { sockets } from "../../support/memory.ts";
@@ -26,7 +26,7 @@ const close = get(Path.of("close"), { returns: Returns.response }, () => Answer.
 const routes = [hello, later, framed, empty, close, post(Path.of("post"), { returns: Returns.text }, () => "posted")];
 
 describe("a kept connection: pipelining", () => {
-  it("WR-13 answers one request after the other, and says nothing of it", async () => {
+  it("WR-13 answers one request after the other, without a Connection header", async () => {
     const client = await clientOf(routes);
     for (const who of ["kim", "lee"]) {
       const answered = await client.ask(`GET /hello/${who}`).answer();
@@ -40,7 +40,7 @@ describe("a kept connection: pipelining", () => {
     }
   });
 
-  it("WR-01 answers pipelined requests in order, those that wait among them, and closes when asked", async () => {
+  it("WR-01 answers pipelined requests in order, also asynchronous ones, and closes when the client asks for it", async () => {
     const first = gate();
     const slow = get(Path.of("slow"), { returns: Returns.text }, async () => (await first.passed, "slow"));
     const client = await clientOf([...routes, slow]);
@@ -61,7 +61,7 @@ describe("a kept connection: pipelining", () => {
   it.each([
     ["whole", "x".repeat(10 * 65_536)],
     ["that fails", undefined],
-  ])("WR-01 a stream, %s, waits for its turn as another does", async (_how, whole) => {
+  ])("WR-01 a stream, %s, waits for its turn like any answer", async (_how, whole) => {
     const first = gate();
     const slow = get(Path.of("slow"), { returns: Returns.text }, async () => (await first.passed, "slow"));
     async function* parts() {
@@ -85,7 +85,7 @@ describe("a kept connection: pipelining", () => {
 });
 
 describe("a kept connection: after other answers", () => {
-  it("AN-09 outlives what the framework stopped: a 500 is framed once, and the next request answered", async () => {
+  it("AN-09 stays open after a refused header: a 500 is framed once, and the next request is answered", async () => {
     const client = await clientOf(routes);
     const stopped = await client.ask("GET /framed").answer();
     expect([stopped.status, stopped.body, header(stopped, "content-length")]).toEqual([500, internal, "83"]);
@@ -103,14 +103,14 @@ describe("a kept connection: after other answers", () => {
     ["WR-16", "POST /hello/kim", 405, notAllowed],
     ["RT-39", "OPTIONS *", 204, ""],
     ["RT-39", "OPTIONS /hello/kim", 204, ""],
-  ])("%s outlives %s", async (_id, line, status, body) => {
+  ])("%s stays open after %s", async (_id, line, status, body) => {
     const client = await clientOf(routes);
     const answered = await client.ask(line).answer();
     expect([answered.status, answered.body, header(answered, "connection")]).toEqual([status, body, undefined]);
     expect((await client.ask("GET /hello/kim").answer()).body).toBe("hi kim");
   });
 
-  it("a 204 has no length and a HEAD has the GET's; neither has a body that a next answer could be taken for", async () => {
+  it("a 204 has no length and a HEAD has the length of the GET; neither has a body that could be taken for the next answer", async () => {
     const client = await clientOf(routes);
     expect(header(await client.ask("GET /empty").answer(), "content-length")).toBeUndefined();
     expect(header(await client.ask("HEAD /hello/kim").answer({ toHead: true }), "content-length")).toBe("6");
@@ -118,7 +118,7 @@ describe("a kept connection: after other answers", () => {
     expect((await client.ask("GET /hello/kim").answer()).body).toBe("hi kim");
   });
 
-  it("an upgrade that nobody takes is a request like any other", async () => {
+  it("an Upgrade that no route accepts is an ordinary request", async () => {
     const client = await clientOf(routes);
     const upgrade = [
       "connection: upgrade",
@@ -129,7 +129,7 @@ describe("a kept connection: after other answers", () => {
     expect((await client.ask("GET /hello/kim", upgrade).answer()).status).toBe(200);
   });
 
-  it("an upgrade that nobody takes, behind an answer that waits, is a request once", async () => {
+  it("an Upgrade that no route accepts, after a pending answer, is one request", async () => {
     const [asked, letGo] = [gate(), gate()];
     const seen: string[] = [];
     const inputs = { name: param(name) };
@@ -141,7 +141,7 @@ describe("a kept connection: after other answers", () => {
       }
       return name;
     });
-    // A server without a route that may take connections over is handed none.
+    // A server without a route that takes connections over gets none from Node.
     const client = await clientOf([named, framed]);
     client.ask("GET /named/first").ask("GET /named/upgrades", ["connection: upgrade", "upgrade: h2c"]);
     await asked.passed;
@@ -153,8 +153,8 @@ describe("a kept connection: after other answers", () => {
   });
 });
 
-describe("the head", () => {
-  it("AN-18 has its names in lower case and in a set order", async () => {
+describe("the head of a response", () => {
+  it("AN-18 has its header names in lower case and in a fixed order", async () => {
     const both = get(Path.of("both"), { inputs: { setCookie }, returns: Returns.response }, ({ setCookie }) => {
       setCookie(Cookie.make(Cookie.named("a", Codec.int), 1));
       setCookie(Cookie.make(Cookie.named("b", Codec.int), 2));
@@ -187,12 +187,12 @@ describe("the head", () => {
     [404, "Not Found"],
     [299, ""],
     [503, "Service Unavailable"],
-  ])("has RFC 9110's phrase: %i %s", async (status, phrase) => {
+  ])("has the reason phrase of RFC 9110: %i %s", async (status, phrase) => {
     const client = await clientOf([get(Path.root, { returns: Returns.response }, () => Answer.make("", { status }))]);
     expect(await client.ask("GET /").answer()).toMatchObject({ status, phrase });
   });
 
-  it("CK-06 a request with no Host at all is taken for a safe one", async () => {
+  it("CK-06 a request without Host is treated as secure", async () => {
     const sets = get(
       Path.root,
       { inputs: { setCookie }, returns: Returns.text },
@@ -204,22 +204,22 @@ describe("the head", () => {
   });
 });
 
-describe("a connection that ends", () => {
-  it("AN-19 after an answer that closes, said once", async () => {
+describe("a connection that is closed", () => {
+  it("AN-19 after an answer that closes has one Connection: close", async () => {
     const client = await clientOf(routes);
     const answered = await client.ask("GET /close").ask("GET /hello/kim").answer();
     expect([answered.body, header(answered, "connection")]).toEqual(["bye", "close"]);
     expect(await client.rest()).toBe("");
   });
 
-  it("WR-06 HTTP/1.0 is closed after its answer", async () => {
+  it("WR-06 by HTTP/1.0 is closed after its answer", async () => {
     const client = await clientOf(routes);
     const answered = await client.send("GET /hello/kim HTTP/1.0", "", "").answer();
     expect([answered.version, answered.body, header(answered, "connection")]).toEqual(["HTTP/1.1", "hi kim", "close"]);
     expect(await client.rest()).toBe("");
   });
 
-  it("WR-06 HTTP/1.0 is kept where it asks for that, and told so", async () => {
+  it("WR-06 by HTTP/1.0 is kept if the client asks for it, and the answer has Connection: keep-alive", async () => {
     const client = await clientOf(routes);
     const answered = await client.send("GET /hello/kim HTTP/1.0", "connection: keep-alive", "", "").answer();
     expect([answered.body, header(answered, "connection")]).toEqual(["hi kim", "keep-alive"]);
@@ -231,14 +231,14 @@ describe("a connection that ends", () => {
     ["it asks for the other, too", ["connection: keep-alive, close"], ""],
     ["in two lines", ["connection: keep-alive", "connection: Close"], ""],
     ["its body is in chunks", ["connection: keep-alive", "transfer-encoding: chunked"], "1\r\nx\r\n0\r\n\r\n"],
-  ])("WR-06 HTTP/1.0 that asks to be kept is closed where %s", async (_why, headers, body) => {
+  ])("WR-06 by HTTP/1.0 with keep-alive is closed when %s", async (_why, headers, body) => {
     const client = await clientOf(routes);
     const answered = await client.send("POST /post HTTP/1.0", ...headers, "", body).answer();
     expect([answered.body, header(answered, "connection")]).toEqual(["posted", "close"]);
     expect(await client.rest()).toBe("");
   });
 
-  it("of a client that leaves holds nothing: the server's connections are back to none", async () => {
+  it("by its client leaves nothing: the server has no connection any more", async () => {
     await eventually(() => expect(sockets()).toBe(0));
     const server = await start([
       ...routes,
@@ -256,8 +256,8 @@ describe("a connection that ends", () => {
   });
 });
 
-describe("one client's request is not another's", () => {
-  it("a handler that never answers stops nobody else, on no other connection", async () => {
+describe("requests of different clients", () => {
+  it("a handler that never answers blocks no other client or connection", async () => {
     const never = get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {}));
     const server = await start([...routes, never]);
     const stuck = await RawClient.to(server.port);
@@ -266,7 +266,7 @@ describe("one client's request is not another's", () => {
     for (let i = 0; i < 3; i++) expect((await other.ask("GET /later/kim").answer()).body).toBe("later kim");
   });
 
-  it("what is no request, behind one that waits, overtakes no answer", async () => {
+  it("an invalid request after a pending one does not overtake its answer", async () => {
     const asked = gate();
     const waits = gate();
     const slow = get(
@@ -284,7 +284,7 @@ describe("one client's request is not another's", () => {
     expect(await client.rest()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:[^\r\n]+\r\n)+\r\nslow(?:HTTP\/1\.1 400 |$)/);
   });
 
-  it("what is no request, behind a stream, is no part of it", async () => {
+  it("an invalid request after a stream is not part of it", async () => {
     const waits = gate();
     async function* parts() {
       yield Buffer.from("one");
@@ -304,7 +304,7 @@ describe("one client's request is not another's", () => {
     expect(await client.rest()).toMatch(/\r\n\r\n3\r\none\r\n(?:3\r\ntwo\r\n0\r\n\r\n|$)/);
   });
 
-  it("CONNECT is answered and closed, though the client keeps its side open; and stops no stop", async () => {
+  it("CONNECT is answered and closed, though the client keeps its side open; and it does not delay a stop", async () => {
     const server = await start(routes);
     const client = await RawClient.to(server.port);
     const answered = await client.send("CONNECT h:443 HTTP/1.1", "host: h:443", "", "").answer();

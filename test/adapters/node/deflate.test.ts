@@ -1,4 +1,4 @@
-/** `permessage-deflate` on Node (RFC 7692; rows WD): what is agreed on, what frames are, and what is bounded. */
+/** `permessage-deflate` on Node (RFC 7692; rows WD): negotiation, frames, and limits. */
 import { constants, deflateRawSync, inflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -79,14 +79,14 @@ describe("WD an offer", () => {
 });
 
 describe("WD any offer", () => {
-  it("WD-17 among very many is found in linear time", () => {
+  it("WD-17 among very many is parsed in linear time", () => {
     const bad = "permessage-deflate; server_max_window_bits=8,";
     expect(agreedDeflate([`${bad.repeat(20_000)}permessage-deflate`])).toBe(`${ours}12`);
     expect(agreedDeflate([`permessage-deflate${"; a".repeat(100_000)}`])).toBeUndefined();
     expect(agreedDeflate([`${"\t".repeat(100_000)};`, ",".repeat(100_000), '"'.repeat(100_000)])).toBeUndefined();
   });
 
-  it("WD-18 of any text raises nothing, and is agreed on by no more than was offered", () => {
+  it("WD-18 of any text never throws, and is accepted with no more than it offers", () => {
     const part = fc.constantFrom(
       "permessage-deflate",
       ";",
@@ -155,7 +155,7 @@ const opened = (route: Route, extensions: readonly string[] = [offer]) => framed
 const long = "hello ".repeat(1000);
 
 describe("WD a socket that compresses", () => {
-  it("WD-20 says what was agreed on", async () => {
+  it("WD-20 names the accepted parameters", async () => {
     const { head } = await opened(echoing(), [`${offer}; client_max_window_bits`]);
     expect(head).toContain(`sec-websocket-extensions: ${ours}12; client_max_window_bits=12`);
   });
@@ -165,7 +165,7 @@ describe("WD a socket that compresses", () => {
     ["WD-21 whose client offers nothing", echoing(), []],
     ["WD-21 whose client offers what cannot be accepted", echoing(), [`${offer}; server_max_window_bits=8`]],
     ["WD-21 whose client's offer is malformed", echoing(), [`${offer}; "`]],
-  ])("%s sends messages as they are", async (_id, route, extensions) => {
+  ])("%s sends messages uncompressed", async (_id, route, extensions) => {
     const { client, head } = await opened(route, extensions);
     expect(head.filter((line) => line.startsWith("sec-websocket-extensions"))).toEqual([]);
     client.send(frame(0x81, long));
@@ -175,7 +175,7 @@ describe("WD a socket that compresses", () => {
     expect([first, payload.readUInt16BE()]).toEqual([0x88, 1002]);
   });
 
-  it("WD-22 (Autobahn 12) sends long messages compressed, and short ones as they are, in their order", async () => {
+  it("WD-22 (Autobahn 12) sends long messages compressed, and short ones uncompressed, in their order", async () => {
     const { client } = await opened(echoing());
     const sent = [long, "short", "x".repeat(1023), "x".repeat(1024), "é".repeat(512), "", long, "end"];
     client.send(Buffer.concat(sent.map((text) => frame(0x81, text))));
@@ -213,7 +213,7 @@ describe("WD a socket that compresses", () => {
     "; server_max_window_bits=9",
     "; server_no_context_takeover; client_no_context_takeover",
     "; server_max_window_bits=15; client_max_window_bits=15",
-  ])("WD-24 (Autobahn 13) speaks with a client that offers %j", async (parameters) => {
+  ])("WD-24 (Autobahn 13) exchanges messages with a client that offers %j", async (parameters) => {
     const { client, head } = await opened(echoing(), [offer + parameters]);
     const agreed = head.find((line) => line.startsWith("sec-websocket-extensions")) ?? "";
     const bits = Number(/client_max_window_bits=(\d+)/.exec(agreed)?.[1] ?? 15);
@@ -269,14 +269,14 @@ describe("WD the frames of a compressed message", () => {
     expect(logged().join()).not.toContain("xxxxxx");
   });
 
-  it("WD-32 a message as long as it may be is read", async () => {
+  it("WD-32 a message of the maximum length is read", async () => {
     const { client } = await opened(echoing({ maxMessage: 10_000 }));
     client.send(frame(0xc1, deflated("x".repeat(10_000))));
     const [, payload] = await heard(client);
     expect(inflated(payload).toString()).toBe("x".repeat(10_000));
   });
 
-  it("WD-33 a final block ends no socket, and the next message is read", async () => {
+  it("WD-33 a final block does not end the socket, and the next message is read", async () => {
     const { client } = await opened(echoing());
     for (let i = 0; i < 3; i++) {
       client.send(frame(0xc1, Buffer.concat([deflateRawSync(`hello ${i}`), Buffer.from([0])])));
@@ -284,7 +284,7 @@ describe("WD the frames of a compressed message", () => {
     }
   });
 
-  it("WD-34 a client that goes in the middle of one is gone, and others are served", async () => {
+  it("WD-34 a client that disconnects inside a message is gone, and others are served", async () => {
     const route = echoing();
     const { server, client } = await opened(route);
     const whole = frame(0xc1, deflated(long));
@@ -299,7 +299,7 @@ describe("WD the frames of a compressed message", () => {
   });
 });
 
-it("WD-35 a round trip by ws, with any messages, is what was sent", async () => {
+it("WD-35 a round trip through ws gives the messages that were sent", async () => {
   const server = await start([echoing({ compression: { minBytes: 10 } })]);
   const client = new WebSocket(`ws://127.0.0.1:${server.port}/echo`, { perMessageDeflate: { threshold: 0 } });
   const got: string[] = [];
@@ -322,7 +322,7 @@ it("WD-35 a round trip by ws, with any messages, is what was sent", async () => 
   client.close();
 });
 
-it("WD-36 what was sent goes out before a close, and the close is answered", async () => {
+it("WD-36 sent messages leave before a close, and the close is answered", async () => {
   const route = get(
     Path.of("echo"),
     { returns: Returns.websocket(texts, { compression: true }) },
@@ -337,10 +337,10 @@ it("WD-36 what was sent goes out before a close, and the close is answered", asy
   expect([first, payload.readUInt16BE(), payload.subarray(2).toString()]).toEqual([0x88, 4001, "enough"]);
 });
 
-it("WD-37 a client that takes nothing holds its sender back, and is left after sendTimeoutMs", async () => {
+it("WD-37 a client that does not read blocks its sender, and is disconnected after sendTimeoutMs", async () => {
   let sends = 0;
   const ended = gate<string>();
-  // Random text, of which little is saved.
+  // Random text, which compresses little.
   const noise = Array.from({ length: 40_000 }, () => Math.random().toString(36).slice(2, 8)).join("");
   const route = get(
     Path.of("echo"),
@@ -363,11 +363,11 @@ it.each([
   [-1, "minBytes cannot be -1: it is a number of bytes"],
   [1.5, "minBytes cannot be 1.5: it is a number of bytes"],
   ["1", "minBytes cannot be 1: it is a number of bytes"],
-])("WD-38 compresses no message of at least %j bytes", (minBytes, sentence) => {
+])("WD-38 refuses %j bytes as the minimum length of a compressed message", (minBytes, sentence) => {
   expect(() => echoing({ compression: { minBytes: minBytes as number } })).toThrow(sentence);
 });
 
-it("WD-39 is no option of what is neither true nor an object", () => {
+it("WD-39 refuses an option that is neither true nor an object", () => {
   expect(() => echoing({ compression: 5 as never })).toThrow(
     "Returns.websocket: compression is a number, and not an object",
   );

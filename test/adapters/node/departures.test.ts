@@ -1,6 +1,6 @@
 /**
- * Clients that leave behind a body that nobody reads. Node reads nothing more of a socket while a body waits to be read, so
- * neither a FIN nor a RST is seen behind it.
+ * Clients that disconnect after a body that the handler does not read. Node reads nothing more of a socket while a body is unread,
+ * so it sees neither a FIN nor a RST after the body.
  */
 import { describe, expect, it, vi } from "vitest";
 import { Answer, App, Dep, Path, Returns, body, bodyStream, clientGone, get, post } from "usher-http";
@@ -12,7 +12,7 @@ import { serverOfTest } from "../../support/http-server.ts";
 import { gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 
-/** What is dropped of a body on a connection that is kept. */
+/** The bytes that are dropped of a body on a connection that is kept. */
 const most = 65_536;
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
@@ -40,11 +40,11 @@ const rows = framings.flatMap(([framing, sent]) =>
   departures.flatMap(([departure, leave]) => sizes.map((bytes) => [bytes, framing, departure, sent, leave] as const)),
 );
 
-// The sweep looks every 5 ms.
+// The sweep runs every 5 ms.
 const quick = { bodyTimeoutMs: 100, sendTimeoutMs: 600_000 };
 const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
 
-/** A route of which nobody reads the body, and what it notes. */
+/** A route that does not read the body, and what it records. */
 function waits() {
   const asked = gate();
   const gone = gate();
@@ -66,7 +66,7 @@ describe.each(rows)("a client that sends %i bytes %s, and %s", (bytes, _framing,
     came(await gone.then(() => true));
   };
 
-  it("is gone to the handler that waits for it and reads no body", async () => {
+  it("aborts clientGone of a handler that reads no body", async () => {
     const { asked, gone, told } = waits();
     const inputs = { clientGone };
     const route = post(Path.of("w"), { inputs, returns: Returns.text }, async ({ clientGone }) => {
@@ -76,7 +76,7 @@ describe.each(rows)("a client that sends %i bytes %s, and %s", (bytes, _framing,
     await leaves(route, asked, gone);
   });
 
-  it("is gone to a quiet stream", async () => {
+  it("ends a quiet stream", async () => {
     const { asked, gone, told } = waits();
     async function* quiet(clientGone: AbortSignal) {
       yield Buffer.from("one");
@@ -90,8 +90,8 @@ describe.each(rows)("a client that sends %i bytes %s, and %s", (bytes, _framing,
   });
 });
 
-describe("a server that the app is mounted in", () => {
-  it.each(departures)("is told of a client, too, that %s behind a body that nobody reads", async (_how, leave) => {
+describe("a server in which the app is mounted", () => {
+  it.each(departures)("notices a client, too, that %s after an unread body", async (_how, leave) => {
     const { asked, gone, told } = waits();
     const inputs = { clientGone };
     const route = post(Path.of("w"), { inputs, returns: Returns.text }, async ({ clientGone }) => {
@@ -107,8 +107,8 @@ describe("a server that the app is mounted in", () => {
   });
 });
 
-describe("a body that is dropped while a handler waits", () => {
-  /** A handler that reads no body, and answers when it is let to. */
+describe("an unread body that is dropped while a handler waits", () => {
+  /** A handler that reads no body, and answers when the test releases it. */
   function held() {
     const asked = gate();
     const letGo = gate();
@@ -122,7 +122,7 @@ describe("a body that is dropped while a handler waits", () => {
   }
 
   it.each(framings.filter(([framing]) => framing === "by length" || framing === "in chunks"))(
-    "%s keeps its connection, and what is behind it is answered behind it",
+    "%s keeps its connection, and the next request is answered after it",
     async (_framing, sent) => {
       const { route, asked, letGo } = held();
       const { port } = await start([route, ok]);
@@ -141,12 +141,12 @@ describe("a body that is dropped while a handler waits", () => {
   it.each([
     ["by length", byLength],
     ["in chunks", inChunks],
-  ])("%s, past 64 KiB and not whole, closes its connection behind the answer", async (_framing, sent) => {
+  ])("%s, longer than 64 KiB and incomplete, closes its connection after the answer", async (_framing, sent) => {
     const { route, asked, letGo } = held();
     const { port } = await start([route, ok]);
     const client = await RawClient.to(port);
     const bytes = `POST /w HTTP/1.1\r\nhost: h\r\n${sent(2 * most)}`;
-    // All but the last 100 bytes: less than 64 KiB are left.
+    // All bytes except the last 100: less than 64 KiB are left.
     client.send(bytes.slice(0, -100));
     await asked;
     for (let i = 0; i < 5; i++) await turns(port);
@@ -156,12 +156,12 @@ describe("a body that is dropped while a handler waits", () => {
     await client.closed();
   });
 
-  it("is read slowly past 64 KiB: the rest waits with its client", async () => {
+  it("is read slowly above 64 KiB: the rest stays with its client", async () => {
     holdClock();
     const { route, asked, letGo } = held();
     const { port } = await start([route, ok], { drainMs: 0 });
     const client = await RawClient.to(port);
-    // More than a system keeps for a connection.
+    // More than a system buffers for a connection.
     client.send(`POST /w HTTP/1.1\r\nhost: h\r\n${byLength(1024 * most)}`);
     await asked;
     for (let i = 0; i < 20; i++) await turns(port);
@@ -170,7 +170,7 @@ describe("a body that is dropped while a handler waits", () => {
     expect((await client.answer()).body).toBe("there");
   });
 
-  it("is not asked for with 100 Continue", async () => {
+  it("gets no 100 Continue", async () => {
     const { route, asked, letGo } = held();
     const { port } = await start([route, ok]);
     const client = await RawClient.to(port);
@@ -183,8 +183,8 @@ describe("a body that is dropped while a handler waits", () => {
   });
 });
 
-describe("a body that is dropped while a handler waits, and a stream follows", () => {
-  it("is read on where a stream answers it, so that its client can go", async () => {
+describe("an unread body that is dropped while a handler waits, and then a stream", () => {
+  it("is read while a stream answers, so that a disconnect of the client is noticed", async () => {
     holdClock();
     const [asked, letGo] = [gate(), gate()];
     let isGone = false;
@@ -203,7 +203,7 @@ describe("a body that is dropped while a handler waits, and a stream follows", (
     const client = await RawClient.to(port);
     client.send(`POST /w HTTP/1.1\r\nhost: h\r\n${byLength(16 * most)}`);
     await asked.passed;
-    // It waits for the clock, past 64 KiB.
+    // Above 64 KiB it waits for the clock.
     for (let i = 0; i < 5; i++) await turns(port);
     letGo.open();
     await client.sees("one");
@@ -265,7 +265,7 @@ describe("a body that is read late", () => {
     ],
   ];
 
-  it.each(rows)("%s is there whole", async (_how, late) => {
+  it.each(rows)("%s arrives whole", async (_how, late) => {
     const waited = gate();
     const { route, options } = late(waited.passed);
     const { port } = await start([route, ok], options);

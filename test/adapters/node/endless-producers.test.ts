@@ -1,4 +1,4 @@
-/** A producer that sends on and on lets nothing else run: it is told that its client is gone by the very next send. */
+/** A producer that sends without a pause blocks the event loop: the very next send reports that its client is gone. */
 import diagnostics from "node:diagnostics_channel";
 import type { Socket as NetSocket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -15,7 +15,7 @@ const onSocket = (message: unknown): void => {
 beforeEach(() => diagnostics.subscribe("net.server.socket", onSocket));
 afterEach(() => void diagnostics.unsubscribe("net.server.socket", onSocket));
 
-/** Ends the connection as a reset does, and sends with no turn in between; how many were taken for sent. */
+/** Ends the connection as a reset does, and sends in the same turn; returns how many sends succeeded. */
 async function flood(send: () => Promise<boolean>): Promise<number> {
   connection.destroy();
   for (let sent = 0; sent < 1000; sent++) if (!(await send())) return sent;
@@ -27,7 +27,7 @@ const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
 const handshake = ["connection: upgrade", "upgrade: websocket", "sec-websocket-version: 13"];
 const key = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==";
 
-it.each(["events", "socket", "taken"])("of %s", async (name) => {
+it.each(["events", "socket", "taken"])("sends of %s return gone after the connection is reset", async (name) => {
   let told: (sent: number) => void = () => {};
   const flooded = new Promise<number>((resolve) => (told = resolve));
   const routes = [

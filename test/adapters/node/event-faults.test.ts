@@ -1,5 +1,5 @@
 /**
- * What clients do wrong to event streams, many of them and again and again (issue 5): behind each, every producer has ended,
+ * Clients of event streams that misbehave, many of them and repeatedly (issue 5): after each, every producer has ended,
  * and the subscriptions, the timers, the connections and the memory are back where they were.
  */
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -46,7 +46,7 @@ const routes = [
       subscription.unsubscribe();
     }),
   ),
-  // Knows of its client by what its sends answer, and by nothing else.
+  // Notices a disconnect by the results of its sends only.
   get(Path.of("ticks"), { returns }, () =>
     counted(async (send) => {
       while ((await send(Event.comment("tick"))).ok) await aWhile();
@@ -66,7 +66,7 @@ const routes = [
   get(Path.of("ok"), { returns: Returns.text }, () => "ok"),
 ];
 
-/** What one client does; it is over when what it waits for has come. */
+/** The actions of one client; it ends when the bytes that it waits for have arrived. */
 const faults: { readonly [what: string]: (client: RawClient, port: number) => Promise<unknown> } = {
   "leaves a quiet stream": async (client) => {
     client.ask("GET /feed");
@@ -100,7 +100,7 @@ const faults: { readonly [what: string]: (client: RawClient, port: number) => Pr
   "takes nothing of one that goes on": async (client) => {
     client.socket.pause();
     client.ask("GET /flood");
-    // Until the server has given it up.
+    // Until the server has disconnected it.
     await eventually(() => expect(messages("info")).toContainEqual(expect.stringMatching(/^closed a connection/)));
   },
   "takes nothing of what is published": async (client) => {
@@ -141,7 +141,7 @@ describe("a client of an event stream that", () => {
     expect((await (await RawClient.to(port)).ask("GET /ok").answer()).body).toBe("ok");
   });
 
-  it("follows while its server stops: its producer ends, and nothing runs on", async () => {
+  it("reads while its server stops: its producer ends, and nothing is left running", async () => {
     const server = await start(routes, { drainMs: 600_000 });
     const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.to(server.port)));
     for (const [i, client] of clients.entries()) client.ask(i % 2 === 0 ? "GET /feed" : "GET /ticks");

@@ -1,4 +1,4 @@
-/** Machines that have one family of addresses, and those that refuse for another reason. Node's own `listen` says which. */
+/** Machines that have only IPv4 or only IPv6, and those that fail for another reason. Node's own `listen` reports which. */
 import { Server as Listening } from "node:net";
 import type { ListenOptions } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -13,7 +13,7 @@ import { RawClient } from "../../support/raw-client.ts";
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
 afterEach(() => void vi.restoreAllMocks());
 
-/** Has the system refuse every IPv6 address with an error. */
+/** Makes the system refuse every IPv6 address with an error. */
 function refuseIpv6(code: string): void {
   const { listen } = Listening.prototype;
   vi.spyOn(Listening.prototype, "listen").mockImplementation(function (this: Listening, ...given: unknown[]) {
@@ -30,10 +30,10 @@ const hosts = [
   ["0.0.0.0", "(every interface: 0.0.0.0, with no IPv6 here)"],
 ] as const;
 
-describe.each(["EADDRNOTAVAIL", "EAFNOSUPPORT"])("a machine whose IPv6 is %s", (code) => {
-  it.each(hosts)("serves %s on what it has", async (host, said) => {
+describe.each(["EADDRNOTAVAIL", "EAFNOSUPPORT"])("on a machine whose IPv6 is %s", (code) => {
+  it.each(hosts)("%s is served on the addresses that exist", async (host, said) => {
     refuseIpv6(code);
-    // And once more on the same port, which the first gave back.
+    // And again on the same port, which the first server released.
     let port = 0;
     for (let round = 0; round < 2; round++) {
       const server = await start([hello], { host, port });
@@ -45,8 +45,8 @@ describe.each(["EADDRNOTAVAIL", "EAFNOSUPPORT"])("a machine whose IPv6 is %s", (
   });
 });
 
-describe.each(["EACCES", "EADDRINUSE", "EMFILE"])("a machine that refuses IPv6 with %s", (code) => {
-  it.each(hosts)("serves nothing of %s, and nothing stays open", async (host) => {
+describe.each(["EACCES", "EADDRINUSE", "EMFILE"])("on a machine that refuses IPv6 with %s", (code) => {
+  it.each(hosts)("%s is not served, and nothing stays open", async (host) => {
     const open = active("TCPServerWrap");
     const signals = process.listenerCount("SIGTERM");
     refuseIpv6(code);

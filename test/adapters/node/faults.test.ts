@@ -1,6 +1,6 @@
 /**
- * What clients do wrong, many of them and again and again (issue 4): behind each, the server's connections, its memory and
- * its room for bodies are back where they were, and it answers.
+ * Clients that misbehave, many of them and repeatedly (issue 4): after each, the server's connections, its memory and
+ * its body budget are as before, and it answers.
  */
 import { describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, body, bodyStream, clientGone, get, post } from "usher-http";
@@ -53,7 +53,7 @@ const routes = [
 const posts = (path: string, ...lines: readonly string[]) => [`POST ${path} HTTP/1.1`, "host: h", ...lines, "", ""];
 const chunked = "transfer-encoding: chunked";
 
-/** What one client does; it is over when what it waits for has come. */
+/** The actions of one client; it ends when the bytes that it waits for have arrived. */
 const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown> } = {
   "a head that never ends": (client) => client.send("GET /ok HTTP/1.1", "x: ").closed(),
   "a byte that is no head": (client) => client.send("\u0000").closed(),
@@ -128,7 +128,7 @@ const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown>
   CONNECT: (client) => client.send("CONNECT h:443 HTTP/1.1", "host: h", "", "").closed(),
 };
 
-describe("what clients do wrong leaves nothing behind", () => {
+describe("clients that misbehave leave nothing behind", () => {
   it.each(Object.entries(faults))("%s", { timeout: 300_000 }, async (_what, act) => {
     logWith({ level: undefined });
     await eventually(() => expect(sockets()).toBe(0));
@@ -151,7 +151,7 @@ describe("what clients do wrong leaves nothing behind", () => {
   });
 });
 
-it("a handler that never answers stops no other, however many there are", async () => {
+it("handlers that never answer block no other request", async () => {
   logWith({ level: undefined });
   const { port } = await start(routes, { ...limits, maxConnections: 300 });
   const stuck = await Promise.all(Array.from({ length: 200 }, () => RawClient.to(port)));

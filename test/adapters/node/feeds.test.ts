@@ -1,4 +1,4 @@
-/** Event streams of `usher-http/node`, whose clients do wrong: on Node, and on the `node:http` of Bun and of Deno. */
+/** Event streams of `usher-http/node` whose clients misbehave: on Node, and on the `node:http` of Bun and of Deno. */
 import { describe } from "vitest";
 import { describeFeeds } from "../../support/spawned/feeds.ts";
 import { starts } from "./spawned.ts";

@@ -1,6 +1,6 @@
 /**
- * Field values as they stand on the wire (rows FV): what a route's codec reads of a header's line, and what is a 400 at its
- * place. What each is read as is in test/codecs; here is that nothing between the wire and the codec reads them first.
+ * Header values on the wire (rows FV): the value that a route's codec reads of a header line, and the values that are a 400 at
+ * their place. The values themselves are tested in test/codecs; here nothing between the wire and the codec may change them.
  */
 import { describe, expect, it } from "vitest";
 import { Codec, Header, Path, Returns, get } from "usher-http";
@@ -9,7 +9,7 @@ import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import { invalid } from "../../support/refusals.ts";
 
-/** The name of a header, its codec, and what a value that is none is not. */
+/** The name of a header, its codec, and the problem of an invalid value. */
 const fields = {
   "media type": ["content-type", Codec.mediaType, "a media type"],
   credentials: ["authorization", Codec.credentials, "credentials"],
@@ -24,7 +24,7 @@ const fields = {
 
 type Field = keyof typeof fields;
 
-/** A row: the value as sent, and as its codec prints what it read; undefined where it is refused. */
+/** A row: the value as sent, and as its codec prints it after reading; undefined if it is refused. */
 const rows: readonly (readonly [id: string, field: Field, sent: string, read: string | undefined])[] = [
   ["FV-01", "media type", 'text/plain; a="b\\"c\\\\d"', 'text/plain;a="b\\"c\\\\d"'],
   ["FV-03", "media type", "text/plain; CharSet=utf-8", "text/plain;charset=utf-8"],
@@ -73,7 +73,7 @@ const rows: readonly (readonly [id: string, field: Field, sent: string, read: st
   ["FV-76", "Forwarded", "for=192.0.2.1;for=192.0.2.2", undefined],
 ];
 
-/** Rows with no reader: the package does not choose among representations for an application. */
+/** Rows without a reader: the package does not negotiate representations for an application. */
 const unread: { readonly [what: string]: readonly string[] } = {
   choice: ["FV-31", "FV-33", "FV-34", "FV-36", "FV-37", "FV-39"],
 };
@@ -93,7 +93,7 @@ describe("field values", () => {
     );
   });
 
-  it("have no reader where one is listed here, and every other row is above", () => {
+  it("listed here have no reader, and every other row is tested above", () => {
     const readers = Object.keys(Codec).toSorted();
     expect(readers).toEqual(
       [

@@ -1,4 +1,4 @@
-/** Streams of events over a hub beside a model of them: whoever comes, reads slowly, goes or resumes, and when the server stops. */
+/** Streams of events of a hub compared with a model: clients connect, read slowly, disconnect or resume, and the server stops. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { held } from "../../support/eventually.ts";
@@ -8,7 +8,7 @@ import { keepsNothing } from "../../support/memory.ts";
 import { runs } from "../../support/runs.ts";
 
 describe("streams of events", { timeout: 600_000 }, () => {
-  it("send what their model says, and leave nothing open", async () => {
+  it("behave like their model, and leave nothing open", async () => {
     await held(fc.assert(fc.asyncProperty(script, play), runs(60)));
   });
 

@@ -1,4 +1,4 @@
-/** Run by each Node: a server with a request whose handler never ends. Nothing else keeps the process while it stops. */
+/** Run by each Node: a server with a request whose handler never ends. Nothing else keeps the process alive while it stops. */
 import { Path, Returns, clientGone, get } from "usher-http";
 import { serve } from "../../../adapters/node/index.ts";
 import type { ServeOptions } from "../../../adapters/node/index.ts";

@@ -1,6 +1,6 @@
 /**
- * A stop with a handler that never ends, whose client has gone. Nothing else keeps the process then: it ended before
- * `stopped` resolved, with code 13, and what the application does after it was never done.
+ * A stop with a handler that never ends, whose client has gone. Nothing else keeps the process alive then: it ended before
+ * `stopped` resolved, with code 13, and the application's code after it never ran.
  */
 import { expect, it } from "vitest";
 import { nodes, programOf } from "./nodes.ts";

@@ -1,4 +1,4 @@
-/** How a body's bytes are told apart on the wire (rows BD): what is no body is never read, and ends the connection. */
+/** The framing of a request's body (rows BD): invalid framing is never read as a body, and ends the connection. */
 import { describe, expect, it } from "vitest";
 import { Path, Returns, body, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
@@ -11,7 +11,7 @@ const echo = post(Path.of("echo"), { inputs: { body }, returns: Returns.text }, 
 );
 const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
 
-/** What a row comes to: the whole body read, the head refused, or the body refused. */
+/** The result of a row: the whole body, a refused head, or a refused body. */
 type Outcome = "read" | "refused head" | "not implemented" | "unreadable" | "too large";
 
 interface Row {
@@ -20,9 +20,9 @@ interface Row {
   readonly framing: readonly string[];
   readonly wire: string;
   readonly outcome: Outcome;
-  /** What is read, where it is not `hello`. */
+  /** The body that is read, if it is not `hello`. */
   readonly body?: string;
-  /** The client sends no more after it. */
+  /** The client sends nothing after it. */
   readonly ends?: true;
 }
 
@@ -93,24 +93,24 @@ const rows: readonly Row[] = [
     outcome: "too large",
     body: "xxxxxx",
   },
-  // Not BD-36, but what bounds them.
+  // Not BD-36, but the limits of it.
   {
     ...read("BD", "an extension of more than 16 KiB", chunked, `${extended(16_385)}0\r\n\r\n`),
     outcome: "too large",
   },
 ];
 
-/** Where Node's parser has its own mind, which no option changes: so in Node 20.20 and in 26.10. */
+/** Rows where Node's parser differs and no option changes it: in Node 20.20 and in 26.10. */
 const deviations: ReadonlyMap<Row["what"], Outcome> = new Map([
   ["one length on two lines", "refused head"],
   ["a list of one length, twice", "refused head"],
   ["and with nothing between", "refused head"],
   ["an extension with blanks around", "unreadable"],
-  // Node tells nobody how long an extension was. It bounds each at 16 KiB, and a chunk with one has a byte at least.
+  // Node does not report the length of an extension. It limits each to 16 KiB, and a chunk with one has at least a byte.
   ["extensions of 4,200 bytes where 4,096 may come", "read"],
 ]);
 
-describe("a body's framing", () => {
+describe("the framing of a body", () => {
   it.each(rows)("$id $what: $outcome", async ({ what, framing, wire, outcome, body = "hello", ends }) => {
     const server = await start([echo, ok], { maxBody: 4096, maxHeaderBytes: 8192 });
     const client = await RawClient.to(server.port);
@@ -132,7 +132,7 @@ describe("a body's framing", () => {
         }[expected],
       );
       expect(await client.rest()).toBe("");
-      // A handler that wants no body is not run by such a head either.
+      // A handler that needs no body does not run for such a head either.
       const accesses = messages("info").filter((message) => String(message).startsWith("POST "));
       expect(accesses).toHaveLength(seen[1] === "" ? 0 : 1);
     }
@@ -141,7 +141,7 @@ describe("a body's framing", () => {
     expect((await other.ask("GET /ok").answer()).body).toBe("ok");
   });
 
-  it("is the rows', but for what is listed here", () => {
+  it("has a test for every row, except those listed here", () => {
     const listed = rows.filter(({ what, outcome }) => deviations.has(what) && deviations.get(what) !== outcome);
     expect(listed.map(({ id }) => id)).toEqual(["BD-02", "BD-03", "BD-04", "BD", "BD-36"]);
     expect(deviations.size).toBe(listed.length);

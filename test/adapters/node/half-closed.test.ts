@@ -1,6 +1,6 @@
 /**
- * Clients that end their side and are owed an answer (issue 4; contract 4.4): one that listens on is answered, as `nc -N`
- * wants it; one that is gone, which looks the same, is noticed within a second where a handler asks or a stream is quiet.
+ * Clients that half-close (FIN) while a response is pending (issue 4; contract 4.4): a client that still reads gets it, as
+ * `nc -N` expects. A client that has gone looks the same, and is noticed within a second if a handler listens or a stream is quiet.
  */
 import { describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, Socket, body, clientGone, get, post } from "usher-http";
@@ -15,7 +15,7 @@ const text = (path: string, handler: () => Awaitable<string>): Route =>
   get(Path.of(path), { returns: Returns.text }, handler);
 const ok = text("ok", () => "ok");
 
-/** A route whose answer waits, and tells when it was asked for. */
+/** A route whose answer waits, and which reports when its handler runs. */
 function held(path: string) {
   const asked = gate();
   const letGo = gate();
@@ -23,7 +23,7 @@ function held(path: string) {
   return { route, asked: asked.passed, letGo: letGo.open };
 }
 
-/** A stream of parts that a test makes, one by one, with what became of it. */
+/** A stream whose chunks a test sends one by one, with a record of its end. */
 function fed() {
   const ended = gate();
   const begun = gate();
@@ -51,11 +51,11 @@ function fed() {
   return { route, begun: begun.passed, ended: ended.passed, feed };
 }
 
-/** No time-out closes the connection while a test runs. */
+/** No time limit closes the connection while a test runs. */
 const endless = { sendTimeoutMs: 2 ** 31 - 1, idleTimeoutMs: 2 ** 31 - 1 };
 
-describe("a client that ends its side behind its request and listens on: answers", () => {
-  it.each(["GET /ok", "GET /later"])("is answered, and the connection closed: %s", async (line) => {
+describe("a client that half-closes after its request and still reads: answers", () => {
+  it.each(["GET /ok", "GET /later"])("is answered, and then the connection is closed: %s", async (line) => {
     const client = await clientOf([ok, text("later", async () => "ok")], endless);
     client.ask(line).halfClose();
     expect((await client.answer()).body).toBe("ok");
@@ -74,7 +74,7 @@ describe("a client that ends its side behind its request and listens on: answers
     expect(await client.rest()).toBe("");
   });
 
-  it("is answered each request that it pipelined, in order", async () => {
+  it("gets an answer to each request that it pipelined, in order", async () => {
     const { route, asked, letGo } = held("held");
     const { port } = await start([route, ok, text("later", async () => "later")]);
     const client = await RawClient.to(port);
@@ -88,7 +88,7 @@ describe("a client that ends its side behind its request and listens on: answers
     expect(await client.rest()).toBe("");
   });
 
-  it("is answered what it posted", async () => {
+  it("is answered when it sent a body", async () => {
     const echo = post(Path.of("echo"), { inputs: { body }, returns: Returns.text }, async ({ body }) => {
       await new Promise((resolve) => setImmediate(resolve));
       return Buffer.from(body).toString();
@@ -100,8 +100,8 @@ describe("a client that ends its side behind its request and listens on: answers
   });
 });
 
-describe("a client that ends its side behind its request and listens on: long answers", () => {
-  it("gets an answer larger than any buffer whole", async () => {
+describe("a client that half-closes after its request and still reads: long answers", () => {
+  it("gets the whole of an answer that is larger than any buffer", async () => {
     const big = Buffer.alloc(8 * 1024 * 1024, 0x78);
     const route = get(Path.of("big"), { returns: Returns.response }, async () => Answer.make(big));
     const client = await clientOf([route]);
@@ -109,7 +109,7 @@ describe("a client that ends its side behind its request and listens on: long an
     expect((await client.answer()).body.length).toBe(big.length);
   });
 
-  it("gets a stream whole that has something to send now and then", async () => {
+  it("gets the whole of a stream that sends a chunk from time to time", async () => {
     holdClock();
     const { route, begun, feed } = fed();
     const { port } = await start([route]);
@@ -128,8 +128,8 @@ describe("a client that ends its side behind its request and listens on: long an
   });
 });
 
-describe("a client that ends its side behind its request and listens on: the end", () => {
-  it("comes behind a stream whose head said that the connection is kept", async () => {
+describe("a client that half-closes after its request and still reads: the end of its connection", () => {
+  it("follows a stream whose head promised to keep the connection", async () => {
     holdClock();
     const { route, feed } = fed();
     const { port } = await start([route], endless);
@@ -142,12 +142,12 @@ describe("a client that ends its side behind its request and listens on: the end
     feed("after");
     feed("");
     expect((await client.answer()).body).toBe("before after");
-    // Nothing but the end of the stream closes it: the clock stands still.
+    // Only the end of the stream can close it: the clock is stopped.
     expect(await client.rest()).toBe("");
   });
 
-  // Node itself closes it behind other answers, and not behind one whose head it is given without a `Connection`.
-  it("comes behind an answer with headers of its own, that was made after it ended its side", async () => {
+  // Node itself closes it after other answers, and not after one whose head it is given without a `Connection`.
+  it("follows an answer with headers of its own that was made after the half-close", async () => {
     const [asked, letGo] = [gate(), gate()];
     const held = get(Path.of("held"), { returns: Returns.response }, async () => {
       asked.open();
@@ -164,7 +164,7 @@ describe("a client that ends its side behind its request and listens on: the end
     expect(await client.rest()).toBe("");
   });
 
-  it("is told by an answer that it is the last where the server stops", async () => {
+  it("is in the answer (Connection: close) when the server stops", async () => {
     const { route, asked, letGo } = held("held");
     const server = await start([route], { drainMs: 600_000 });
     const client = await RawClient.to(server.port);
@@ -176,7 +176,7 @@ describe("a client that ends its side behind its request and listens on: the end
     expect(await stopped).toBe(0);
   });
 
-  it("leaves no timer behind", async () => {
+  it("leaves no timer", async () => {
     holdClock();
     const { route, asked, letGo } = held("held");
     const { port } = await start([route], endless);
@@ -193,13 +193,13 @@ describe("a client that ends its side behind its request and listens on: the end
     expect(vi.getTimerCount()).toBe(before);
   });
 
-  it("with nothing asked is closed", async () => {
+  it("comes at once without a request", async () => {
     const client = await clientOf([ok]);
     client.halfClose();
     expect(await client.rest()).toBe("");
   });
 
-  it("behind half a head is told that it is none", async () => {
+  it("comes with a 400 after half a head", async () => {
     const client = await clientOf([ok]);
     client.send("GET /ok HTTP/1.1", "host").halfClose();
     expect((await client.answer()).status).toBe(400);
@@ -207,8 +207,8 @@ describe("a client that ends its side behind its request and listens on: the end
   });
 });
 
-describe("a client that ends its side and is gone: its handler", () => {
-  it("is told by clientGone at once, and a handler that answers all the same is heard by who listens", async () => {
+describe("a client that half-closes and is gone: its handler", () => {
+  it("sees clientGone abort at once, and a client that still reads gets its answer", async () => {
     const gone = gate();
     const asked = gate();
     const waits = get(Path.of("waits"), { inputs: { clientGone }, returns: Returns.text }, async ({ clientGone }) => {
@@ -225,7 +225,7 @@ describe("a client that ends its side and is gone: its handler", () => {
     expect((await client.answer()).body).toBe("gone");
   });
 
-  it("is told by clientGone to a handler that asks only then", async () => {
+  it("may see clientGone aborted when it reads it later", async () => {
     const { port } = await start([
       post(Path.of("late"), { inputs: { body, clientGone }, returns: Returns.text }, ({ clientGone }) =>
         String(clientGone.aborted),
@@ -233,11 +233,11 @@ describe("a client that ends its side and is gone: its handler", () => {
     ]);
     const client = await RawClient.to(port);
     client.ask("POST /late", [], "x").halfClose();
-    // Whether the end came with the body or behind it, either is the truth.
+    // The half-close may arrive with the body or after it, so both are correct.
     expect(["true", "false"]).toContain((await client.answer()).body);
   });
 
-  it("costs a handler that does not ask nothing: its answer goes nowhere, and no error is said", async () => {
+  it("need not use clientGone: its answer is dropped, and no error is logged", async () => {
     await eventually(() => expect(sockets()).toBe(0));
     const { route, asked, letGo } = held("held");
     const { port } = await start([route]);
@@ -251,7 +251,7 @@ describe("a client that ends its side and is gone: its handler", () => {
     expect(messages("error")).toEqual([]);
   });
 
-  it("is kept for no answer that is never made, past sendTimeoutMs", async () => {
+  it("that never answers does not keep the connection longer than sendTimeoutMs", async () => {
     await eventually(() => expect(sockets()).toBe(0));
     holdClock();
     const { route, asked } = held("held");
@@ -269,8 +269,8 @@ describe("a client that ends its side and is gone: its handler", () => {
   });
 });
 
-describe("a client that ends its side and is gone: its stream", () => {
-  it.each(["close", "halfClose"] as const)("ends a quiet stream within a second: %s", async (how) => {
+describe("a client that half-closes and is gone: its stream", () => {
+  it.each(["close", "halfClose"] as const)("ends within a second if it is quiet: %s", async (how) => {
     holdClock();
     const { route, begun, feed } = fed();
     const { port } = await start([route]);
@@ -287,8 +287,8 @@ describe("a client that ends its side and is gone: its stream", () => {
     expect(lines().at(-1)).toMatchObject({ "url.path": "/fed", "framework.stream.ended": "client gone" });
   });
 
-  it("ends the stream that was for it at its next parts, and tells what makes it", async () => {
-    // A quiet stream ends after a second, too: only its parts are to end this one.
+  it("ends at its next chunks, and its producer is notified", async () => {
+    // A quiet stream would end after a second, too: here only its chunks are to end it.
     holdClock();
     const { route, begun, ended, feed } = fed();
     const { port } = await start([route]);
@@ -299,18 +299,18 @@ describe("a client that ends its side and is gone: its stream", () => {
     await client.sees("one");
     client.close();
     await turns(port);
-    // The first of them is what its machine answers with a reset, the second finds out.
+    // The client's machine answers the first of them with a reset, and the second fails.
     feed("two");
     await turns(port);
     feed("three");
     await eventually(() => expect(messages("info")).toContain("stream on /fed ended: client gone"));
-    // A generator that waits hears of it when it goes on.
+    // A generator that waits is notified when it continues.
     feed("four");
     await ended;
     expect(messages("error")).toEqual([]);
   });
 
-  it("is told by clientGone within a second while its stream is quiet", async () => {
+  it("is quiet, and clientGone aborts within a second", async () => {
     holdClock();
     const gone = gate();
     const route = get(Path.of("s"), { inputs: { clientGone }, returns: Returns.response }, ({ clientGone }) => {
@@ -329,39 +329,36 @@ describe("a client that ends its side and is gone: its stream", () => {
   });
 });
 
-describe("a client that ends its side and is gone: behind a handshake", () => {
+describe("a client that half-closes and is gone: after a handshake", () => {
   it.each([
     ["", 0],
     [", and behind another request", 1],
-  ])(
-    "behind a handshake and bytes that nobody reads yet%s, is gone to the handler that waits",
-    async (_what, ahead) => {
-      const asked = gate();
-      const gone = gate();
-      const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
-      const route = get(
-        Path.of("s"),
-        { inputs: { clientGone }, returns: Returns.websocket(texts) },
-        async ({ clientGone }) => {
-          clientGone.addEventListener("abort", () => gone.open());
-          asked.open();
-          await gone.passed;
-          return async () => {};
-        },
-      );
-      const client = await clientOf([route, ok]);
-      for (let i = 0; i < ahead; i++) client.ask("GET /ok");
-      client.ask("GET /s", [
-        "upgrade: websocket",
-        "connection: Upgrade",
-        "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
-        "sec-websocket-version: 13",
-      ]);
-      await asked.passed;
-      client.send("what a client sends before the 101");
-      client.halfClose();
-      expect(await gone.passed).toBeUndefined();
-      await client.closed();
-    },
-  );
+  ])("with unread bytes%s, is noticed by the handler that waits", async (_what, ahead) => {
+    const asked = gate();
+    const gone = gate();
+    const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+    const route = get(
+      Path.of("s"),
+      { inputs: { clientGone }, returns: Returns.websocket(texts) },
+      async ({ clientGone }) => {
+        clientGone.addEventListener("abort", () => gone.open());
+        asked.open();
+        await gone.passed;
+        return async () => {};
+      },
+    );
+    const client = await clientOf([route, ok]);
+    for (let i = 0; i < ahead; i++) client.ask("GET /ok");
+    client.ask("GET /s", [
+      "upgrade: websocket",
+      "connection: Upgrade",
+      "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+      "sec-websocket-version: 13",
+    ]);
+    await asked.passed;
+    client.send("what a client sends before the 101");
+    client.halfClose();
+    expect(await gone.passed).toBeUndefined();
+    await client.closed();
+  });
 });

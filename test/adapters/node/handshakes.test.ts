@@ -1,6 +1,6 @@
 /**
- * One reader of a handshake decides, the framework's own: what it accepts is opened, whatever `ws` thinks of the header lines,
- * and what it refuses is refused before the handler runs. The access line says what the client was told.
+ * The framework itself parses a WebSocket handshake: it opens what it accepts, whatever `ws` makes of the header lines,
+ * and refuses a handshake before the handler runs. The access line has the status that the client received.
  */
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -88,7 +88,7 @@ async function asks(client: RawClient, path: string, lines: readonly string[]): 
 }
 
 describe("a handshake", () => {
-  it("whose upgrade Node's parser does not see leaves nothing of its request behind", async () => {
+  it("whose Upgrade Node's parser does not see leaves nothing of its request", async () => {
     const told: string[] = [];
     const held = Dep.scoped(
       {},
@@ -107,10 +107,10 @@ describe("a handshake", () => {
     expect(await asks(client, path, lines)).toBe(status);
   });
 
-  it("has its route found once", async () => {
+  it("is matched to its route once", async () => {
     let found = 0;
     const codec = Codec.custom({ kind: "room", parse: (text) => (found++, { ok: true, value: text }), print: String });
-    // A parameter that declines is parsed by the search for a route.
+    // A parameter that passes on to the next route is parsed while a route is matched.
     const room = Path.param("room", codec, { unparsed: "next-route" });
     const rooms = get(Path.of("rooms", room), { returns: Returns.websocket(Socket.protocol(frames)) }, echo);
     const plain = get(Path.of("plain", room), { returns: Returns.text }, () => "plain");
@@ -122,7 +122,7 @@ describe("a handshake", () => {
     expect(found - once).toBe(once);
   });
 
-  it("of any lines is answered as the framework reads it", async () => {
+  it("of any header lines is answered as the framework parses it", async () => {
     const line = (name: string, ...values: readonly string[]) => {
       return fc
         .array(fc.constantFrom(...values), { maxLength: 2 })

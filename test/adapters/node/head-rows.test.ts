@@ -1,4 +1,4 @@
-/** What is a request's head, and what is none (facts 1.6; rows HD, SV-07): each as it stands on the wire. */
+/** Valid and invalid request heads (facts 1.6; rows HD, SV-07), byte by byte. */
 import { describe, expect, it } from "vitest";
 import { Path, Returns, get, param, request } from "usher-http";
 import { messages } from "../../support/logs.ts";
@@ -6,7 +6,7 @@ import { start } from "../../support/node-server.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
 import { notImplemented } from "../../support/refusals.ts";
 
-/** What a row comes to: the app's answer with the host it saw, or a refusal by its status. */
+/** The result of a row: the app's answer with the Host that it read, or a refusal by its status. */
 type Outcome = { readonly host: string } | { readonly connect: true } | 400 | 414 | 431 | 501 | 505;
 
 interface Row {
@@ -148,7 +148,7 @@ const bareLf: Row = {
   outcome: { host: "h" },
 };
 
-/** Where Node's parser has its own mind, and never shows the bytes: what it comes to instead, and why. */
+/** Rows where Node's parser differs and does not show the bytes: the result instead, and the reason. */
 const deviations: { readonly [what: string]: readonly [instead: Outcome, why: string] } = {
   "HTTP/1.2 (as 1.1)": [400, "it knows 1.0 and 1.1, and ends the connection at any other 1.x"],
   "two spaces before the target": [{ host: "h" }, "it passes over them, and says nothing of them"],
@@ -164,7 +164,7 @@ const hello = get(
   ({ request }) => request.host ?? "-",
 );
 
-describe("a head", () => {
+describe("the head of a request", () => {
   it.each(rows)("$id $what", async ({ what, head, outcome }) => {
     const server = await start([hello], { maxHeaderBytes: 1024 });
     const client = await RawClient.to(server.port);
@@ -189,7 +189,7 @@ describe("a head", () => {
     expect((await other.ask("GET /hello").answer()).body).toBe("h");
   });
 
-  it("is the rows', but for what is listed here", () => {
+  it("has a test for every row, except those listed here", () => {
     const differ = rows.filter(
       ({ what, outcome }) => deviations[what] !== undefined && deviations[what]?.[0] !== outcome,
     );

@@ -1,6 +1,6 @@
 /**
- * Heads that are no request (facts 1.6, 8.1; rows SV-07, SV-09, LG-25, WR-15): answered bare, logged, and closed. Which
- * heads are none is in head-rows.test.ts.
+ * Invalid request heads (facts 1.6, 8.1; rows SV-07, SV-09, LG-25, WR-15): refused without a body, logged, and closed. The
+ * rows of invalid heads are in head-rows.test.ts.
  */
 import { describe, expect, it, vi } from "vitest";
 import { Path, Returns, get } from "usher-http";
@@ -13,7 +13,7 @@ import { atSomeSpeed, eventually } from "../../support/eventually.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
 
-/** It is bare: no body, no id, nothing but its framing and the date; and nothing follows it. */
+/** The refusal has no body and no id, only its framing and the date, and no bytes follow it. */
 async function refuses(client: RawClient, status: number): Promise<RawAnswer> {
   const answered = await client.answer();
   expect([answered.status, answered.body, header(answered, "connection")]).toEqual([status, "", "close"]);
@@ -22,8 +22,8 @@ async function refuses(client: RawClient, status: number): Promise<RawAnswer> {
   return answered;
 }
 
-describe("a head that is none: the refusal", () => {
-  it("LG-25 is an info line of its own, and no access line", async () => {
+describe("an invalid request head: the refusal", () => {
+  it("LG-25 is logged at info, without an access line", async () => {
     await refuses((await clientOf([hello])).send("no request", "", ""), 400);
     const [listening, refused, ...more] = messages("info");
     expect([listening, more]).toEqual([expect.stringMatching(/^listening on /), []]);
@@ -31,14 +31,14 @@ describe("a head that is none: the refusal", () => {
     expect(logged().join("\n")).not.toContain("no request");
   });
 
-  it("WR-15 the answer reaches a client that is still sending", async () => {
+  it("WR-15 reaches a client that is still sending", async () => {
     holdClock();
     const { port } = await start([hello]);
     const client = await RawClient.to(port);
     const reset = vi.fn();
     client.socket.on("error", reset);
     await refuses(client.send("no request", "", "x".repeat(32_768)), 400);
-    // It was told that nothing more comes, and that is no reset: up to 64 KiB of what it sends is dropped.
+    // The server half-closed, which is no reset: it drops up to 64 KiB of what the client sends.
     client.send("x".repeat(16_384));
     await turns(port);
     client.socket.end("x".repeat(16_000));
@@ -49,7 +49,7 @@ describe("a head that is none: the refusal", () => {
   it.each([
     ["goes on and on", (client: RawClient) => client.socket.write(Buffer.alloc(1 << 20))],
     ["says nothing more, for a second", () => vi.advanceTimersByTime(2000)],
-  ])("WR-15 a client that %s is cut off", async (_what, act) => {
+  ])("WR-15 is the end for a client that %s", async (_what, act) => {
     await eventually(() => expect(sockets()).toBe(0));
     holdClock();
     const client = await clientOf([hello]);
@@ -59,7 +59,7 @@ describe("a head that is none: the refusal", () => {
     await eventually(() => expect(sockets()).toBeLessThan(2));
   });
 
-  it("behind a good request it ends the connection, and the good one is answered", async () => {
+  it("after a valid request ends the connection, and the valid one is answered", async () => {
     const client = await clientOf([hello]);
     client.ask("GET /hello");
     expect((await client.answer()).body).toBe("hi");
@@ -67,8 +67,8 @@ describe("a head that is none: the refusal", () => {
   });
 });
 
-describe("a head that is none: behind others", () => {
-  it("that Node lets pass is refused in its place, and nothing behind it is taken for a request", async () => {
+describe("an invalid request head: after others", () => {
+  it("that Node accepts is refused in its turn, and nothing after it is read as a request", async () => {
     const asked = gate();
     const letGo = gate();
     const slow = get(
@@ -92,7 +92,7 @@ describe("a head that is none: behind others", () => {
     ["in chunks", ["transfer-encoding: chunked"], `4e20\r\n${"x".repeat(20_000)}\r\n0\r\n\r\n`],
     ["that is still to come", ["content-length: 20000"], ""],
     ["that is asked for", ["content-length: 20000", "expect: 100-continue"], ""],
-  ])("that Node lets pass is refused whatever its body: %s", async (_what, framing, body) => {
+  ])("that Node accepts is refused whatever its body: %s", async (_what, framing, body) => {
     holdClock();
     const { port } = await start([hello]);
     const client = await RawClient.to(port);
@@ -106,7 +106,7 @@ describe("a head that is none: behind others", () => {
     expect(reset).not.toHaveBeenCalled();
   });
 
-  it("an expectation that nobody knows makes none", async () => {
+  it("an unknown expectation is not an invalid head", async () => {
     const client = await clientOf([hello]);
     expect((await client.ask("GET /hello", ["expect: tea"]).answer()).body).toBe("hi");
     expect((await client.ask("GET /hello").answer()).body).toBe("hi");
@@ -119,7 +119,7 @@ const before: { readonly [what: string]: string } = {
   "behind another": "GET /hello HTTP/1.1\r\nhost: h\r\n\r\n",
 };
 
-describe("a head past its limit, in pieces: each", () => {
+describe("a head above the size limit, in pieces: each", () => {
   const heads: { readonly [what: string]: readonly [status: number, head: string] } = {
     "a request line": [414, `GET /${long} HTTP/1.1\r\nhost: h\r\n\r\n`],
     "a request line of another method": [414, `M-SEARCH /${long} HTTP/1.1\r\nhost: h\r\n\r\n`],
@@ -135,7 +135,7 @@ describe("a head past its limit, in pieces: each", () => {
     ],
     "many fields": [431, `GET /hello HTTP/1.1\r\nhost: h\r\n${"x: 1\r\n".repeat(600)}\r\n`],
   };
-  // The pieces are packets: each is on its way before the next is sent, and every byte of the version's is tried once.
+  // The pieces are packets: each is sent before the next, and the version is cut at every byte.
   const cuts: readonly (readonly number[])[] = [
     [1],
     [3],
@@ -147,8 +147,8 @@ describe("a head past its limit, in pieces: each", () => {
     ...Array.from({ length: 14 }, (_, i) => [1500, 3000 + i]),
   ];
   const rows = Object.keys(heads).flatMap((what) => Object.keys(before).map((where) => [what, where] as const));
-  it.each(rows)("%s is refused as it would be whole: %s", async (what, where) => {
-    // The end of a line is waited for a second, which a busy machine takes for two pieces.
+  it.each(rows)("%s is refused as it would be in one piece: %s", async (what, where) => {
+    // Node waits a second for the end of a line, and a busy machine makes two pieces of that.
     holdClock();
     const { port } = await start([hello], { maxHeaderBytes: 1024 });
     const [status, head] = heads[what] as (typeof heads)[string];
@@ -166,12 +166,12 @@ describe("a head past its limit, in pieces: each", () => {
   });
 });
 
-describe("a head past its limit, in pieces: as it goes", () => {
+describe("a head above the size limit, in pieces: while it arrives", () => {
   it.each([
     ["is told after a second what it was", () => vi.advanceTimersByTime(2000)],
     ["is told when its client ends its side", (client: RawClient) => void client.halfClose()],
     ["is told once 64 KiB more of it have come", (client: RawClient) => void client.send("a".repeat(70_000))],
-  ])("one that does not end %s", async (_what, act) => {
+  ])("that does not end %s", async (_what, act) => {
     holdClock();
     const { port } = await start([hello], { maxHeaderBytes: 1024 });
     const client = await RawClient.to(port);
@@ -184,7 +184,7 @@ describe("a head past its limit, in pieces: as it goes", () => {
     await refuses(client, 431);
   });
 
-  it("is refused once, behind what is answered before it, however long that takes", async () => {
+  it("is refused once, after the pending answers before it, however long they take", async () => {
     holdClock();
     const letGo = gate();
     const slow = get(Path.of("slow"), { returns: Returns.text }, async () => (await letGo.passed, "slow"));
@@ -205,24 +205,24 @@ describe("a head past its limit, in pieces: as it goes", () => {
   });
 });
 
-describe("a head past its limit, in pieces: its time", () => {
-  it("is not that of its head, which is over meanwhile: it is refused for its length, and once", async () => {
-    // The time to its end is by the clock that stands, the time of a head is Node's own.
+describe("a head above the size limit, in pieces: its time limit", () => {
+  it("has expired meanwhile, and the head is refused once, for its size", async () => {
+    // The time limit of a connection follows the fake clock, and that of a head is Node's own.
     holdClock();
     const { port } = await start([hello], { maxHeaderBytes: 1024, headTimeoutMs: 50 });
     const late = await RawClient.to(port);
     const client = await RawClient.to(port);
-    // In one write: between two, the time of the head could end.
+    // In one write: between two writes, the time limit of the head could expire.
     await new Promise((resolve) => client.socket.write(`GET /${"a".repeat(1200)}`, resolve));
     await turns(port);
-    // A head that began after it, and was looked at since.
+    // A head that began after it, and was checked since.
     await refuses(late.send("GET /hello HTTP/1.1\r\nho"), 408);
     await refuses(client.send(" HTTP/1.1", "host: h", "", ""), 414);
     expect(messages("info").filter((line) => String(line).startsWith("refused"))).toHaveLength(2);
   });
 });
 
-describe("a head that takes too long is a 408", () => {
+describe("a head that exceeds its time limit is a 408", () => {
   it.each([
     ["the first word", "GET"],
     ["half a head", "GET /hello HTTP/1.1\r\nhost: h\r\nx: "],
@@ -231,13 +231,13 @@ describe("a head that takes too long is a 408", () => {
     expect(messages("info").at(-1)).toMatch(/^refused a request head: 408 /);
   });
 
-  it("the second of a connection, too", async () => {
+  it("also the second head of a connection", async () => {
     const client = await clientOf([hello], { headTimeoutMs: 100 });
     expect((await client.ask("GET /hello").answer()).body).toBe("hi");
     await refuses(client.send("GET /hello HTTP/1.1\r\nhost"), 408);
   });
 
-  it("behind an answer that waits, too, and what comes of it later is no request", async () => {
+  it("also after a pending answer, and its later bytes are not read as a request", async () => {
     const letGo = gate();
     const ran = vi.fn(() => "hi");
     const routes = [
@@ -248,7 +248,7 @@ describe("a head that takes too long is a 408", () => {
     const client = await RawClient.to(port);
     client.ask("GET /slow").send("GET /hello HTTP/1.1\r\nho");
     await turns(port);
-    // One that began after it.
+    // A head that began after it.
     await refuses((await RawClient.to(port)).send("GET /hello HTTP/1.1\r\nho"), 408);
     client.send("st: h", "", "");
     await turns(port);
@@ -258,7 +258,7 @@ describe("a head that takes too long is a 408", () => {
     expect(ran).not.toHaveBeenCalled();
   });
 
-  it("a client that waits with its next one has done no wrong: it is closed without a word", async () => {
+  it("a client that sends no further request is closed without a response", async () => {
     await atSomeSpeed(async (factor) => {
       const client = await clientOf([hello], { headTimeoutMs: 50 * factor, idleTimeoutMs: 200 * factor });
       expect((await client.ask("GET /hello").answer()).body).toBe("hi");
@@ -266,29 +266,29 @@ describe("a head that takes too long is a 408", () => {
     });
   });
 
-  it("SV-09 a client that never sends a byte has done no wrong: it is closed without a word, when it was idle", async () => {
+  it("SV-09 a client that never sends a byte is closed without a response after the idle time", async () => {
     const { port } = await start([hello], { headTimeoutMs: 50, idleTimeoutMs: 400 });
     const startedAt = performance.now();
     const client = await RawClient.to(port);
     expect(await client.rest()).toBe("");
-    // Timers may be a little early, and a slow machine late.
+    // Timers may fire a little early, and a slow machine late.
     expect(performance.now() - startedAt).toBeGreaterThan(350);
     expect(messages("info")).toEqual([expect.stringMatching(/^listening/)]);
   });
 
-  it("its time is from its first byte, however long the client waited before", async () => {
+  it("the time limit starts at the first byte, however long the client waited before", async () => {
     const { port } = await start([hello], { headTimeoutMs: 100 });
     const [client, other] = [await RawClient.to(port), await RawClient.to(port)];
     // A head that began after both had connected.
     await refuses((await RawClient.to(port)).send("GET /hello HTTP/1.1\r\nho"), 408);
     const startedAt = performance.now();
     await refuses(client.send("GET /hello HTTP/1.1\r\nho"), 408);
-    // Timers may be a little early.
+    // Timers may fire a little early.
     expect(performance.now() - startedAt).toBeGreaterThan(80);
     expect((await other.ask("GET /hello").answer()).body).toBe("hi");
   });
 
-  it("a head that comes slowly has its own time, and not an idle connection's", async () => {
+  it("a slow head has its own time limit, and not that of an idle connection", async () => {
     await atSomeSpeed(async (factor) => {
       const { port } = await start([hello], { headTimeoutMs: 600_000, idleTimeoutMs: 100 * factor });
       const client = await RawClient.to(port);
@@ -317,7 +317,7 @@ describe("a head that is too long is a 431", () => {
     }
   });
 
-  it("up to the limit it is read, and no field of it dropped", async () => {
+  it("up to the limit it is read, with all its fields", async () => {
     const fields = Array.from({ length: 1500 }, (_, i) => `x-${i}: 1`);
     const client = await clientOf([hello], { maxHeaderBytes: 65_536 });
     expect((await client.ask("GET /hello", [...fields, "x-last: 1"]).answer()).status).toBe(200);

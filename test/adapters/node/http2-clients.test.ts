@@ -1,4 +1,4 @@
-/** A server of HTTP/2 answers the clients of others: curl, and `nghttp` and `h2load` of nghttp2. */
+/** A server of HTTP/2 answers clients of other projects: curl, and `nghttp` and `h2load` of nghttp2. */
 import { execFile, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -41,7 +41,7 @@ const large = join(folder, "large");
 const bytes = Buffer.alloc(8 * 1_048_576, "0123456789abcdef");
 writeFileSync(large, bytes);
 
-/** How each client reaches a server: without TLS, with prior knowledge of HTTP/2, and with it by ALPN. */
+/** The ways to reach a server: without TLS with prior knowledge of HTTP/2, and with TLS by ALPN. */
 const ways = [
   ["without TLS", { http2: true }, "http://127.0.0.1", ["--http2-prior-knowledge"]],
   ["over TLS", { tls: { cert: read("server.crt"), key: read("server.key") } }, "https://localhost", ["--http2"]],
@@ -83,7 +83,7 @@ describe.skipIf(curl.isSkipped).each(ways)(`curl %s${curl.why}`, (_way, options,
 });
 
 describe.skipIf(nghttp2.isSkipped).each(ways)(`nghttp2 %s${nghttp2.why}`, (_way, options, origin) => {
-  /** Of all requests, how many were answered, by their class of status. */
+  /** The number of answered requests by their status class. */
   const load = async (...[path, ...args]: readonly string[]): Promise<readonly string[]> => {
     const { port } = await start(routes, options);
     const report = await output("h2load", [...args, `${origin}:${port}${path}`]);

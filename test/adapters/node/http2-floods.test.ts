@@ -1,4 +1,4 @@
-/** What a client of HTTP/2 may do to a server, by the numbers of what has been published: bounded, and others are answered meanwhile. */
+/** Published attacks of HTTP/2 clients, with their numbers: each is limited, and other clients are answered meanwhile. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
@@ -19,7 +19,7 @@ endsWithTest(() => {
   for (const socket of open.splice(0)) socket.destroy();
 });
 
-/** A connection that has sent its preface, with whatever comes read and dropped. */
+/** A connection that has sent its preface; received bytes are read and dropped. */
 async function flooder(port: number, { reads = true, settings = Buffer.alloc(0) } = {}): Promise<Socket> {
   const socket = connect(port, "127.0.0.1").on("error", () => {});
   open.push(socket);
@@ -29,18 +29,18 @@ async function flooder(port: number, { reads = true, settings = Buffer.alloc(0) 
   return socket;
 }
 
-/** Resolves once a connection is closed, also by a reset: `once` would reject. */
+/** Resolves when a connection is closed, also by a reset: `once` would reject. */
 function closing(socket: Socket): Promise<boolean> {
   return new Promise((resolve) => {
     socket.once("close", () => resolve(true));
   });
 }
 
-/** Writes until the server ends the connection; at most as often as that. */
+/** Writes until the server ends the connection; at most this number of times. */
 async function flood(socket: Socket, times: number, make: (i: number) => Buffer): Promise<void> {
   for (let i = 0; i < times && !socket.destroyed; i += 100) {
     socket.write(Buffer.concat(Array.from({ length: 100 }, (_, j) => make(i + j))));
-    // The server has its turn.
+    // Gives the server a turn of the event loop.
     await new Promise<void>((resolve) => {
       setTimeout(resolve, 1);
     });
@@ -70,7 +70,7 @@ const routes = [
 const stream = (i: number): number => i * 2 + 1;
 const ping = frame("ping", 0, 0, Buffer.alloc(8));
 
-describe("http2: floods end their connection, and others are answered", () => {
+describe("http2: a flood ends its connection, and other clients are answered", () => {
   it.each<[name: string, times: number, make: (i: number) => Buffer]>([
     [
       "CVE-2023-44487 rapid reset",
@@ -123,7 +123,7 @@ describe("http2: floods end their connection, and others are answered", () => {
     // Handlers of the row before may still run.
     await eventually(() => expect(running).toBe(0));
     most = 0;
-    // What a client may do is by time: a slow one could do more.
+    // The limits depend on time: a slow client could do more.
     holdClock();
     const { port, url } = await start(routes, { http2: true });
     const honest = await http2Client(url);
@@ -136,7 +136,7 @@ describe("http2: floods end their connection, and others are answered", () => {
 });
 
 describe("http2: a flood", () => {
-  it("of priorities in a circle costs the others nothing (CVE-2019-9513)", async () => {
+  it("of priorities in a circle does not slow down other clients (CVE-2019-9513)", async () => {
     const { port, url } = await start(routes, { http2: true });
     const honest = await http2Client(url);
     const socket = await flooder(port);
@@ -158,7 +158,7 @@ describe("http2: a flood", () => {
   });
 });
 
-describe("http2: heads past their limit", () => {
+describe("http2: heads above their limit", () => {
   it.each<[name: string, status: number, head: { readonly [name: string]: string }]>([
     ["a field", 431, { ":path": "/ok", x: "y".repeat(20_000) }],
     [
@@ -167,22 +167,22 @@ describe("http2: heads past their limit", () => {
       { ":path": "/ok", ...Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`x-${i}`, "y"])) },
     ],
     ["a target", 414, { ":path": `/${"y".repeat(20_000)}` }],
-  ])("of %s are %i, and the connection stays", async (_name, status, head) => {
+  ])("of %s are %i, and the connection stays open", async (_name, status, head) => {
     const { url } = await start(routes, { http2: true });
     const session = await http2Client(url, { maxSendHeaderBlockLength: 65_536 });
-    // The client has not acknowledged the server's settings with its first request, and has with the next one.
+    // The client has not acknowledged the server's settings at its first request, and has at the next one.
     for (let i = 0; i < 2; i++) expect((await http2Ask(session, head)).status).toBe(status);
     expect((await http2Ask(session, { ":path": "/ok" })).body).toBe("ok");
   });
 
-  it.each([16_384, 2 ** 31 - 1])("within a limit of %i are answered, however many fields they have", async (limit) => {
+  it.each([16_384, 2 ** 31 - 1])("within a limit of %i are answered, with any number of fields", async (limit) => {
     const session = await http2Client((await start(routes, { http2: true, maxHeaderBytes: limit })).url);
     const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`x-${i}`, "12345"]));
     for (let i = 0; i < 2; i++) expect((await http2Ask(session, { ":path": "/ok", ...fields })).body).toBe("ok");
   });
 });
 
-describe("http2: clients that take nothing", () => {
+describe("http2: clients that do not read", () => {
   const noWindow = Buffer.from([0, 4, 0, 0, 0, 0]);
 
   it("CVE-2019-9511 of a window of zero: the stream is reset after sendTimeoutMs", async () => {
@@ -195,7 +195,7 @@ describe("http2: clients that take nothing", () => {
     expect((await http2Ask(await http2Client(url), { ":path": "/ok" })).body).toBe("ok");
   });
 
-  it("CVE-2019-9517 of an open window, on a connection that is not read: closed", async () => {
+  it("CVE-2019-9517 of an open window, on a connection that the client does not read: closed", async () => {
     holdClock();
     const asked = gate();
     let left = 20;
@@ -223,7 +223,7 @@ describe("http2: clients that take nothing", () => {
     expect(bytes).toBeLessThan(20 * length);
   });
 
-  it("of a connection without a request: closed after idleTimeoutMs, whatever it pings", async () => {
+  it("of a connection without a request: closed after idleTimeoutMs, even if it sends PING frames", async () => {
     const { port } = await start(routes, { http2: true, idleTimeoutMs: 100 });
     const socket = await flooder(port);
     const timer = setInterval(() => socket.write(ping), 20);

@@ -1,4 +1,4 @@
-/** What a client may write on a connection of HTTP/2, and what must come back (RFC 9113, RFC 9110). Data alone. */
+/** What a client may write on an HTTP/2 connection, and the expected response (RFC 9113, RFC 9110). Only data. */
 import { frame, headerBlock, requestBlock } from "../../support/http2-client.ts";
 
 const endStream = 1;
@@ -8,12 +8,12 @@ const [padded, priority] = [8, 0x20];
 
 const [protocolError, flowControlError, streamClosed, frameSizeError, compressionError] = [1, 3, 5, 6, 9];
 
-/** What becomes of stream 1, or of the connection. */
+/** The result for stream 1, or for the connection. */
 export type Outcome =
   | { readonly statuses: readonly number[]; readonly text?: string | undefined }
   | { readonly reset: number }
   | { readonly goaway: number }
-  /** One of both, as the versions of nghttp2 have it: an error of a stream may end its connection (RFC 9113 §5.4.1). */
+  /** Either of both, depending on the version of nghttp2: an error of a stream may end its connection (RFC 9113 §5.4.1). */
   | { readonly refused: number };
 
 export type FrameCase = readonly [name: string, frames: readonly Uint8Array[], outcome: Outcome];
@@ -35,7 +35,7 @@ const begin = (fields: Fields, stream = 1): Uint8Array => frame("headers", endHe
 const data = (text: string, flags = 0): Uint8Array => frame("data", flags, 1, Buffer.from(text));
 const without = (name: string): Fields => ok.filter(([given]) => given !== name);
 const field = (name: string, value: string): readonly Uint8Array[] => [ask([...ok, [name, value]])];
-/** nghttp2 drops a field that no request may have (RFC 9113 §8.2.1), and Node does not tell of it: no handler sees it. */
+/** nghttp2 drops a field that is forbidden in a request (RFC 9113 §8.2.1), and Node does not report it: no handler sees it. */
 const dropped = (name: string, value: string): readonly [readonly Uint8Array[], Outcome] => [
   [ask([...path("/fields"), [name, value]])],
   { statuses: [200], text: "" },
@@ -71,7 +71,7 @@ export const fieldCases: readonly FrameCase[] = [
   ["an expectation that is unknown", field("expect", "more"), answered],
 ];
 
-/** RFC 9113 §8.3: pseudo-headers, and what the target and the authority are. */
+/** RFC 9113 §8.3: pseudo-headers, the target and the authority. */
 export const pseudoCases: readonly FrameCase[] = [
   ["no :method", [ask(without(":method"))], malformed],
   ["no :path", [ask(without(":path"))], malformed],
@@ -107,7 +107,7 @@ export const pseudoCases: readonly FrameCase[] = [
   ["a method in small letters", [ask([[":method", "get"], ...without(":method")])], { statuses: [501] }],
 ];
 
-/** RFC 9113 §8.1, RFC 9110 §8.6: bodies, their length and what comes behind them. */
+/** RFC 9113 §8.1, RFC 9110 §8.6: bodies, their length and the frames after them. */
 export const bodyCases: readonly FrameCase[] = [
   ["two parts", [begin(post("/size")), data("abc"), data("de", endStream)], { statuses: [200], text: "5 bytes" }],
   ["an end of its own", [begin(post("/size")), data("abc"), data("", endStream)], { statuses: [200], text: "3 bytes" }],
@@ -153,7 +153,7 @@ export const bodyCases: readonly FrameCase[] = [
   ["of no route", [begin(post("/nowhere")), data("abc")], { statuses: [404] }],
 ];
 
-/** Responses that have no body, and one with a field twice. */
+/** Responses without a body, and one with a field that occurs twice. */
 export const responseCases: readonly FrameCase[] = [
   ["to HEAD", [ask([[":method", "HEAD"], ...without(":method")])], { statuses: [200], text: "" }],
   ["to HEAD of nothing", [ask([[":method", "HEAD"], ...path("/nowhere").slice(1)])], { statuses: [404], text: "" }],

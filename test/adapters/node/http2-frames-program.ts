@@ -1,4 +1,4 @@
-/** Run by each Node: a server of HTTP/2 without TLS, which tells what its handlers got. */
+/** Run by each Node: a server of HTTP/2 without TLS, which reports what its handlers received. */
 import { Answer, Event, Path, Returns, addHeader, body, clientGone, get, param, post, request } from "usher-http";
 import { serve } from "../../../adapters/node/index.ts";
 import type { ServeOptions } from "../../../adapters/node/index.ts";
@@ -32,7 +32,7 @@ const routes = [
     await released;
     return "later";
   }),
-  // Written as fast as it goes: a part is always on its way.
+  // Written without a pause: some chunk is always being sent.
   get(
     Path.of("ticks"),
     { inputs: { clientGone }, returns: Returns.events([Tick]) },

@@ -1,5 +1,5 @@
 /**
- * What a client of HTTP/2 may write that Node's client does not: each row on each Node, with a second client that is answered
+ * Frames that a client of HTTP/2 may write and Node's client does not: each row on each Node. A second client is answered
  * meanwhile, and no error line.
  */
 import { describe, expect, it } from "vitest";
@@ -22,10 +22,10 @@ import { nodes, programOf } from "./nodes.ts";
 
 const start = programOf(new URL("http2-frames-program.ts", import.meta.url));
 const startShared = shared(start);
-/** What older versions of Node send in place of the reason: a code only tells (RFC 9113 §7). */
+/** The code that older versions of Node send in place of this one: a code is informative (RFC 9113 §7). */
 const internalError = 2;
 
-/** What became of stream 1, or of the connection, once it has come to its end. */
+/** The result for stream 1, or for the connection, after it has ended. */
 async function outcomeOf(client: WireClient): Promise<Outcome> {
   await eventually(() => {
     const { ended, reset } = client.seen(1);
@@ -49,13 +49,13 @@ function isExpected(outcome: Outcome, expected: Outcome): boolean {
   return outcome.statuses.join() === expected.statuses.join() && (expected.text ?? outcome.text) === outcome.text;
 }
 
-/** The connection goes on: its next stream is answered. */
+/** The connection stays open: its next stream is answered. */
 async function goesOn(client: WireClient): Promise<void> {
   client.write(frame("headers", whole, 5, requestBlock("/ok")));
   await eventually(() => expect([client.seen(5).text, client.seen(5).ended]).toEqual(["ok", true]));
 }
 
-/** Or it is ended after all: an older nghttp2 resets the stream, and then ends its connection in a packet of its own. */
+/** Or it ends anyway: an older nghttp2 resets the stream, and then ends its connection in a packet of its own. */
 async function goesOnOrEnds(client: WireClient, expected: Outcome): Promise<void> {
   client.write(frame("headers", whole, 5, requestBlock("/ok")));
   await eventually(() => expect(client.goaway !== undefined || client.seen(5).ended).toBe(true));
@@ -63,7 +63,7 @@ async function goesOnOrEnds(client: WireClient, expected: Outcome): Promise<void
   else expect(isExpected({ goaway: client.goaway }, expected)).toBe(true);
 }
 
-/** What is wrong with a row, in words. */
+/** The mistakes of a row, as text. */
 async function wrongOf(port: number, [name, frames, expected]: FrameCase): Promise<readonly string[]> {
   const client = await WireClient.to(port);
   client.write(...frames);
@@ -77,7 +77,7 @@ async function wrongOf(port: number, [name, frames, expected]: FrameCase): Promi
   }
 }
 
-/** Others are answered, and nothing has raised. */
+/** Other clients are answered, and no error was logged. */
 async function isWell(server: SpawnedServer): Promise<void> {
   expect((await http2Ask(await http2Client(server.url), { ":path": "/ok" })).body).toBe("ok");
   expect(server.errors).toEqual([]);
@@ -97,8 +97,8 @@ describe.each(nodes)("http2 frame by frame on %s", (node) => {
     await isWell(server);
   });
 
-  it("a connection that is ended for a wrong frame is closed in its limits of time", async () => {
-    // Node 20 tells nobody that such a connection has ended, so a stream that was open is over by the limits of its own.
+  it("a connection that ends for a wrong frame is closed within its time limits", async () => {
+    // Node 20 does not report that such a connection has ended, so an open stream ends by its own time limits.
     const server = await start(node, { idleTimeoutMs: 50, bodyTimeoutMs: 500, sendTimeoutMs: 500 });
     const clients = await Promise.all(frameCases.map(() => WireClient.to(server.port)));
     for (const [i, [, frames, outcome]] of frameCases.entries()) if ("goaway" in outcome) clients[i]?.write(...frames);
@@ -106,12 +106,12 @@ describe.each(nodes)("http2 frame by frame on %s", (node) => {
     expect(server.errors).toEqual([]);
   });
 
-  it("a preface that comes in two pieces, wherever it is cut", async () => {
+  it("a preface that arrives in two pieces, wherever it is cut", async () => {
     const server = await startShared(node, {});
     const cuts = [1, 2, 3, 4, 14, 23, 24, 30];
     const wrong = cuts.map(async (cut) => {
       const client = await WireClient.to(server.port, beginning.subarray(0, cut));
-      // The server has read the first piece before the second comes.
+      // The server has read the first piece before the second arrives.
       await http2Ask(await http2Client(server.url), { ":path": "/ok" });
       client.write(beginning.subarray(cut), frame("headers", whole, 1, requestBlock("/ok")));
       await eventually(() => expect(client.closed || client.seen(1).ended).toBe(true));
@@ -122,8 +122,8 @@ describe.each(nodes)("http2 frame by frame on %s", (node) => {
   });
 });
 
-describe.each(nodes)("http2 clients that go on %s", (node) => {
-  it("GOAWAY in the middle: what is asked already is answered", async () => {
+describe.each(nodes)("http2 clients that stay connected on %s", (node) => {
+  it("GOAWAY in the middle: requests that were sent before are answered", async () => {
     const server = await startShared(node, {});
     const client = await WireClient.to(server.port);
     client.write(frame("headers", whole, 1, requestBlock("/later")));
@@ -139,7 +139,7 @@ describe.each(nodes)("http2 clients that go on %s", (node) => {
     ["ends its side, which ends the session", ({ socket }) => void socket.end()],
     ["resets its connection", ({ socket }) => void socket.resetAndDestroy()],
     ["resets its stream", (client) => client.write(frame("reset", 0, 1, Buffer.from([0, 0, 0, 8])))],
-  ])("one that %s behind its request is gone", async (_what, act) => {
+  ])("a client that %s after its request is gone", async (_what, act) => {
     const server = await startShared(node, {});
     const client = await WireClient.to(server.port);
     client.write(frame("headers", whole, 1, requestBlock("/later")));
@@ -149,7 +149,7 @@ describe.each(nodes)("http2 clients that go on %s", (node) => {
     await isWell(server);
   });
 
-  it("a body that is cut reaches no handler", async () => {
+  it("a body that is cut off reaches no handler", async () => {
     const server = await startShared(node, {});
     const length = headerBlock([["content-length", "9"]]);
     const client = await WireClient.to(server.port);
@@ -162,7 +162,7 @@ describe.each(nodes)("http2 clients that go on %s", (node) => {
     expect(server.told.filter((line) => line.startsWith("size"))).toEqual([]);
   });
 
-  it("two of the same at once are each their own, and a stream that is over is not answered again", async () => {
+  it("two equal requests at once get an answer each, and a stream that has ended is not answered again", async () => {
     const server = await startShared(node, {});
     const client = await WireClient.to(server.port);
     for (const stream of [1, 3]) client.write(frame("headers", endHeaders, stream, requestBlock("/size", "POST")));

@@ -1,4 +1,4 @@
-/** Responses of HTTP/2 whose client is slow, or whose server stops meanwhile. */
+/** Responses of HTTP/2 to a slow client, or while the server stops. */
 import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Answer, Codec, Cookie, Event, Path, Returns, get } from "usher-http";
@@ -17,7 +17,7 @@ const wholeRequest = 5;
 afterEach(() => void vi.restoreAllMocks());
 
 describe("http2: a response to a slow client", () => {
-  it("is sent whole where each part is taken in time, however long all of them take", async () => {
+  it("is sent whole when each chunk is read in time, however long all of them take", async () => {
     const parts = 8;
     const window = 16_384;
     holdClock();
@@ -27,7 +27,7 @@ describe("http2: a response to a slow client", () => {
     client.write("headers", wholeRequest, 1, requestBlock("/large"));
     for (let i = 1; i <= parts; i++) {
       await eventually(() => expect(client.bytes).toBe(i * window));
-      // The client takes nothing, and more than half of what is allowed passes.
+      // The client does not read, and more than half of the time limit passes.
       vi.advanceTimersByTime(600);
       client.write("window", 0, 1, Buffer.from([0, 0, 0x40, 0]));
       client.write("window", 0, 0, Buffer.from([0, 0, 0x40, 0]));
@@ -37,27 +37,30 @@ describe("http2: a response to a slow client", () => {
   });
 });
 
-describe("http2: a header of the application's", () => {
+describe("http2: a header of the application", () => {
   it.each([
     ["x-blanks", " \tb c\t ", "b c"],
     ["x-none", " ", ""],
     ["proxy-connection", "keep-alive", undefined],
     ["http2-settings", "AAMAAABk", undefined],
-  ])("that HTTP/2 has in another form, or not at all, breaks no response: %s", async (name, value, expected) => {
-    const answered = get(Path.of("x"), { returns: Returns.response }, () =>
-      Answer.make("x", { headers: [[name, value]] }),
-    );
-    const session = await http2Client((await start([answered], { http2: true })).url);
-    const { status, headers, body } = await http2Ask(session, { ":path": "/x" });
-    expect([status, headers[name], body]).toEqual([200, expected, "x"]);
-  });
+  ])(
+    "that has another form in HTTP/2, or none at all, does not break the response: %s",
+    async (name, value, expected) => {
+      const answered = get(Path.of("x"), { returns: Returns.response }, () =>
+        Answer.make("x", { headers: [[name, value]] }),
+      );
+      const session = await http2Client((await start([answered], { http2: true })).url);
+      const { status, headers, body } = await http2Ask(session, { ":path": "/x" });
+      expect([status, headers[name], body]).toEqual([200, expected, "x"]);
+    },
+  );
 });
 
-describe("http2: a header that an answer has twice", () => {
+describe("http2: a header that occurs twice in an answer", () => {
   it.each([
     ["content-language", "en, de"],
     ["x-content-type-options", "nosniff, nosniff"],
-  ])("is sent although Node has it as one of a single value: %s", async (name, expected) => {
+  ])("is sent although Node treats it as a single value: %s", async (name, expected) => {
     const headers = expected.split(", ").map((value) => [name, value] as const);
     const cookies = ["a", "b"].map((cookie) => Cookie.make(Cookie.named(cookie, Codec.string), "1"));
     const answered = get(Path.of("x"), { returns: Returns.response }, () => Answer.make("x", { headers, cookies }));
@@ -68,8 +71,8 @@ describe("http2: a header that an answer has twice", () => {
   });
 });
 
-describe("http2: a page", () => {
-  it("has more event streams at once on its connection than the six of HTTP/1.1", async () => {
+describe("http2: a web page", () => {
+  it("may have more concurrent event streams on its connection than the six of HTTP/1.1", async () => {
     const opened = gate();
     let count = 0;
     const feed = get(Path.of("feed"), { returns: Returns.events([]) }, () => async (send) => {
@@ -84,7 +87,7 @@ describe("http2: a page", () => {
 });
 
 describe("http2: a server that stops", () => {
-  it("sends every response of a connection, and not the first alone", async () => {
+  it("sends every response of a connection, not only the first", async () => {
     const [first, second, reached] = [gate(), gate(), gate()];
     const held = (name: string, until: { readonly passed: Promise<unknown> }) =>
       get(Path.of(name), inText, async () => {
@@ -101,32 +104,35 @@ describe("http2: a server that stops", () => {
     await goaway;
     first.open();
     expect((await answers[0])?.body).toBe("first");
-    // A connection that was ended would have closed by now.
+    // A connection that ended would have closed by now.
     await new Promise((resolve) => setTimeout(resolve, 20));
     second.open();
     expect((await answers[1])?.body).toBe("second");
     expect(await stopped).toBe(0);
   });
 
-  it.each(["HTTP/1.1", "HTTP/2"])("leaves no timer of an event stream that began in the stop: %s", async (version) => {
-    const keepAliveMs = 54_321;
-    const set = vi.spyOn(globalThis, "setTimeout");
-    const cleared = vi.spyOn(globalThis, "clearTimeout");
-    const feed = get(Path.of("feed"), { returns: Returns.events([], { keepAliveMs }) }, () => async (send) => {
-      void server.stop();
-      while ((await send(Event.comment("x"))).ok);
-      await new Promise(() => {});
-    });
-    const server: Server = await start([feed], { http2: true });
-    if (version === "HTTP/2") {
-      const stream = (await http2Client(server.url)).request({ ":path": "/feed" }).on("error", () => {});
-      await new Promise((resolve) => stream.resume().once("close", resolve));
-    } else {
-      const client = await RawClient.to(server.port);
-      await client.ask("GET /feed").closed();
-    }
-    const timers = set.mock.calls.flatMap(([, ms], i) => (ms === keepAliveMs ? [set.mock.results[i]?.value] : []));
-    expect(timers).toHaveLength(1);
-    await eventually(() => expect(cleared.mock.calls.flat()).toContain(timers[0]));
-  });
+  it.each(["HTTP/1.1", "HTTP/2"])(
+    "leaves no timer of an event stream that began during the stop: %s",
+    async (version) => {
+      const keepAliveMs = 54_321;
+      const set = vi.spyOn(globalThis, "setTimeout");
+      const cleared = vi.spyOn(globalThis, "clearTimeout");
+      const feed = get(Path.of("feed"), { returns: Returns.events([], { keepAliveMs }) }, () => async (send) => {
+        void server.stop();
+        while ((await send(Event.comment("x"))).ok);
+        await new Promise(() => {});
+      });
+      const server: Server = await start([feed], { http2: true });
+      if (version === "HTTP/2") {
+        const stream = (await http2Client(server.url)).request({ ":path": "/feed" }).on("error", () => {});
+        await new Promise((resolve) => stream.resume().once("close", resolve));
+      } else {
+        const client = await RawClient.to(server.port);
+        await client.ask("GET /feed").closed();
+      }
+      const timers = set.mock.calls.flatMap(([, ms], i) => (ms === keepAliveMs ? [set.mock.results[i]?.value] : []));
+      expect(timers).toHaveLength(1);
+      await eventually(() => expect(cleared.mock.calls.flat()).toContain(timers[0]));
+    },
+  );
 });

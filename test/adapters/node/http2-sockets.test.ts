@@ -70,13 +70,13 @@ async function opened(route: Route, options: Parameters<typeof start>[1] = {}, h
 }
 
 describe("http2: a handshake of a WebSocket", () => {
-  it("is answered with 200, and without what HTTP/1.1 has for it", async () => {
+  it("is answered with 200, without the headers of HTTP/1.1's handshake", async () => {
     const { response } = await opened(echo);
     expect(Object.keys(response)).toEqual([":status", "date", "x-request-id"]);
     expect(response[":status"]).toBe(200);
   });
 
-  it("carries the subprotocol that both speak, and what its handler set", async () => {
+  it("has the subprotocol that both support, and the headers that its handler set", async () => {
     const chat = Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: ["b", "a"] });
     const seen = Cookie.named("seen", Codec.int);
     const route = get(Path.of("s"), { inputs: { setCookie }, returns: Returns.websocket(chat) }, ({ setCookie }) => {
@@ -113,14 +113,14 @@ describe("http2: a handshake of a WebSocket", () => {
     expect((await http2Ask(session, { ":path": "/ok" })).body).toBe("ok");
   });
 
-  it("that a middleware answers with a 2xx is reset with CANCEL, and is not taken for an open socket", async () => {
+  it("that a middleware answers with a 2xx is reset with CANCEL, and is not treated as an open socket", async () => {
     const instead: Middleware = () => new Response("instead");
     const { session } = await sessionWith([echo, ok], { middleware: [instead] });
     await expect(new SocketClient(session).response).rejects.toThrow("reset with 8");
     expect((await http2Ask(session, { ":path": "/ok" })).body).toBe("instead");
   });
 
-  it("is reset with PROTOCOL_ERROR where no route is a WebSocket", async () => {
+  it("is reset with PROTOCOL_ERROR when no route is a WebSocket", async () => {
     const { port } = await start([ok], { http2: true });
     const client = await FrameClient.to(port);
     const head = { ":scheme": "http", ":authority": "h", ...connects };
@@ -130,12 +130,12 @@ describe("http2: a handshake of a WebSocket", () => {
   });
 });
 
-describe("http2: a WebSocket whose client leaves", () => {
+describe("http2: a WebSocket whose client disconnects", () => {
   it.each<[how: string, leave: (client: SocketClient, session: ClientHttp2Session) => void]>([
     ["resets its stream", ({ stream }) => stream.close(8)],
     ["ends its stream without a Close frame", ({ stream }) => stream.end()],
     ["loses its connection", (_, session) => session.destroy()],
-  ])("ends its handler where its client %s", async (_how, leave) => {
+  ])("ends its handler when its client %s", async (_how, leave) => {
     const ended = gate<string>();
     const route = socket(async (socket) => {
       const got = await socket.receive();
@@ -146,7 +146,7 @@ describe("http2: a WebSocket whose client leaves", () => {
     expect(await ended.passed).toBe("lost");
   });
 
-  it("ends its handler where its client ended its side before it was opened", async () => {
+  it("ends its handler when its client ended its side before it was opened", async () => {
     const ended = gate();
     const handler = { isOver: false };
     const waited = Dep.join({}, () => ended.passed.then(() => "waited"));
@@ -162,7 +162,7 @@ describe("http2: a WebSocket whose client leaves", () => {
     await eventually(() => expect(handler).toEqual({ isOver: true }));
   });
 
-  it("ends its handler where its client resets it without an error while it is written to", async () => {
+  it("ends its handler when its client resets it without an error during a send", async () => {
     const ended = gate<string>();
     const route = socket(async (socket) => {
       let sent = await socket.send("x".repeat(1000));
@@ -184,7 +184,7 @@ describe("http2: a WebSocket whose client leaves", () => {
 });
 
 describe("http2: an open WebSocket", () => {
-  it("gets and sends messages, short and long, beside other streams", async () => {
+  it("receives and sends messages, short and long, next to other streams", async () => {
     const { session, client } = await opened(echo);
     client.send(frame(0x81, "hello"));
     await client.hears("\x81\x05hello");
@@ -223,14 +223,14 @@ describe("http2: an open WebSocket", () => {
     expect(client.stream.readableEnded).toBe(true);
   });
 
-  it("is dropped with RST_STREAM where its client breaks the protocol, and the connection stays", async () => {
+  it("is closed with RST_STREAM when its client violates the protocol, and the connection stays open", async () => {
     const { client, session } = await opened(echo);
     client.send(Buffer.from([0x81, 0x01, 0x61]));
     await once(client.stream, "close");
     expect((await http2Ask(session, { ":path": "/ok" })).body).toBe("ok");
   });
 
-  it("is closed with 1009 for a message past its limit", async () => {
+  it("is closed with 1009 for a message above its limit", async () => {
     const { client } = await opened(socket(async (socket) => void (await socket.receive()), { maxMessage: 10 }));
     client.send(frame(0x81, "x".repeat(11)));
     await eventually(() => expect(client.received.subarray(0, 4)).toEqual(Buffer.from([0x88, 2, 3, 0xf1])));
@@ -238,7 +238,7 @@ describe("http2: an open WebSocket", () => {
 });
 
 describe("http2: the limits of a WebSocket", () => {
-  it("drop a client that takes nothing for sendTimeoutMs, and no other stream", async () => {
+  it("disconnect a client that does not read for sendTimeoutMs, and affect no other stream", async () => {
     holdClock();
     const sent = gate<boolean>();
     const route = get(Path.of("s"), { returns: Returns.websocket(bytes) }, () => async (socket) => {
@@ -257,7 +257,7 @@ describe("http2: the limits of a WebSocket", () => {
     expect((await http2Ask(session, { ":path": "/ok" })).body).toBe("ok");
   });
 
-  it("hold for what moves of a long message, each way", async () => {
+  it("apply to a long message that is being transferred, in both directions", async () => {
     const received = gate<unknown>();
     const route = get(
       Path.of("s"),
@@ -286,7 +286,7 @@ describe("http2: the limits of a WebSocket", () => {
     expect(await received.passed).toBe(14);
   });
 
-  it("hold no more than a window of what its handler does not read", async () => {
+  it("hold no more than one window of unread data", async () => {
     const { client } = await opened(
       socket(() => new Promise(() => {}), { maxMessage: 10_000_000 }),
       {},
@@ -303,7 +303,7 @@ describe("http2: the limits of a WebSocket", () => {
     expect(written).toBeLessThan(40);
   });
 
-  it("stop it with 1001 where the server stops", async () => {
+  it("end it with 1001 when the server stops", async () => {
     const { client, server } = await opened(echo, { drainMs: 10_000 });
     const stopped = server.stop();
     await eventually(() => expect(client.received.subarray(2, 4)).toEqual(Buffer.from([3, 0xe9])));
@@ -313,7 +313,7 @@ describe("http2: the limits of a WebSocket", () => {
 });
 
 describe.skipIf(browser.isSkipped)(`http2: a WebSocket of Chromium${browser.why}`, { timeout: 120_000 }, () => {
-  it("is a stream of the connection that the page came by", async () => {
+  it("include that it is a stream of the page's own connection", async () => {
     const { cert, key } = makeCertificate({ name: "localhost", hosts: ["localhost", "127.0.0.1"] });
     const page = get(Path.of("page"), { returns: Returns.html }, () => "<title>page</title>");
     const upgrades: boolean[] = [];

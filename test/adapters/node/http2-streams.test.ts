@@ -1,4 +1,4 @@
-/** What a stream of HTTP/2, or its connection, leaves to those that come after it. */
+/** The state that an HTTP/2 stream, or its connection, leaves for later ones. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -20,7 +20,7 @@ const headOnly = 4;
 const noError = Buffer.from([0, 0, 0, 0]);
 const cancel = Buffer.from([0, 0, 0, 8]);
 
-/** A route whose handlers wait at a gate, with how many of them do. */
+/** A route whose handlers wait at a gate, and the number of waiting handlers. */
 function waits() {
   const told = { running: 0, held: gate() };
   const route = get(Path.of("held"), inText, async () => {
@@ -32,7 +32,7 @@ function waits() {
   return { told, route };
 }
 
-it("http2: a body whose request is answered before it has arrived is not whole", async () => {
+it("http2: a body whose request is answered before it has arrived is incomplete", async () => {
   const handled = vi.fn(() => "handled");
   const early = gate<Answer>();
   let late: Promise<Answer> | undefined;
@@ -68,7 +68,7 @@ describe("http2: a connection", () => {
     came(true);
   });
 
-  it("with a request that is answered late is not idle, and is once that is answered", async () => {
+  it("with a request that is answered late is not idle, and is idle after the answer", async () => {
     holdClock();
     const { told, route } = waits();
     const { url } = await start([route, ok], { http2: true, idleTimeoutMs: 1000 });
@@ -89,7 +89,7 @@ describe("http2: a connection", () => {
 });
 
 describe("http2: a connection that ends", () => {
-  it("is closed behind an answer that closes it, with what is still answered on it", async () => {
+  it("is closed after an answer that closes it, with the pending answers on it", async () => {
     const { told, route } = waits();
     const closing = get(Path.of("closes"), { returns: Returns.response }, () =>
       Answer.closeConnection(Answer.make("last")),
@@ -106,7 +106,7 @@ describe("http2: a connection that ends", () => {
     await closed;
   });
 
-  it("of a client that acknowledges nothing ends with its last response where the server stops", async () => {
+  it("of a client that acknowledges nothing ends with its last response when the server stops", async () => {
     const { told, route } = waits();
     const server = await start([route], { http2: true, drainMs: 60_000 });
     const client = await FrameClient.to(server.port);
@@ -119,7 +119,7 @@ describe("http2: a connection that ends", () => {
     await eventually(() => expect([client.bytes, client.isClosed]).toEqual([4, true]));
   });
 
-  it("is told why it is closed, and counted once, whatever was open on it", async () => {
+  it("is logged with the reason, and counted once, however many streams were open", async () => {
     const { told, route } = waits();
     // Time that passes would allow more.
     vi.useFakeTimers({ toFake: ["performance", "setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
@@ -128,7 +128,7 @@ describe("http2: a connection that ends", () => {
     for (let i = 0; i < 50; i++) client.write("headers", wholeRequest, 2 * i + 1, requestBlock("/held"));
     await eventually(() => expect(told.running).toBe(50));
     try {
-      // One more than may be at once. What a server has not read when it closes would cost the client its GOAWAY.
+      // One above the limit of streams. Bytes that the server has not read when it closes would cost the client its GOAWAY.
       for (let i = 50; i <= 550; i++) {
         client.write("headers", wholeRequest, 2 * i + 1, requestBlock("/held"));
         client.write("reset", 0, 2 * i + 1, cancel);
@@ -136,7 +136,7 @@ describe("http2: a connection that ends", () => {
       await client.closed;
       vi.advanceTimersByTime(60_000);
     } finally {
-      // A server stops by the real ones.
+      // The timers of a stop are real ones.
       vi.useRealTimers();
     }
     expect(client.goaways).toEqual([11]);
@@ -146,7 +146,7 @@ describe("http2: a connection that ends", () => {
 });
 
 describe("http2: handlers of streams that were reset", () => {
-  it("are 200 at once on a connection, and once they have ended as many again", async () => {
+  it("are limited to 200 on a connection, and to 200 again after they have ended", async () => {
     const { told, route } = waits();
     const { port } = await start([route, ok], { http2: true });
     const client = await FrameClient.to(port);
@@ -175,7 +175,7 @@ describe("http2: a body", () => {
   it.each([
     ["before it is read", 0],
     ["between two parts", 1],
-  ])("whose stream is reset %s ends in a failure", async (_what, parts) => {
+  ])("whose stream is reset %s ends with an error", async (_what, parts) => {
     const read: boolean[] = [];
     const route = post(Path.of("reads"), { inputs: { upload, clientGone }, ...inText }, async (inputs) => {
       const gone = new Promise((resolve) => inputs.clientGone.addEventListener("abort", resolve));
@@ -231,7 +231,7 @@ describe("http2: a body", () => {
 });
 
 describe("http2: a body, read whole and in part", () => {
-  it("that is read whole leaves its stream to end by itself", async () => {
+  it("that is read whole leaves its stream to end normally", async () => {
     const route = post(Path.of("reads"), { inputs: { upload }, ...inText }, async ({ upload }) => {
       while (((await upload.read()) as { value?: unknown }).value !== undefined);
       return "read";
@@ -250,14 +250,14 @@ describe("http2: a body, read whole and in part", () => {
       "read in part",
       post(Path.of("unread"), { inputs: { upload }, ...inText }, async ({ upload }) => {
         await upload.read();
-        // What comes behind has arrived.
+        // The bytes after it have arrived.
         await new Promise<void>((resolve) => {
           setTimeout(resolve, 20);
         });
         return "unread";
       }),
     ],
-  ])("that is %s is asked for no further, and the connection stays", async (_what, unread) => {
+  ])("that is %s is read no further, and the connection stays open", async (_what, unread) => {
     const server = await start([unread], { http2: true, drainMs: 600_000 });
     const client = await FrameClient.to(server.port);
     for (const stream of [1, 3]) {
@@ -266,12 +266,12 @@ describe("http2: a body, read whole and in part", () => {
       await eventually(() => expect(client.resets.at(-1)).toEqual([stream, 0]));
     }
     expect(client.bytes).toBe(12);
-    // Nothing of them is left open.
+    // None of them is left open.
     expect(await server.stop()).toBe(0);
   });
 });
 
-describe("http2: a body of no bytes", () => {
+describe("http2: a body without bytes", () => {
   it.each([
     ["whole", { body }, ({ body }: { readonly body?: Uint8Array }) => Promise.resolve(body?.length)],
     [
@@ -304,7 +304,7 @@ describe("http2: a stream", () => {
   it.each([
     ["NO_ERROR", noError],
     ["CANCEL", cancel],
-  ])("that its client resets with %s before it is answered has lost its client", async (_code, payload) => {
+  ])("that its client resets with %s before the answer aborts clientGone", async (_code, payload) => {
     const [reached, gone] = [gate(), gate()];
     const route = get(Path.of("waits"), { inputs: { clientGone }, ...inText }, async ({ clientGone }) => {
       clientGone.addEventListener("abort", () => gone.open());
@@ -321,7 +321,7 @@ describe("http2: a stream", () => {
     came(true);
   });
 
-  it("that its client resets without an error while it is sent is over at once", async () => {
+  it("that its client resets without an error while it is sent ends at once", async () => {
     const large = get(Path.of("large"), inText, () => "x".repeat(100_000));
     const server = await start([large, ok], { http2: true, drainMs: 600_000, sendTimeoutMs: 600_000 });
     const client = await FrameClient.to(server.port);
@@ -331,7 +331,7 @@ describe("http2: a stream", () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it("whose client takes nothing is reset, and not ended", async () => {
+  it("whose client does not read is reset, and not ended", async () => {
     const large = get(Path.of("large"), inText, () => "x".repeat(100_000));
     const { port } = await start([large], { http2: true, sendTimeoutMs: 50 });
     const client = await FrameClient.to(port, Buffer.from([0, 4, 0, 0, 0, 0]));
@@ -341,8 +341,8 @@ describe("http2: a stream", () => {
   });
 });
 
-describe("http2: a stream that waits, and one that is refused", () => {
-  it("that waits for its producer, and not for its client, is not timed out", async () => {
+describe("http2: a stream that waits, and a stream that is refused", () => {
+  it("that waits for its producer, and not for its client, does not time out", async () => {
     holdClock();
     const more = gate();
     const bytes = 4 * 16_384;
@@ -366,7 +366,7 @@ describe("http2: a stream that waits, and one that is refused", () => {
     expect([taken, stream.rstCode]).toEqual([bytes + 10, 0]);
   });
 
-  it("leaves no listener of each time that it waits for its client", async () => {
+  it("leaves no listener of the times when it waited for its client", async () => {
     const warnings: string[] = [];
     const warned = ({ message }: Error): void => void warnings.push(message);
     process.on("warning", warned);
@@ -380,7 +380,7 @@ describe("http2: a stream that waits, and one that is refused", () => {
     expect(warnings.filter((line) => line.includes("listeners"))).toEqual([]);
   });
 
-  it("is refused where its route is a WebSocket, without what HTTP/2 has no place for", async () => {
+  it("is refused when its route is a WebSocket, without headers that HTTP/2 does not have", async () => {
     const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
     const chat = get(Path.of("chat"), { returns: Returns.websocket(texts) }, () => async () => {});
     const session = await http2Client((await start([chat, ok], { http2: true })).url);

@@ -1,4 +1,4 @@
-/** HTTP/2 on Node: how a client gets it, what a request is there, and how a server stops. */
+/** HTTP/2 on Node: negotiation, requests, and how a server stops. */
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { Answer, Path, Returns, body, bodyStream, clientGone, get, json, post, request } from "usher-http";
@@ -35,8 +35,8 @@ const large = get(Path.of("large"), inText, () => "x".repeat(1_000_000));
 const unread = post(Path.of("unread"), inText, () => "not read");
 const routes = [hello, size, thing, parts, large, unread];
 
-describe("http2: how a client gets it", () => {
-  it("over TLS, unless the client knows HTTP/1.1 only", async () => {
+describe("http2: negotiation", () => {
+  it("is by TLS, unless the client supports HTTP/1.1 only", async () => {
     const { url, port } = await start(routes, { tls });
     const session = await http2Client(url, { ca: cert });
     expect(session.alpnProtocol).toBe("h2");
@@ -45,13 +45,13 @@ describe("http2: how a client gets it", () => {
     expect((await secureAsk(port, "/hello", { ca: cert })).status).toBe(200);
   });
 
-  it("over TLS not where the option says so", async () => {
+  it("is not by TLS when the option excludes it", async () => {
     const { url, port } = await start(routes, { tls, http2: false });
     await expect(http2Client(url, { ca: cert })).rejects.toThrow(/closed|ALPN|alert/);
     expect((await secureAsk(port, "/hello", { ca: cert })).status).toBe(200);
   });
 
-  it("without TLS where the option says so and the client begins with it, as a proxy does", async () => {
+  it("is without TLS when the option allows it and the client begins with it, as a proxy does", async () => {
     const { url, port } = await start(routes, { http2: true });
     const answer = await http2Ask(await http2Client(url), { ":path": "/hello" });
     expect(answer.body).toBe(`GET /hello of 127.0.0.1:${port}, secure false, cookie undefined`);
@@ -59,13 +59,13 @@ describe("http2: how a client gets it", () => {
     for (let i = 0; i < 2; i++) expect((await http1.ask("GET /hello").answer()).status).toBe(200);
   });
 
-  it("without TLS not unless the option says so", async () => {
+  it("is not without TLS unless the option allows it", async () => {
     const { url } = await start(routes);
     const session = await http2Client(url);
     await expect(http2Ask(session, { ":path": "/hello" })).rejects.toThrow(/Protocol error|reset|response/);
   });
 
-  it("says where the option cannot be", async () => {
+  it("reports a wrong option", async () => {
     await expect(start(routes, { http2: "yes" as never })).rejects.toThrow("serve: http2 is a string, and not true or");
   });
 });
@@ -84,7 +84,7 @@ describe("http2: bodies", () => {
     for (let i = 0; i < 2; i++) expect((await http2Ask(session, ask, body)).body).toBe(expected);
   });
 
-  it("that are too long are refused, and the connection stays", async () => {
+  it("that are too long are refused, and the connection stays open", async () => {
     const { url } = await start(routes, { tls });
     const session = await http2Client(url, { ca: cert });
     const ask = { ":method": "POST", ":path": "/size" };
@@ -92,7 +92,7 @@ describe("http2: bodies", () => {
     expect((await http2Ask(session, { ":path": "/hello" })).status).toBe(200);
   });
 
-  it("of the response are sent whole, many at once", async () => {
+  it("of responses are sent whole, many at once", async () => {
     const { url } = await start(routes, { tls });
     const session = await http2Client(url, { ca: cert });
     const answers = await Promise.all(Array.from({ length: 20 }, () => http2Ask(session, { ":path": "/large" })));
@@ -130,7 +130,7 @@ describe("http2: heads that are refused", () => {
 });
 
 describe("http2: streams", () => {
-  it("are cut with an error where their producer raises, and the connection stays", async () => {
+  it("are cut off with an error when their producer throws, and the connection stays open", async () => {
     async function* raising(): AsyncGenerator<Uint8Array> {
       yield new TextEncoder().encode("some");
       throw new Error("a secret");
@@ -170,7 +170,7 @@ describe("http2: streams", () => {
     await eventually(() => expect(open).toBe(0));
   });
 
-  it("abort clientGone where the client resets one that is not answered yet", async () => {
+  it("abort clientGone when the client resets a stream that is not answered yet", async () => {
     const reached = gate();
     const gone = gate();
     const route = get(Path.of("waits"), { inputs: { clientGone }, ...inText }, async ({ clientGone }) => {
@@ -189,7 +189,7 @@ describe("http2: streams", () => {
 });
 
 describe("http2: a server that stops", () => {
-  it("sends what is being answered, takes nothing new, and ends", async () => {
+  it("sends the pending answers, accepts no new stream, and ends", async () => {
     const reached = gate();
     const held = gate();
     const route = get(Path.of("held"), inText, async () => {
@@ -211,7 +211,7 @@ describe("http2: a server that stops", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("cuts what is left after drainMs, and counts it", async () => {
+  it("cuts off the rest after drainMs, and counts it", async () => {
     const reached = gate();
     const route = get(Path.of("held"), inText, () => {
       reached.open();
@@ -219,7 +219,7 @@ describe("http2: a server that stops", () => {
     });
     const server = await start([route, hello], { tls, drainMs: 20 });
     const session = await http2Client(server.url, { ca: cert });
-    // What was answered before is not counted.
+    // Streams that were answered before are not counted.
     for (let i = 0; i < 3; i++) expect((await http2Ask(session, { ":path": "/hello" })).status).toBe(200);
     const answer = http2Ask(session, { ":path": "/held" });
     const failure = answer.catch((error: unknown) => String(error));

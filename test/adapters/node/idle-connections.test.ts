@@ -1,4 +1,4 @@
-/** Ten thousand connections with nothing to ask (issue 4): they cost little, stop nobody, and leave nothing behind. */
+/** Ten thousand connections without a request (issue 4): they cost little, block no other client, and leave nothing behind. */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
@@ -16,7 +16,7 @@ describe.skipIf(manyDescriptors.isSkipped)(`${count} idle connections${manyDescr
   it.each([
     ["their clients close them", (child: ChildProcess) => void child.send("close")],
     ["the server stops", undefined],
-  ])("are nobody's trouble, and gone when %s", { timeout: 300_000 }, async (_how, leave) => {
+  ])("cost no answer, and are gone when %s", { timeout: 300_000 }, async (_how, leave) => {
     logWith({ level: undefined });
     const server = await start([ok], { maxConnections: count + 10, drainMs: 600_000 });
     const ask = async () => {
@@ -40,7 +40,7 @@ describe.skipIf(manyDescriptors.isSkipped)(`${count} idle connections${manyDescr
     else leave(child);
     expect(await closed).toEqual(["closed", undefined]);
     await vi.waitFor(() => expect(sockets()).toBe(0), { timeout: 300_000 });
-    // Node keeps a thousand parsers for the next ones.
+    // Node keeps a thousand parsers for the next connections.
     expect((await memory()) - before).toBeLessThan(count * 300);
     if (leave !== undefined) expect(await ask()).toBe("ok");
   });

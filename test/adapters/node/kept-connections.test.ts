@@ -1,4 +1,4 @@
-/** A connection that is kept is after each answer as it was before: nothing of a request stays on its socket. */
+/** A connection that is kept is in the same state after each answer: nothing of a request stays on its socket. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect } from "node:http2";
@@ -50,7 +50,7 @@ const routes = [
   get(Path.of("watches"), { inputs: { clientGone }, returns: Returns.text }, async () => "watches"),
 ];
 
-/** How many listeners a server's socket has. */
+/** The number of listeners on a server's socket. */
 function listeners(socket: Socket): number {
   return socket.eventNames().reduce((count, event) => count + socket.listenerCount(event), 0);
 }
@@ -86,9 +86,9 @@ it.each<readonly [what: string, ask: (client: RawClient) => Promise<RawAnswer>, 
   expect(counts.slice(1)).toEqual(counts.slice(1).map(() => counts[1]));
 });
 
-it("bodies that were dropped while their handlers worked leave nothing of them", async () => {
+it("bodies that were dropped while their handlers ran leave no listener", async () => {
   const works = post(Path.of("works"), { returns: Returns.text }, async () => {
-    // The body's end comes before the answer.
+    // The body's end arrives before the answer.
     await new Promise((resolve) => setTimeout(resolve, 5));
     return "worked";
   });
@@ -99,7 +99,7 @@ it("bodies that were dropped while their handlers worked leave nothing of them",
   });
 });
 
-it("streams that have ended leave nothing of them", async () => {
+it("streams that have ended leave no listener", async () => {
   const client = await RawClient.to((await start(routes)).port);
   await keepsNothing(async () => {
     for (let i = 0; i < 100; i++) client.ask("GET /exact", [`x-a: ${"x".repeat(4000)}`]);
@@ -107,7 +107,7 @@ it("streams that have ended leave nothing of them", async () => {
   });
 });
 
-it("connections of HTTP/2 that have closed leave nothing of them", async () => {
+it("connections of HTTP/2 that have closed leave nothing", async () => {
   const { url } = await start(routes, { http2: true });
   const asks = async (): Promise<void> => {
     const session = connect(url);
@@ -121,7 +121,7 @@ it("connections of HTTP/2 that have closed leave nothing of them", async () => {
   });
 });
 
-it("connections whose client left during its TLS handshake leave nothing of them", async () => {
+it("connections whose client left during its TLS handshake leave nothing", async () => {
   const { cert, key } = makeCertificate({ name: "localhost" });
   const { port } = await start(routes, { tls: { cert, key } });
   const leaves = async (): Promise<void> => {
@@ -134,7 +134,7 @@ it("connections whose client left during its TLS handshake leave nothing of them
   });
 });
 
-it("a head has as many lines as its bytes allow", async () => {
+it("a head may have as many header lines as fit into its size limit", async () => {
   const counts = get(
     Path.of("counts"),
     {
@@ -144,13 +144,13 @@ it("a head has as many lines as its bytes allow", async () => {
     ({ all, last }) => `${all} ${last}`,
   );
   const client = await RawClient.to((await start([counts], { maxHeaderBytes: 65_536 })).port);
-  // Node drops those past 2000 by itself.
+  // Node itself drops the lines after the first 2000.
   const many = Array.from({ length: 3000 }, (_, i) => `a${i}: b`);
   const answered = await client.ask("GET /counts", ["x-all: first", ...many, "x-last: last"]).answer();
   expect([answered.status, answered.body]).toEqual([200, "first last"]);
 });
 
-it("a server that has stopped is let go, with its app", async () => {
+it("a server that has stopped can be garbage-collected, with its app", async () => {
   const stopped = async (): Promise<WeakRef<object>> => {
     const server = await serve(routes, { port: 0, host: "127.0.0.1", drainMs: 0 });
     const client = await RawClient.to(server.port);
@@ -161,7 +161,7 @@ it("a server that has stopped is let go, with its app", async () => {
   };
   const apps = [await stopped(), await stopped(), await stopped()];
   const left = () => apps.filter((app) => app.deref() !== undefined).length;
-  // The engine may hold on to the last one that it ran.
+  // The engine may hold the last one that it ran.
   for (let i = 0; i < 5 && left() > 1; i++) await memory();
   expect(left()).toBeLessThan(2);
 });

@@ -1,6 +1,6 @@
 /**
- * What is done on an event of Node's raises, which no input is known to make it do: the connection is closed, an error line
- * says of what kind it was and where, and never what, and the process goes on.
+ * An event listener on Node throws, which no known input causes: the connection is closed, an error line
+ * has its kind and its place but no message, and the process continues.
  */
 import { Server } from "node:net";
 import { Duplex } from "node:stream";
@@ -39,7 +39,7 @@ const handshake = [
   "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
 ];
 
-/** Starts a server, and gets hold of what Node has of it. */
+/** Starts a server, and returns Node's own server object. */
 async function startWatched(): Promise<{ readonly port: number; readonly server: Server; readonly app: object }> {
   const listen = vi.spyOn(Server.prototype, "listen");
   const { port, app } = await start(routes);
@@ -56,8 +56,8 @@ async function isTold(port: number): Promise<void> {
   expect((await other.ask("GET /ok").answer()).body).toBe("ok");
 }
 
-describe("what raises on an event: of the server", () => {
-  /** With what Node would give, but for a connection that has nothing a connection has. */
+describe("an exception in an event listener: of the server", () => {
+  /** With the arguments that Node would pass, except a connection without any members. */
   const events: { readonly [event: string]: (socket: Duplex) => readonly unknown[] } = {
     connection: (socket) => [socket],
     request: (socket) => [{ socket }, {}],
@@ -68,10 +68,10 @@ describe("what raises on an event: of the server", () => {
     clientError: (socket) => [new Error("a secret"), socket],
     timeout: (socket) => [socket],
   };
-  it.each(Object.keys(events))("of a server ends that connection alone: %s", async (event) => {
+  it.each(Object.keys(events))("ends only that connection: %s", async (event) => {
     const { port, server } = await startWatched();
     const socket = new Duplex();
-    // Of `connection`, Node's own listener is not what is tried here.
+    // For `connection`, Node's own listener is not tested here.
     const ours = server.listeners(event).at(-1) as (...given: readonly unknown[]) => void;
     ours.apply(server, events[event]?.(socket) as unknown[]);
     expect(socket.destroyed).toBe(true);
@@ -84,7 +84,7 @@ describe("what raises on an event: of the server", () => {
     await isTold(port);
   });
 
-  it("of a connection past maxConnections ends nothing", async () => {
+  it("of a connection above maxConnections ends nothing", async () => {
     const { port, server } = await startWatched();
     vi.spyOn(CountedLog.prototype, "count").mockImplementationOnce(raises);
     server.emit("drop");
@@ -92,7 +92,7 @@ describe("what raises on an event: of the server", () => {
   });
 });
 
-describe("what raises on an event: of an answer", () => {
+describe("an exception in an event listener: of an answer", () => {
   type Breaks = (app: { answer: () => unknown }) => void;
   const answers: readonly (readonly [what: string, ...sent: readonly string[]])[] = [
     ["a request", "GET /ok HTTP/1.1", "host: h", "", ""],
@@ -116,17 +116,17 @@ describe("what raises on an event: of an answer", () => {
     rejects: (app) => vi.spyOn(app, "answer").mockImplementationOnce(() => Promise.reject(new TypeError("a secret"))),
   };
   const rows = Object.keys(ways).flatMap((how) => answers.map(([what, ...sent]) => [what, how, sent] as const));
-  it.each(rows)("while the app answers ends that connection alone: %s, %s", async (_what, how, sent) => {
+  it.each(rows)("while the app answers ends only that connection: %s, %s", async (_what, how, sent) => {
     const server = await start(routes, { drainMs: 600_000 });
     ways[how]?.(server.app as never);
     const client = await RawClient.to(server.port);
     expect(await client.send(...sent).rest()).toBe("");
     await isTold(server.port);
-    // It is in flight no more.
+    // It is no longer in flight.
     expect(await server.stop()).toBe(0);
   });
 
-  it("while an answer is written ends that connection alone", async () => {
+  it("while an answer is written ends only that connection", async () => {
     const { port } = await start(routes);
     vi.spyOn(NodeConnection.prototype, "endAnswer").mockImplementationOnce(raises);
     const client = await RawClient.to(port);
@@ -135,22 +135,22 @@ describe("what raises on an event: of an answer", () => {
   });
 });
 
-describe("what raises on an event: of a connection", () => {
-  it("of a connection whose client ends its side", async () => {
+describe("an exception in an event listener: of a connection", () => {
+  it("whose client half-closes ends only that connection", async () => {
     const { port } = await start(routes);
     vi.spyOn(NodeConnection.prototype, "halfClosed").mockImplementationOnce(raises);
     await (await RawClient.to(port)).halfClose().closed();
     await isTold(port);
   });
 
-  it("of a connection that is closed", async () => {
+  it("that is closed ends only that connection", async () => {
     const { port } = await start(routes);
     vi.spyOn(NodeConnection.prototype, "closed").mockImplementationOnce(raises);
     (await RawClient.to(port)).leave();
     await isTold(port);
   });
 
-  it("of a body as it comes", async () => {
+  it("whose body arrives ends only that connection", async () => {
     const { port } = await start(routes);
     vi.spyOn(NodeConnection.prototype, "removeReader").mockImplementationOnce(raises);
     const client = await RawClient.to(port);
@@ -158,7 +158,7 @@ describe("what raises on an event: of a connection", () => {
     await isTold(port);
   });
 
-  it("of a WebSocket that opens", async () => {
+  it("that opens as a WebSocket ends only that connection", async () => {
     const { port } = await start(routes);
     vi.spyOn(WebSocketServer.prototype, "handleUpgrade").mockImplementationOnce(raises);
     await (await RawClient.to(port)).ask("GET /socket", handshake).closed();
@@ -169,7 +169,7 @@ describe("what raises on an event: of a connection", () => {
     ["a message", "message", "\u0081\u0080\0\0\0\0"],
     ["a ping", "frame", "\u0089\u0080\0\0\0\0"],
     ["a close", "closed", "\u0088\u0082\0\0\0\0\u0003\u00e8"],
-  ] as const)("of a WebSocket: %s", async (_what, method, frame) => {
+  ] as const)("that is a WebSocket ends only that connection: %s", async (_what, method, frame) => {
     const { port } = await start(routes);
     const client = await RawClient.to(port);
     expect((await client.ask("GET /socket", handshake).answer()).status).toBe(101);
@@ -178,7 +178,7 @@ describe("what raises on an event: of a connection", () => {
     await isTold(port);
   });
 
-  it("of a connection that is taken over", async () => {
+  it("that is taken over ends only that connection", async () => {
     const { port } = await start(routes);
     const client = await RawClient.to(port);
     const offer = ["connection: upgrade", "upgrade: echo"];

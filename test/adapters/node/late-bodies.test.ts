@@ -1,6 +1,6 @@
 /**
- * Bodies that a handler begins to read when nothing more of them comes: behind bytes that are no chunk, or when its
- * connection has ended. The clock is held, so that no time-out ends a read in the place of what is looked for.
+ * Bodies that a handler begins to read when no more bytes of them arrive: after bytes that are not a chunk, or when its
+ * connection has ended. The clock is fake, so that no time limit ends a read instead.
  */
 import { describe, expect, it, vi } from "vitest";
 import { Dep, Path, Returns, body, bodyStream, clientGone, get, multipart, post } from "usher-http";
@@ -17,7 +17,7 @@ const ok = get(Path.of("ok"), text, () => "ok");
 const upload = bodyStream({ max: 1 << 20 });
 const path = Path.of("late");
 
-/** Ways to read a body late; each says that it is asked before it waits. */
+/** Ways to read a body late; each reports that its handler runs before it waits. */
 const readers: readonly (readonly [how: string, route: (asked: Gate, waited: Promise<void>) => Route])[] = [
   [
     "whole",
@@ -58,7 +58,7 @@ const faults = [
 ] as const;
 
 describe.each(readers)("a body that is read late, %s", (_how, route) => {
-  it.each(faults)("behind %s: the read fails at once, and the connection ends", async (_what, wire) => {
+  it.each(faults)("after %s: the read fails at once, and the connection ends", async (_what, wire) => {
     holdClock();
     const [asked, waited] = [gate(), gate()];
     const { port } = await start([route(asked, waited.passed), ok]);
@@ -79,19 +79,19 @@ describe.each(readers)("a body that is read late, %s", (_how, route) => {
   });
 });
 
-describe("a body that is read while the one ahead of it is", () => {
+describe("a body that is read while the body before it is read", () => {
   const second = Path.of("second");
   const departures: readonly (readonly [how: string, leave: (client: RawClient) => void])[] = [
     ["resets the connection", (client) => client.leave()],
     ["ends its side", (client) => void client.halfClose()],
   ];
 
-  it.each(departures)("fails where the client %s, whichever of them is not whole", async (_how, leave) => {
+  it.each(departures)("fails when the client %s, whichever of them is incomplete", async (_how, leave) => {
     holdClock();
     const [first, waits] = [gate(), gate()];
     const read = vi.fn();
     const { port } = await start([
-      // Has the first part of a body that came whole, and not its end.
+      // Has the first chunk of a body that arrived whole, and not its end.
       post(path, { inputs: { upload }, ...text }, async ({ upload }) => {
         await upload.read();
         first.open();
@@ -113,12 +113,12 @@ describe("a body that is read while the one ahead of it is", () => {
     leave(client);
     await eventually(() => expect(read.mock.calls).toEqual([[3], ["unreadable"]]));
     waits.open();
-    // Another is answered as ever.
+    // Another client is answered as usual.
     expect((await (await RawClient.to(port)).ask("POST /second", [], "abc").answer()).body).toBe("second");
     expect(lines().filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  it("leaves nothing of itself behind on a connection that goes on", async () => {
+  it("leaves nothing on a connection that stays open", async () => {
     let waits = gate();
     const { port } = await start([
       post(path, { inputs: { upload }, ...text }, async ({ upload }) => {

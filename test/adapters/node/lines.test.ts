@@ -1,4 +1,4 @@
-/** What only a socket shows: header lines apart, any bytes in them, the target as sent, the peer (rows IN-16, IN-07, RT-49, SV-25, SV-28). */
+/** Seen only on a socket: separate header lines, their bytes, the target as sent, the peer (IN-16, IN-07, RT-49, SV-25, SV-28). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
@@ -40,12 +40,12 @@ describe("header lines: given twice", () => {
     ["x-count: 1", "x-count: 1"],
     ["X-Count: 1", "x-COUNT: 2"],
     ["x-count: 1", "x-other: 2", "x-count:"],
-  ])("IN-16 a value of one on two lines is a 400: %s, %s", async (...lines) => {
+  ])("IN-16 a single value on two lines is a 400: %s, %s", async (...lines) => {
     const answered = await (await clientOf([counts])).ask("GET /counts", lines).answer();
     expect([answered.status, answered.body]).toEqual([400, invalid(["header.X-Count", "malformed", twice])]);
   });
 
-  // Node's own parse keeps the first line of these, and drops the others without a word.
+  // Node's own parser keeps the first line of these, and drops the others silently.
   it.each([
     "authorization",
     "content-type",
@@ -57,7 +57,7 @@ describe("header lines: given twice", () => {
     "age",
     "etag",
     "host",
-  ])("IN-16 %s, too", async (name) => {
+  ])("IN-16 %s on two lines is a 400 too", async (name) => {
     const reads = get(
       Path.of("reads"),
       { inputs: { one: Header.optional(name, Codec.string) }, returns: Returns.text },
@@ -70,14 +70,14 @@ describe("header lines: given twice", () => {
     if (name !== "host") expect(answered.body).toBe(invalid([`header.${name}`, "malformed", twice]));
   });
 
-  it("IN-16 a list is read whole", async () => {
+  it("IN-16 a list is read from all its lines", async () => {
     const lines = ["accept: a/b", "x-list: a", "Accept: c/d;q=0.1, e/f", "X-List: b, (c d)"];
     expect((await (await clientOf([counts])).ask("GET /counts", lines).answer()).body).toBe("undefined 3 3");
   });
 });
 
-describe("header lines: read whole", () => {
-  it("IN-07, IN-43 cookies of several lines are one list, of which the first of a name counts", async () => {
+describe("header lines: read completely", () => {
+  it("IN-07, IN-43 cookies on several lines are one list, of which the first with a name is used", async () => {
     const k = Cookie.named("k", Codec.string);
     const inputs = { k: Cookie.optional(k), b: Cookie.optional(Cookie.named("b", Codec.int)) };
     const reads = get(Path.of("reads"), { inputs, returns: Returns.text }, ({ k, b }) => `${k} ${b}`);
@@ -87,13 +87,13 @@ describe("header lines: read whole", () => {
     ).toBe("1 3");
   });
 
-  it("a content type given twice is a 415", async () => {
+  it("a content type on two lines is a 415", async () => {
     const reads = post(Path.of("reads"), { inputs: { x: json(v.object({})) }, returns: Returns.text }, () => "");
     const lines = ["content-type: application/json", "content-type: application/json"];
     expect((await (await clientOf([reads])).ask("POST /reads", lines, "{}").answer()).body).toBe(unsupported);
   });
 
-  it("the record lists them as they came, and IN-18 leaves out the blanks around a value", async () => {
+  it("the request record lists them in the order of sending, and IN-18 removes white space around a value", async () => {
     const reads = get(
       Path.of("reads"),
       { inputs: { request }, returns: Returns.json(v.array(v.string())) },
@@ -108,7 +108,7 @@ describe("header lines: read whole", () => {
   });
 
   it.each(["\u0080", "\u00e9", "\u00ff", "\u00c3\u00a9", '"\u00fe"', "a\tb"])(
-    "any byte a head may hold is a value or a 400: %j",
+    "any byte that a head may contain is a value or a 400: %j",
     async (text) => {
       const inputs = {
         text: Header.optional("x-text", Codec.string),
@@ -143,7 +143,7 @@ describe("targets", () => {
     ["http://ABS.example:81/t/x?q=1", ["x", "|", "http://ABS.example:81/t/x?q=1", "abs.example:81", "|", "1"]],
     ["/t?q=a+b&q=%C3%A9&q=", ["|", "/t?q=a+b&q=%C3%A9&q=", "h", "|", "a b", "é", ""]],
     ['/t/a|b"<>{}^`', ['a|b"<>{}^`', "|", '/t/a|b"<>{}^`', "h", "|"]],
-  ])("RT-49 %s is read as sent", async (target, expected) => {
+  ])("RT-49 %s is read unchanged", async (target, expected) => {
     const { status, body } = await (await clientOf([told])).ask(`GET ${target}`).answer();
     expect([status, JSON.parse(body)]).toEqual([200, expected]);
   });
@@ -162,7 +162,7 @@ describe("targets", () => {
     "/\\elsewhere.example/",
     "http://h//elsewhere.example/",
     "http://h/\\elsewhere.example/",
-  ])("RT-15 redirects to no other site: %s", async (target) => {
+  ])("RT-15 does not redirect to another site: %s", async (target) => {
     const every = get(Path.of(file), { returns: Returns.text }, () => "");
     const two = get(Path.of(Path.str("a"), Path.str("b")), { returns: Returns.text }, () => "");
     for (const routes of [[told], [every], [two]]) {
@@ -179,14 +179,14 @@ describe("the peer", () => {
     ({ peer, client, requestId }) => `${peer} ${client} ${requestId}`,
   );
 
-  it("SV-25 is who opened the connection; with no proxy trusted, what is forwarded counts for nothing", async () => {
+  it("SV-25 is the other end of the connection; without a trusted proxy, forwarding headers are ignored", async () => {
     const lines = ["x-forwarded-for: 6.6.6.6", "forwarded: for=6.6.6.6", "x-real-ip: 6.6.6.6", "x-request-id: mine"];
     const answered = await (await clientOf([who])).ask("GET /who", lines).answer();
     expect(answered.body).toBe(`127.0.0.1 127.0.0.1 ${header(answered, "x-request-id")}`);
     expect(answered.body).not.toContain("mine");
   });
 
-  it("SV-28 an IPv4 one is named as such through a socket of both families", async () => {
+  it("SV-28 of IPv4 has its IPv4 address on a socket of both families", async () => {
     const { port } = await start([who], { host: "::" });
     expect((await (await RawClient.to(port, "127.0.0.1")).ask("GET /who").answer()).body).toMatch(
       /^127\.0\.0\.1 127\.0\.0\.1 /,
@@ -194,7 +194,7 @@ describe("the peer", () => {
     expect((await (await RawClient.to(port, "::1")).ask("GET /who").answer()).body).toMatch(/^::1 ::1 /);
   });
 
-  it("IN-34 every request has an id of its own, each on its own connection", async () => {
+  it("IN-34 every request has an id of its own, on each connection", async () => {
     const { port } = await start([who]);
     const clients = await Promise.all(Array.from({ length: 200 }, () => RawClient.to(port)));
     const answers = await Promise.all(clients.map((client) => client.ask("GET /who").answer()));

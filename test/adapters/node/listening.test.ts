@@ -1,4 +1,4 @@
-/** Where it listens, and what keeps it from that (facts 8.1; rows SV-01, SV-03, SV-04). */
+/** Addresses and ports of a server, and errors of `listen` (facts 8.1; rows SV-01, SV-03, SV-04). */
 import { Server as NetServer, createServer } from "node:net";
 import type { AddressInfo, Server as Listening } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -16,7 +16,7 @@ const hi = async (port: number, host: string) =>
 const taken: Listening[] = [];
 afterEach(() => Promise.all(taken.splice(0).map((server) => new Promise((resolve) => server.close(resolve)))));
 
-/** Takes a port away from everybody else. */
+/** Occupies a port. */
 async function take(host: string, port = 0): Promise<number> {
   const server = createServer();
   taken.push(server);
@@ -24,7 +24,7 @@ async function take(host: string, port = 0): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe("a host", () => {
+describe("the host option", () => {
   it("SV-03 localhost is both loopback addresses, on one port", async () => {
     const server = await start([hello], { host: "localhost" });
     expect(server.url).toBe(`http://localhost:${server.port}`);
@@ -32,8 +32,8 @@ describe("a host", () => {
     expect(messages("info")).toContain(`listening on http://localhost:${server.port} (127.0.0.1 and [::1])`);
   });
 
-  it("localhost is on a port that is free at both, where the system picks it", async () => {
-    // The system picks one that is free at the first alone.
+  it("localhost has a port that is free at both addresses, when the system chooses it", async () => {
+    // The system chooses a port that is free only at the first address.
     const asked: unknown[] = [];
     const { listen } = NetServer.prototype;
     const listens = vi.spyOn(NetServer.prototype, "listen").mockImplementation(function (this: NetServer, ...given) {
@@ -73,13 +73,13 @@ describe("a host", () => {
     expect(messages("info")).toContain(`listening on ${server.url} (every interface: [::], which takes IPv4 too)`);
   });
 
-  it("an app of it is the same app", async () => {
+  it("`server.app` is the app that it serves", async () => {
     const server = await start([hello]);
     expect(await (await server.app.fetch(new Request("http://h/hello"))).text()).toBe("hi");
     expect(server.app.routes).toEqual([hello]);
   });
 
-  it("the app's options are the server's: a limit, a clock, an answer for what is not found", async () => {
+  it("the options of an app apply to its server: a limit, a clock, a not-found answer", async () => {
     const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.length));
     const options = {
       maxBody: 3,
@@ -95,7 +95,7 @@ describe("a host", () => {
   });
 });
 
-describe("nothing listens, and nothing stays open, where", () => {
+describe("App.serve rejects, and nothing stays open, when", () => {
   it("the port is in use", async () => {
     const port = await take("127.0.0.1");
     for (const host of ["127.0.0.1", "localhost"]) {
@@ -106,7 +106,7 @@ describe("nothing listens, and nothing stays open, where", () => {
     }
   });
 
-  it("one of the two addresses has it in use", async () => {
+  it("the port is in use at one of the two addresses", async () => {
     const port = await take("::1");
     const signals = process.listenerCount("SIGTERM");
     await expect(serve([hello], { port, host: "localhost" })).rejects.toMatchObject({ code: "EADDRINUSE" });
@@ -117,7 +117,7 @@ describe("nothing listens, and nothing stays open, where", () => {
   it("SV-01 a declaration is refused", async () => {
     const port = await take("127.0.0.1");
     const said = "App.make: GET /hello and GET /hello could both answer one URL: list it once";
-    // Had it tried to listen, it would have said that the port is in use.
+    // If it had tried to listen, the error would be that the port is in use.
     await expect(serve([hello, hello], { port, host: "127.0.0.1" })).rejects.toThrow(said);
     expect(() => App.make([hello, hello])).toThrow(said);
   });
@@ -137,7 +137,7 @@ describe("nothing listens, and nothing stays open, where", () => {
     await expect(serve([hello], options)).rejects.toThrow(RangeError);
   });
 
-  it("an option is undefined, its default holds", async () => {
+  it("an undefined option has its default", async () => {
     const server = await start([hello], { headTimeoutMs: undefined, maxHeaderBytes: undefined } as never);
     expect(await hi(server.port, "127.0.0.1")).toBe("hi");
   });

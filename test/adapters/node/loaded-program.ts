@@ -1,4 +1,4 @@
-/** Run by each Node: a server that tells which parts of Node are loaded. */
+/** Run by each Node: a server that reports which parts of Node are loaded. */
 import * as v from "valibot";
 import { Codec, Path, Query, Returns, get, json, post } from "usher-http";
 import { serve } from "../../../adapters/node/index.ts";

@@ -1,4 +1,4 @@
-/** What of Node a server loads: an `import` of `node:http` loads `fetch`, which takes longer than all else that a small server loads. */
+/** The parts of Node that a server loads: an `import` of `node:http` can load `fetch`, which takes longer than everything else. */
 import { expect, it } from "vitest";
 import { nodes, programOf } from "./nodes.ts";
 

@@ -1,4 +1,4 @@
-/** `maxConnections`: what is past it is closed at once, and a warn line says how many that were, one a minute at the most. */
+/** `maxConnections`: a connection above it is closed at once, and a warning has their number, at most once a minute. */
 import { describe, expect, it, vi } from "vitest";
 import { Path, Returns, get } from "usher-http";
 import { messages } from "../../support/logs.ts";
@@ -21,7 +21,7 @@ async function closed(port: number, host?: string): Promise<void> {
 }
 
 describe("maxConnections: the limit", () => {
-  it("closes what is past it, and takes others once there is room", async () => {
+  it("closes a connection above it, and accepts others when one has ended", async () => {
     const { port } = await start([ok], { maxConnections: 2 });
     const first = await kept(port);
     const second = await kept(port);
@@ -32,7 +32,7 @@ describe("maxConnections: the limit", () => {
     await closed(port);
   });
 
-  it("is there whole again each time that all have gone, however they went", async () => {
+  it("is available again when all connections have ended, however they ended", async () => {
     const { port } = await start([ok], { maxConnections: 3 });
     const fill = () =>
       eventually(async () => {
@@ -40,7 +40,7 @@ describe("maxConnections: the limit", () => {
         try {
           for (const client of clients) await client.ask("GET /ok").answer();
         } catch (error) {
-          // Those that left are not all seen to have gone: none of these stays in the way of the next.
+          // The server may not have noticed every disconnect yet: none of these blocks the next one.
           for (const client of clients) client.leave();
           throw error;
         }
@@ -53,7 +53,7 @@ describe("maxConnections: the limit", () => {
     }
   });
 
-  it("counts every address together", async () => {
+  it("counts the connections of all addresses together", async () => {
     const { port } = await start([ok], { host: "localhost", maxConnections: 2 });
     await kept(port, "127.0.0.1");
     await kept(port, "::1");
@@ -63,8 +63,8 @@ describe("maxConnections: the limit", () => {
   });
 });
 
-describe("maxConnections: its line", () => {
-  it("is told at once, and then once a minute, with how many there were", async () => {
+describe("maxConnections: its log line", () => {
+  it("is written at once, and then once a minute, with the number of closed connections", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { port } = await start([ok], { maxConnections: 2 });
     await kept(port);
@@ -81,14 +81,14 @@ describe("maxConnections: its line", () => {
     expect(messages("warn")).toHaveLength(2);
     vi.advanceTimersByTime(minute);
     expect(messages("warn")).toEqual([said(1), said(3), said(1)]);
-    // A minute of peace, and the next is told at once.
+    // After a quiet minute the next one is logged at once.
     vi.advanceTimersByTime(minute);
     expect(messages("warn")).toHaveLength(3);
     await closed(port);
     expect(messages("warn")).toHaveLength(4);
   });
 
-  it("is told of the last ones where the server stops, and no more then", async () => {
+  it("is written for the last ones when the server stops, and not after that", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const server = await start([ok], { maxConnections: 2 });
     const clients = [await kept(server.port), await kept(server.port)];
@@ -100,7 +100,7 @@ describe("maxConnections: its line", () => {
     expect(messages("warn")).toEqual([said(1), said(2)]);
   });
 
-  it("is far more than 600 unless it is set", async () => {
+  it("the default is far more than 600", async () => {
     const { port } = await start([ok]);
     const clients = await Promise.all(Array.from({ length: 600 }, () => RawClient.to(port)));
     for (const client of clients) client.ask("GET /ok");

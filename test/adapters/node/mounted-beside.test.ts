@@ -21,7 +21,7 @@ import { listens, routes } from "./mounted-server.ts";
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 const app = App.make(routes);
-/** A server that has something done to each request before the app sees it. */
+/** A server whose own code changes each request before the app sees it. */
 const behind = async (middleware: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>) => {
   const answer = listener(app);
   const server = createServer((request, response) => {
@@ -35,8 +35,8 @@ const read = async (request: IncomingMessage) => {
   return Buffer.concat(parts);
 };
 
-describe("beside what is mounted ahead of it: bodies that were read", () => {
-  it.each(["rawBody", "body"])("a body that was read is had from the bytes at %s", async (member) => {
+describe("next to code that runs before the app: bodies that were read", () => {
+  it.each(["rawBody", "body"])("a body that was read is taken from the bytes in %s", async (member) => {
     const client = await behind(async (request) => void Object.assign(request, { [member]: await read(request) }));
     expect((await client.ask("POST /size", [], "x".repeat(200_000)).answer()).body).toBe("200000");
     expect((await client.ask("POST /item", [], '{"name":"kim"}').answer()).body).toBe('{"name":"kim"}');
@@ -45,7 +45,7 @@ describe("beside what is mounted ahead of it: bodies that were read", () => {
     expect((await client.ask("GET /later").answer()).body).toBe("later");
   });
 
-  it("a body that was read and left no bytes is a 500 that says so to the log, and only where it is wanted", async () => {
+  it("a body that was read without keeping its bytes is a 500 with a log line, on routes that read it only", async () => {
     const client = await behind(async (request) => {
       Object.assign(request, { body: JSON.parse((await read(request)).toString() || "null") });
     });
@@ -59,7 +59,7 @@ describe("beside what is mounted ahead of it: bodies that were read", () => {
     expect(messages("error")).toEqual(["/size", "/item", "/parts"].map((path) => `POST ${path}: internal: ${why}`));
   });
 
-  it("a body that is to come as text is a 500 that says so to the log, and ends nothing", async () => {
+  it("a body with a text encoding is a 500 with a log line, and the process continues", async () => {
     const client = await behind(async (request) => void request.setEncoding("utf8"));
     for (const path of ["/size", "/item", "/parts"]) {
       const answered = await client.ask(`POST ${path}`, [], '{"name":"kim"}').answer();
@@ -68,7 +68,7 @@ describe("beside what is mounted ahead of it: bodies that were read", () => {
     expect((await client.ask("POST /ignores", [], "{}").answer()).body).toBe("ignored");
   });
 
-  it("a body that cannot be had is a 500 behind an input that is waited for, too", async () => {
+  it("a missing body is a 500 also behind an asynchronous input", async () => {
     const client = await behind(async (request) => void (await read(request)));
     const answered = await client.ask("POST /waits", [], "{}").answer();
     expect([answered.status, answered.body]).toEqual([500, internal]);
@@ -76,8 +76,8 @@ describe("beside what is mounted ahead of it: bodies that were read", () => {
   });
 });
 
-describe("beside what is mounted ahead of it: requests and answers", () => {
-  it("who listens to a request hears its body and its end, though the app reads it", async () => {
+describe("next to code that runs before the app: requests and answers", () => {
+  it("a listener on the request receives its body and its end, though the app reads it too", async () => {
     const heard: string[] = [];
     const answer = listener(app);
     const server = createServer((request, response) => {
@@ -90,7 +90,7 @@ describe("beside what is mounted ahead of it: requests and answers", () => {
     await eventually(() => expect(heard).toEqual(["end", "close"]));
   });
 
-  it("a body that is only begun with is a 500, too, and dropped", async () => {
+  it("a body that was partly read is a 500 too, and the rest is dropped", async () => {
     const client = await behind(async (request) => {
       if (request.method === "GET") return;
       await new Promise((resolve) => request.once("data", resolve));
@@ -102,7 +102,7 @@ describe("beside what is mounted ahead of it: requests and answers", () => {
     expect((await client.ask("GET /later").answer()).body).toBe("later");
   });
 
-  it("headers that were set are sent with ours; of one name, ours", async () => {
+  it("headers that were set before are sent with the app's; for the same name, the app's is sent", async () => {
     const client = await behind((_request, response) => {
       response.setHeader("X-Host", "1");
       response.setHeader("Content-Type", "text/html");
@@ -118,14 +118,14 @@ describe("beside what is mounted ahead of it: requests and answers", () => {
     expect(refused.head.map(([name]) => name)).toEqual(["content-length", "connection", "date"]);
   });
 
-  it("a target is as it was sent, where a prefix was taken off it", async () => {
+  it("the app uses the original target when a prefix was removed from it", async () => {
     const client = await behind((request) => {
       Object.assign(request, { originalUrl: request.url, url: request.url?.replace("/hello", "/") });
     });
     expect((await client.ask("GET /hello?x=1").answer()).body).toBe("/hello?x=1 127.0.0.1 h");
   });
 
-  it("a server that has 100 Continue asked for lets the app say it, and only where a body is read", async () => {
+  it("a server with a checkContinue listener lets the app send 100 Continue, and only when a body is read", async () => {
     const answer = listener(app);
     const server = createServer(answer);
     server.on("checkContinue", answer);
@@ -145,15 +145,15 @@ describe("beside what is mounted ahead of it: requests and answers", () => {
     passedOver.send(...expects("/size").with(2, "expect: y 100-continue"), "", "four");
     expect((await passedOver.answer()).body).toBe("4");
     expect((await passedOver.ask("POST /size", [], "four").answer()).body).toBe("4");
-    // Of its own accord Node says it at once.
+    // Node by itself sends it at once.
     const other = await RawClient.to(await listens(createServer(answer)));
     expect((await other.send(...expects("/ignores"), "", "").answer()).status).toBe(100);
     expect((await other.answer()).body).toBe("ignored");
   });
 });
 
-describe("beside what is mounted ahead of it: others on its server", () => {
-  it("requests that are not the app's are answered by whose they are, on the same connection", async () => {
+describe("next to code that runs before the app: others on its server", () => {
+  it("requests for other code are answered by it, on the same connection", async () => {
     const answer = listener(app);
     const server = createServer((request, response) => {
       if (request.url?.startsWith("/theirs") === true) response.end("theirs");
@@ -166,7 +166,7 @@ describe("beside what is mounted ahead of it: others on its server", () => {
     expect(bodies).toEqual(["later", "theirs", "4", "theirs", "later"]);
   });
 
-  it("each request of HTTP/2 is a 505, with a line that says who answers it", async () => {
+  it("each request of HTTP/2 is a 505, with a log line that names the right listener", async () => {
     const answer = listener(app);
     const server = createHttp2Server((request, response) => {
       answer(request as unknown as IncomingMessage, response as unknown as ServerResponse);
@@ -180,7 +180,7 @@ describe("beside what is mounted ahead of it: others on its server", () => {
     );
   });
 
-  it("two apps of one server are each their own", async () => {
+  it("two apps in one server are independent", async () => {
     const one = listener(App.make([get(Path.of("one"), { returns: Returns.text }, async () => "one")]));
     const two = listener(App.make([get(Path.of("two"), { returns: Returns.text }, async () => "two")]));
     const server = createServer((request, response) => (request.url === "/one" ? one : two)(request, response));
@@ -189,7 +189,7 @@ describe("beside what is mounted ahead of it: others on its server", () => {
     for (const body of ["one", "two", "one"]) expect((await client.answer()).body).toBe(body);
   });
 
-  it("a peer of a Unix socket is named by its path", async () => {
+  it("a peer on a Unix socket has the path of the socket", async () => {
     const folder = mkdtempSync(join(tmpdir(), "usher-mounted-"));
     const socket = join(folder, "app.sock");
     try {
@@ -200,7 +200,7 @@ describe("beside what is mounted ahead of it: others on its server", () => {
     }
   });
 
-  it("a client that took its time with an answer is idle for as long as the server has it", async () => {
+  it("a client that read its answer slowly then has the full idle time of the server", async () => {
     const big = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(Buffer.alloc(16 * 1024 * 1024)));
     const server = createServer(listener(App.make([big, ...routes]), { sendTimeoutMs: 60_000 }));
     server.keepAliveTimeout = 50;
@@ -211,19 +211,19 @@ describe("beside what is mounted ahead of it: others on its server", () => {
     expect(messages("info")).toEqual(["GET /big 200"]);
   });
 
-  it("an option that is none is refused by its name", () => {
+  it("an invalid option is refused with its name", () => {
     expect(() => listener(app, { sendTimeoutMs: 0 })).toThrow(/^listener: sendTimeoutMs cannot be 0: /);
   });
 });
 
-describe("in Express, as its users have it", () => {
+describe("in Express, as its users write it", () => {
   const opened = async (setUp: (server: Express, app: Listener) => void, app = App.make(routes)) => {
     const server = express();
     setUp(server, listener(app));
     return RawClient.to(await listens(createServer(server)));
   };
 
-  it("under a prefix, routes name whole paths, and what is not under it is Express' own", async () => {
+  it("under a prefix, routes have whole paths, and Express answers all other paths", async () => {
     const hello = get(Path.of("api", "hello"), { inputs: { request }, returns: Returns.text }, ({ request }) => {
       return request.target;
     });
@@ -233,7 +233,7 @@ describe("in Express, as its users have it", () => {
     expect((await client.ask("GET /other").answer()).body).toContain("Cannot GET /other");
   });
 
-  it("behind its JSON parser a body is a 500, and behind its raw one it is had", async () => {
+  it("after its JSON parser a body is a 500, and after its raw parser it is read", async () => {
     const parsed = await opened((server, app) => {
       server.use(express.json());
       server.use(app);
@@ -248,7 +248,7 @@ describe("in Express, as its users have it", () => {
     expect((await raw.ask("POST /item", type, '{"name":"kim"}').answer()).body).toBe('{"name":"kim"}');
   });
 
-  it("its own header goes with ours", async () => {
+  it("its own header is sent with the app's", async () => {
     const { head } = await (await opened((server, app) => server.use(app))).ask("GET /later").answer();
     expect(head).toContainEqual(["X-Powered-By", "Express"]);
   });

@@ -1,4 +1,4 @@
-/** A server that an app is mounted in, and the routes of such an app. */
+/** A server in which an app is mounted, and the routes of such an app. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as v from "valibot";
@@ -34,7 +34,7 @@ endsWithTest(async () => {
   vi.useRealTimers();
 });
 
-/** Listens, until the test ends; the port, or 0 on a Unix socket. */
+/** Listens until the test ends; returns the port, or 0 on a Unix socket. */
 export async function listens(server: Server, where: number | string = 0): Promise<number> {
   running.push(server);
   await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** An app in a server that is there already: `node:http`'s own, Express, Fastify. The server listens and stops. */
+/** An app in an existing server: `node:http`'s own, Express, Fastify. That server listens and stops. */
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import express from "express";
@@ -15,7 +15,7 @@ import { busy, notFound, tooLarge, unreadable } from "../../support/refusals.ts"
 import { eventually } from "../../support/eventually.ts";
 import { listens, routes } from "./mounted-server.ts";
 
-/** Mounts an app in a server of a kind, in the way that its documentation has. */
+/** Mounts an app in a server of a kind, in the documented way. */
 type Mounts = (app: App, options?: ListenerOptions) => Promise<Server>;
 
 const mounts: { readonly [kind: string]: Mounts } = {
@@ -40,7 +40,7 @@ const most = 65_536;
 
 type StartOptions = ListenerOptions & { readonly app?: App.AppOptions };
 
-/** Starts a server for each call: its port, or a client of it. */
+/** Starts a server for each call, and returns its port, or a client of it. */
 function mounting(mount: (typeof mounts)[keyof typeof mounts]) {
   const start = async (routes: readonly Route[], options: StartOptions = {}) => {
     const { app, ...rest } = options;
@@ -53,7 +53,7 @@ function mounting(mount: (typeof mounts)[keyof typeof mounts]) {
 describe.each(Object.entries(mounts))("in %s: requests and bodies", (_kind, mount) => {
   const { start, clientOf } = mounting(mount);
 
-  it("answers each request of a connection, sync and not, and says who asked", async () => {
+  it("answers each request of a connection, also asynchronously, and knows the peer", async () => {
     const client = await clientOf(routes);
     const answered = await client.ask("GET /hello?x=1").answer();
     expect([answered.status, answered.body]).toEqual([200, "/hello?x=1 127.0.0.1 h"]);
@@ -66,7 +66,7 @@ describe.each(Object.entries(mounts))("in %s: requests and bodies", (_kind, moun
     expect(messages("info")).toEqual(["GET /hello 200", "GET /later 200", "GET /nowhere 404", "GET /hello 200"]);
   });
 
-  it("reads bodies whole, in parts, pipelined, and past their limit", async () => {
+  it("reads bodies whole, as streams, pipelined, and above their limit", async () => {
     const client = await clientOf(routes, { app: { maxBody: 100_000 } });
     client
       .ask("POST /size", [], "x".repeat(70_000))
@@ -79,7 +79,7 @@ describe.each(Object.entries(mounts))("in %s: requests and bodies", (_kind, moun
     expect(answers).toEqual(["70000", '{"name":"kim"}', "300000", "3", tooLarge]);
   });
 
-  it("SV-10 a body that does not come is 400 unreadable, and closed", async () => {
+  it("SV-10 a body that does not arrive is 400 unreadable, and closed", async () => {
     holdClock();
     const port = await start(routes);
     const client = await RawClient.to(port);
@@ -91,7 +91,7 @@ describe.each(Object.entries(mounts))("in %s: requests and bodies", (_kind, moun
     await client.closed();
   });
 
-  it("SV-15 bodies are bounded together, and what is let go makes room", async () => {
+  it("SV-15 all bodies share one budget, and a finished one frees its bytes", async () => {
     const port = await start(routes, { app: { bodyBudget: 10 } });
     const client = await RawClient.to(port);
     client.send("POST /size HTTP/1.1", "host: h", "content-length: 10", "", "12345678");
@@ -104,7 +104,7 @@ describe.each(Object.entries(mounts))("in %s: requests and bodies", (_kind, moun
     });
   });
 
-  it("WR-03, WR-04 a body that nobody reads is dropped, and past 64 KiB ends the connection", async () => {
+  it("WR-03, WR-04 a body that the route does not read is dropped, and above 64 KiB ends the connection", async () => {
     const client = await clientOf(routes);
     expect((await client.ask("POST /ignores", [], "x".repeat(most)).answer()).body).toBe("ignored");
     client.send("POST /ignores HTTP/1.1", "host: h", chunked, "", "3", "abc", "0", "", "");
@@ -114,7 +114,7 @@ describe.each(Object.entries(mounts))("in %s: requests and bodies", (_kind, moun
     await client.closed();
   });
 
-  it("a head that is none is refused bare, in its place", async () => {
+  it("an invalid head is refused without a body, in its turn", async () => {
     const client = await clientOf(routes);
     client.ask("GET /later").send("GET /hello HTTP/1.1", "host: h", "host: g", "", "").ask("GET /hello");
     expect((await client.answer()).body).toBe("later");
@@ -130,7 +130,7 @@ describe.each(Object.entries(mounts))("in %s: requests and bodies", (_kind, moun
 describe.each(Object.entries(mounts))("in %s: clients", (_kind, mount) => {
   const { start, clientOf } = mounting(mount);
 
-  it("a stream is written as it is made, and ended where its client goes", async () => {
+  it("a stream is sent while it is generated, and ends when its client disconnects", async () => {
     const ended = gate();
     const more = gate();
     async function* parts() {
@@ -155,7 +155,7 @@ describe.each(Object.entries(mounts))("in %s: clients", (_kind, mount) => {
     expect(messages("error")).toEqual([]);
   });
 
-  it.each(["leave", "close"] as const)("clientGone is told that its client goes: %s", async (how) => {
+  it.each(["leave", "close"] as const)("clientGone aborts when its client disconnects: %s", async (how) => {
     const asked = gate();
     const gone = gate();
     const waits = get(Path.of("w"), { inputs: { clientGone }, returns: Returns.text }, async ({ clientGone }) => {
@@ -171,7 +171,7 @@ describe.each(Object.entries(mounts))("in %s: clients", (_kind, mount) => {
     expect(await gone.passed).toBeUndefined();
   });
 
-  it("SV-12 a client that takes nothing of its answer is cut off; one that waited for its turn is not", async () => {
+  it("SV-12 a client that does not read its answer is disconnected; a client that waited for its turn is not", async () => {
     const first = gate();
     const big = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(Buffer.alloc(64 * 1024 * 1024)));
     const waits = get(Path.of("waits"), { returns: Returns.text }, async () => (await first.passed, "waited"));
@@ -189,13 +189,13 @@ describe.each(Object.entries(mounts))("in %s: clients", (_kind, mount) => {
 describe.each(Object.entries(mounts))("in %s: cookies and stopping", (_kind, mount) => {
   const { clientOf } = mounting(mount);
 
-  it("several cookies are lines of their own", async () => {
+  it("several cookies have a line each", async () => {
     const { head } = await (await clientOf(routes)).ask("GET /cookies").answer();
     const set = head.filter(([name]) => name === "set-cookie").map(([, value]) => value.split(";")[0]);
     expect(set).toEqual(["a=1", "b=1"]);
   });
 
-  it("EV-15 events end with an app that stops, and what makes them is told", async () => {
+  it("EV-15 event streams end when their app stops, and their producers are notified", async () => {
     const told = gate<string>();
     const feed = get(
       Path.of("api", "feed"),
@@ -220,7 +220,7 @@ describe.each(Object.entries(mounts))("in %s: cookies and stopping", (_kind, mou
     expect(await (await RawClient.to(port)).ask("GET /api/feed").rest()).not.toContain("\r\n0\r\n\r\n");
   });
 
-  it("an app that stops answers on, and closes each connection behind its answer", async () => {
+  it("an app that stops answers further requests, and closes each connection after its answer", async () => {
     const app = App.make(routes);
     const port = await listens(await mount(app));
     const kept = await RawClient.to(port);

@@ -1,4 +1,4 @@
-/** Programs that a test runs on each Node, which differ in what connections they hand over, and how. */
+/** Programs that a test runs on each Node. The versions differ in which connections they hand over, and how. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServeOptions } from "usher-http/node";

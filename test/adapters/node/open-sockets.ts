@@ -1,4 +1,4 @@
-/** Clients of WebSockets: `ws`, and one that sends frames by hand. */
+/** Clients of WebSockets: `ws`, and one that sends single frames. */
 import { connect } from "node:net";
 import type { Socket as NetSocket } from "node:net";
 import { WebSocket } from "ws";
@@ -17,7 +17,7 @@ export const handshake = [
   "sec-websocket-version: 13",
 ];
 
-/** A client of the platform's kind, and what it hears. */
+/** A client of the platform's kind, and the messages that it received. */
 export async function open(
   routes: readonly Route[],
   path: string,
@@ -36,7 +36,7 @@ export async function open(
   return { server, client, heard, opened: opened.passed, closed: closed.passed };
 }
 
-/** A client of frames, past its handshake. */
+/** A client of frames, after its handshake. */
 class Frames {
   readonly socket: NetSocket;
   #bytes = Buffer.alloc(0);
@@ -61,7 +61,7 @@ class Frames {
     return this;
   }
 
-  /** The next bytes that came, so many of them. */
+  /** The next received bytes, this many of them. */
   async bytes(length: number): Promise<Buffer> {
     await this.#until(() => this.#bytes.length >= length);
     const taken = this.#bytes.subarray(0, length);

@@ -1,4 +1,4 @@
-/** Connections that were asked for before a stop and speak another protocol only during it: their handlers are told. */
+/** Connections that were requested before a stop and change their protocol during it: their handlers are notified. */
 import { describe, expect, it } from "vitest";
 import { Answer, Path, Returns, Socket, get } from "usher-http";
 import type { Route } from "usher-http";
@@ -9,7 +9,7 @@ import { gate, start } from "../../support/node-server.ts";
 import type { Gate } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
 
-/** Longer than any test runs: a stop that is over before has waited for the handlers, and for nothing else. */
+/** Longer than any test runs: a stop that ends earlier has waited only for the handlers. */
 const drainMs = 600_000;
 
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
@@ -21,12 +21,12 @@ const handshake = [
 ];
 const hello = "\u0081\u0085\0\0\0\0hello";
 
-/** What a handler has still to do when its connection is closed: the server that stops waits for it. */
+/** Work that a handler still has when its connection is closed: the server that stops waits for it. */
 async function works(): Promise<void> {
   for (let i = 0; i < 20; i++) await turn();
 }
 
-/** Routes that open once the gate does, and say here what their handlers were told. */
+/** Routes that open when the gate opens, and record here how their handlers were notified. */
 function routesBehind(asked: Gate, opens: Gate, told: string[]): readonly Route[] {
   const opened = async (): Promise<void> => {
     asked.open();
@@ -71,7 +71,7 @@ describe("a connection that is handed over while its server stops", () => {
       "stopping: true",
       "takeover on /taken ended: finished",
     ],
-  ])("has its handler told at once: %s", async (_what, path, lines, says, ended) => {
+  ])("has its handler notified at once: %s", async (_what, path, lines, says, ended) => {
     const [asked, opens, told] = [gate(), gate(), [] as string[]];
     const server = await start(routesBehind(asked, opens, told), { drainMs });
     const client = await RawClient.to(server.port);
@@ -81,7 +81,7 @@ describe("a connection that is handed over while its server stops", () => {
     opens.open();
     expect((await client.answer()).status).toBe(101);
     if (path === "/socket") {
-      // Sent before the handler hears of anything else: a handler that is not told of the stop sends it back.
+      // Sent before any other event of the handler: a handler that does not know about the stop sends it back.
       client.send(hello);
       expect(await client.frame()).toEqual({ first: 0x88, payload: "\u0003\u00e9The server is stopping." });
       client.send("\u0088\u0082\0\0\0\0\u0003\u00e9");

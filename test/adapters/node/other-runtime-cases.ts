@@ -1,4 +1,4 @@
-/** What Node's listener must do on Bun and Deno too. */
+/** Behavior that Node's listener must have on Bun and Deno too. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `usher-http/node` on the `node:http` of Bun and of Deno: the same listener, unchanged, and what differs there by name. */
+/** `usher-http/node` on the `node:http` of Bun and of Deno: the same listener, unchanged, with a list of the differences. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ServeOptions } from "usher-http/node";
@@ -33,7 +33,7 @@ describe.each(Object.entries(commands))("on %s", (runtime, command) => {
 
   describeBearing(start);
 
-  it("what is listed is there to be", () => {
+  it("every listed difference is the name of a case", () => {
     const named = [...Object.keys(listed), ...Object.keys(open)];
     expect(named.filter((what) => !Object.hasOwn(cases, what))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What `usher-http/node` does another way on the `node:http` of Bun and of Deno. */
+/** Differences of `usher-http/node` on the `node:http` of Bun and of Deno. */
 import { expect } from "vitest";
 import { RawClient, header } from "../../support/raw-client.ts";
 import type { Start } from "../../support/spawned/server.ts";
@@ -6,7 +6,7 @@ import type { Start } from "../../support/spawned/server.ts";
 /** Longer than any test runs. */
 export const drainMs = 600_000;
 
-/** A head that is refused bare, with a status, and its connection closed. */
+/** A head that is refused without a body, with this status, and its connection closed. */
 export const refuses =
   (status: number, ...head: readonly string[]) =>
   async (start: Start) => {
@@ -20,7 +20,7 @@ export const refuses =
     expect(await server.asks("GET /hello")).toBe("hi");
   };
 
-/** A server that stops while a client takes a large answer, which reads on from then on. */
+/** A server that stops while a client reads a large answer, and continues to read it. */
 export async function stopsUnderAnAnswer(start: Start) {
   const server = await start({ drainMs });
   const client = await server.client();
@@ -33,7 +33,7 @@ export async function stopsUnderAnAnswer(start: Start) {
   return { server, client };
 }
 
-/** What goes another way there: why, and what it does in place of what is listed above. */
+/** The differences: the reason, and what happens instead of the listed case. */
 export const differs: {
   readonly [runtime: string]: { readonly [what: string]: readonly [why: string, run: (start: Start) => Promise<void>] };
 } = {
@@ -85,7 +85,7 @@ export const differs: {
   },
 };
 
-/** What goes one way or the other there, and is tried nowhere but here in words. */
+/** Behavior that varies there; it is described here and not tested. */
 export const either: { readonly [runtime: string]: { readonly [what: string]: string } } = {
   bun: {
     "a client that ends its side is answered":

@@ -9,7 +9,7 @@ import type { ServeOptions } from "../../../adapters/node/index.ts";
 
 Log.setup({ format: "json" });
 
-/** What handlers wait for, by a key: `POST /open/{key}` lets them go on. */
+/** The gates that handlers wait for, by a key: `POST /open/{key}` opens one. */
 const gates = new Map<string, { readonly passed: Promise<void>; readonly open: () => void }>();
 function gate(key: string): { readonly passed: Promise<void>; readonly open: () => void } {
   let made = gates.get(key);
@@ -21,7 +21,7 @@ function gate(key: string): { readonly passed: Promise<void>; readonly open: () 
   return made;
 }
 
-// A server that stops is asked nothing more.
+// A server that stops gets no further request.
 process.once("SIGUSR2", () => {
   for (const { open } of gates.values()) open();
   tell("opened");
@@ -41,7 +41,7 @@ async function* waiting(key: string): AsyncGenerator<Uint8Array> {
   yield bytes.encode("after");
 }
 
-/** 6 MiB: Linux keeps 4 MiB of what is sent for a client that reads nothing. */
+/** 6 MiB: Linux buffers 4 MiB of what is sent to a client that does not read. */
 async function* large(): AsyncGenerator<Uint8Array> {
   const part = new Uint8Array(65_536).fill(0x78);
   for (let i = 0; i < 96; i++) yield part;

@@ -1,6 +1,6 @@
 /**
- * A `CONNECT` or an `Upgrade` that comes before the requests ahead of it on its connection are answered. Node hands the
- * connection over at once, whoever still writes on it: the request waits for its turn, and no exception ends the process.
+ * A `CONNECT` or an `Upgrade` that arrives before the earlier requests on its connection are answered. Node hands the
+ * connection over at once, during earlier answers: the request waits for its turn, and no exception ends the process.
  */
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
@@ -18,17 +18,17 @@ interface Options extends ServeOptions {
 type App = Options["app"];
 
 const start = programOf<Options>(new URL("out-of-turn-program.ts", import.meta.url));
-// Each test has keys of its own: what it lets go stays open.
+// Each test has keys of its own: a gate stays open after its test.
 const startShared = shared(start);
 const request = (line: string, ...fields: readonly string[]): string =>
   [`${line} HTTP/1.1`, "host: h", ...fields, "", ""].join("\r\n");
 
-/** What is ahead: what is sent, what lets its answer come, and the bodies of the answers. */
+/** The earlier requests: their bytes, what releases their answers, and the bodies of the answers. */
 interface Ahead {
   readonly bytes: (key: string) => string;
   readonly opens?: true;
   readonly bodies: readonly string[];
-  /** The client reads nothing until the request behind it is with the server. */
+  /** The client reads nothing until the later request has reached the server. */
   readonly unread?: true;
   readonly of?: "opening";
 }
@@ -90,7 +90,7 @@ const noSocket = '{"error":"upgrade_required","message":"This address opens a We
 
 type Outcome = readonly [status: number, body: string] | "bare 400" | "socket" | "takeover" | "bare 101";
 
-/** What comes out of its turn, and what it comes to in each app. */
+/** The later requests, and the expected result in each app. */
 interface Behind {
   readonly bytes: string;
   readonly plain: Outcome;
@@ -181,21 +181,21 @@ async function meets(client: RawClient, outcome: Outcome, toHead: boolean): Prom
     default:
       expect(seen).toEqual(outcome);
   }
-  // Whether the connection goes on, its head says.
+  // The head has whether the connection stays open.
   if (header(answered, "connection") === "close") expect(await client.rest()).toBe("");
   else expect((await client.ask("GET /ok").answer()).body).toBe("ok");
 }
 
 async function isUnharmed(server: SpawnedServer): Promise<void> {
   expect(await server.asks("GET /ok")).toBe("ok");
-  // Nothing is said but what is said of any connection, and of the route that takes over what nobody offered.
+  // The log has only the lines of every connection, and that of a takeover route without an upgrade.
   const usual = /^(?:GET|POST|HEAD|CONNECT|listening|refused|socket|stream|takeover|a takeover to "echo"),? /;
   expect(server.logged.filter((line) => !usual.test(line))).toEqual([]);
 }
 
 const cases = nodes.flatMap((node) => (["plain", "opening"] as const).map((app) => [node, app] as const));
 
-/** What it comes to where its client has ended its side: nothing else than HTTP is spoken on the connection. */
+/** The result if the client has half-closed: only HTTP can be spoken on the connection. */
 const ended: { readonly [what: string]: readonly [status: number, body: string] } = {
   "CONNECT of a path": [400, ""],
   "CONNECT of no port": [400, ""],
@@ -208,13 +208,13 @@ const ended: { readonly [what: string]: readonly [status: number, body: string] 
   "a takeover of a HEAD": [500, ""],
 };
 
-describe("a CONNECT or an Upgrade behind other requests: its answer", () => {
+describe("a CONNECT or an Upgrade after other requests: its answer", () => {
   async function areAnsweredBehind(what: string, server: SpawnedServer, app: App): Promise<void> {
     const { bytes, opens, bodies, unread } = ahead[what] as Ahead;
     const keyOf = (i: number): string => `${Object.keys(ahead).indexOf(what)}-${i}`;
     const clients: (readonly [name: string, late: Behind, client: RawClient])[] = [];
     for (const [name, late] of Object.entries(behind)) {
-      // The rest of it is waited for, a second long: once is enough.
+      // The rest of it takes a second: once is enough.
       if (name === "a handshake with half a chunk" && what !== "an answer that waits") continue;
       const client = await server.client();
       if (unread) client.socket.pause();
@@ -231,7 +231,7 @@ describe("a CONNECT or an Upgrade behind other requests: its answer", () => {
     await isUnharmed(server);
   }
 
-  // One server for all that is ahead: starting one takes longer than all of its requests.
+  // One server for all earlier requests: starting one takes longer than all its requests.
   it.each(cases)("is answered in its turn: on %s, in the app %s", async (node, app) => {
     const server = await startShared(node, { app });
     for (const [what, { of = app }] of Object.entries(ahead)) {
@@ -248,7 +248,7 @@ describe("a CONNECT or an Upgrade behind other requests: its answer", () => {
     ["a body past its limit", `${request("POST /size", "content-length: 200000")}${"x".repeat(20_000)}`, 413],
   ];
   it.each(nodes.flatMap((node) => closing.map((row) => [node, ...row] as const)))(
-    "is not answered behind what ends the connection: on %s, %s",
+    "is not answered after an answer that ends the connection: on %s, %s",
     async (node, _what, bytes, status) => {
       const server = await startShared(node, { app: "opening", maxBody: 10_000 });
       for (const [i, late] of Object.values(behind).entries()) {
@@ -264,11 +264,11 @@ describe("a CONNECT or an Upgrade behind other requests: its answer", () => {
   );
 });
 
-describe("a CONNECT or an Upgrade behind other requests: a client that has gone", () => {
-  /** Node 20 hands over what asks for another protocol whether it is wanted or not, and its body cannot be read any more. */
+describe("a CONNECT or an Upgrade after other requests: a client that has gone", () => {
+  /** Node 20 hands over every upgrade, even if it is not wanted, and its body can no longer be read. */
   const isLost = (node: string, { bytes }: Behind): boolean =>
     node === "node-oldest" && !bytes.startsWith("CONNECT") && /(?:length: [1-9]|chunked)/.test(bytes);
-  it.each(nodes)("is answered to a client that has ended its side: on %s", async (node) => {
+  it.each(nodes)("is answered to a client that has half-closed: on %s", async (node) => {
     const server = await startShared(node, { app: "opening" });
     for (const [i, [name, late]] of Object.entries(behind).entries()) {
       const client = await server.client();
@@ -286,7 +286,7 @@ describe("a CONNECT or an Upgrade behind other requests: a client that has gone"
     await isUnharmed(server);
   });
 
-  it.each(nodes)("tells a handler ahead that its client has gone: on %s", async (node) => {
+  it.each(nodes)("aborts clientGone of an earlier handler: on %s", async (node) => {
     const server = await startShared(node, { app: "opening" });
     for (const [i, late] of Object.values(behind).entries()) {
       const client = await server.client();
@@ -297,7 +297,7 @@ describe("a CONNECT or an Upgrade behind other requests: a client that has gone"
     await isUnharmed(server);
   });
 
-  it.each(nodes)("keeps no stream ahead for a client that has gone: on %s", async (node) => {
+  it.each(nodes)("ends an earlier stream for a client that has gone: on %s", async (node) => {
     const server = await startShared(node, { app: "opening" });
     const clients: RawClient[] = [];
     for (const [i, late] of Object.values(behind).entries()) {
@@ -312,8 +312,8 @@ describe("a CONNECT or an Upgrade behind other requests: a client that has gone"
   });
 });
 
-describe("a CONNECT or an Upgrade behind other requests: limits", () => {
-  it.each(nodes)("leaves a client that takes nothing of what is ahead: on %s", async (node) => {
+describe("a CONNECT or an Upgrade after other requests: limits", () => {
+  it.each(nodes)("a client that does not read the earlier answers is disconnected: on %s", async (node) => {
     const server = await start(node, { app: "opening", sendTimeoutMs: 300 });
     for (const late of Object.values(behind)) {
       const client = await server.client();
@@ -326,7 +326,7 @@ describe("a CONNECT or an Upgrade behind other requests: limits", () => {
     expect(await server.asks("GET /ok")).toBe("ok");
   });
 
-  it.each(nodes)("does no harm where its client is gone before its turn: on %s", async (node) => {
+  it.each(nodes)("is dropped when its client disconnects before its turn: on %s", async (node) => {
     const server = await start(node, { app: "opening" });
     const open = server.descriptors;
     for (const [i, late] of Object.values(behind).entries()) {
@@ -340,7 +340,7 @@ describe("a CONNECT or an Upgrade behind other requests: limits", () => {
     await eventually(() => expect(server.descriptors).toBeLessThanOrEqual(open));
   });
 
-  it.each(nodes)("is not answered behind the last answer of a server that stops: on %s", async (node) => {
+  it.each(nodes)("is not answered after the last answer of a server that stops: on %s", async (node) => {
     const server = await start(node, { app: "opening", drainMs: 600_000 });
     const clients: RawClient[] = [];
     for (const [i, late] of Object.values(behind).entries()) {
@@ -355,7 +355,7 @@ describe("a CONNECT or an Upgrade behind other requests: limits", () => {
       const client = clients[i] as RawClient;
       const held = await client.answer();
       expect(held.body).toBe("held");
-      // Newer Nodes take an Upgrade with a body for a request, which was in flight.
+      // Newer Nodes treat an Upgrade with a body as a request, which was in flight.
       const isLast = header(held, "connection") === "close";
       const last = isLast ? held : await client.answer({ toHead: name.endsWith("HEAD") });
       expect([name, header(last, "connection")]).toEqual([name, "close"]);
@@ -364,14 +364,14 @@ describe("a CONNECT or an Upgrade behind other requests: limits", () => {
     expect(await server.ended).toBe(0);
   });
 
-  it.each(nodes)("is held with no more than 64 KiB of what follows it: on %s", async (node) => {
+  it.each(nodes)("is held with at most 64 KiB of the bytes that follow it: on %s", async (node) => {
     const server = await startShared(node, { app: "opening" });
     const client = await server.client();
     client.send(request("GET /held/k") + request("GET /socket", ...handshake));
     await server.tells("k held");
     for (let i = 0; i < 512; i++) client.send("x".repeat(65_536));
     await turns(server.port);
-    // What the system keeps and 64 KiB: the rest is the client's to keep.
+    // What the system buffers and 64 KiB: the rest stays with the client.
     expect(client.socket.writableLength).toBeGreaterThan(0);
     await server.asks("POST /open/k");
     expect((await client.answer()).body).toBe("held");

@@ -1,4 +1,4 @@
-/** What stands behind an upgrade that is passed over, in one packet with it, is answered on each `node:http`. */
+/** Bytes after an ignored upgrade, in the same packet, are answered on each `node:http`. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,8 +10,8 @@ const get = (path: string, ...lines: readonly string[]): string =>
   [`GET ${path} HTTP/1.1`, "host: h", ...lines, "", ""].join("\r\n");
 const offer = ["connection: upgrade, http2-settings", "upgrade: h2c"];
 
-describe.each(starts)("%s: an upgrade that is passed over", { timeout: 300_000 }, (runtime, start) => {
-  it("is answered with what is in its packet, again and again", async () => {
+describe.each(starts)("%s: an upgrade that the server ignores", { timeout: 300_000 }, (runtime, start) => {
+  it("is answered with the other requests of its packet, each time", async () => {
     const client = await (await start()).client();
     for (let i = 0; i < 5; i++) {
       client.socket.write(get("/hello", ...offer) + get("/a") + get("/b", ...offer) + get("/hello"));
@@ -21,7 +21,7 @@ describe.each(starts)("%s: an upgrade that is passed over", { timeout: 300_000 }
     }
   });
 
-  it("has its body read, and ends the connection where the runtime drops what is behind it", async () => {
+  it("has its body read, and ends the connection if the runtime drops the bytes after it", async () => {
     const client = await (await start()).client();
     const answer = await client.ask("POST /size", offer, "x".repeat(100_000)).answer();
     expect(answer.body).toBe("100000 bytes");
@@ -32,13 +32,13 @@ describe.each(starts)("%s: an upgrade that is passed over", { timeout: 300_000 }
     }
   });
 
-  it("has the bytes behind it wherever a packet ends", async () => {
+  it("keeps the bytes after it wherever a packet ends", async () => {
     const server = await start();
     const text = get("/a", ...offer) + get("/b");
     for (let at = 1; at < text.length; at += 3) {
       const client = await server.client();
       client.socket.write(text.slice(0, at));
-      // By then the server has read that.
+      // By then the server has read the first packet.
       expect(await server.asks("GET /hello")).toBe("hi");
       client.socket.write(text.slice(at));
       expect((await client.answer()).body).toContain('"/a"');
@@ -46,7 +46,7 @@ describe.each(starts)("%s: an upgrade that is passed over", { timeout: 300_000 }
     }
   });
 
-  it("keeps what waits behind it for a slow answer", async () => {
+  it("keeps the requests that wait after it for a slow answer", async () => {
     const server = await start();
     const client = await server.client();
     client.socket.write(get("/later", ...offer) + get("/a") + get("/later"));

@@ -1,4 +1,4 @@
-/** An upgrade that nobody wants is passed over, and its connection goes on: however often, it is as it was. */
+/** An upgrade that no route accepts is ignored, and its connection stays open in the same state, any number of times. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -14,12 +14,12 @@ const routes = [
 ];
 const offer = ["connection: upgrade, http2-settings", "upgrade: h2c"];
 
-/** How many listeners a server's socket has. */
+/** The number of listeners on a server's socket. */
 function listeners(socket: Socket): number {
   return socket.eventNames().reduce((count, event) => count + socket.listenerCount(event), 0);
 }
 
-describe("an upgrade that is passed over", () => {
+describe("an upgrade that the server ignores", () => {
   it.each([
     ["one after the other", 1],
     ["several in one packet", 5],
@@ -43,7 +43,7 @@ describe("an upgrade that is passed over", () => {
     expect(counts.at(-1)).toBe(counts[1]);
   });
 
-  it("behind an answer that waits is answered once, whatever waits after it", async () => {
+  it("after a pending answer is answered once, whatever follows it", async () => {
     const { port } = await start(routes);
     const client = await RawClient.to(port);
     for (let i = 0; i < 3; i++) {

@@ -1,4 +1,4 @@
-/** The input `peerCertificate`: what a handler learns of a client's certificate, over both versions of HTTP. */
+/** The input `peerCertificate`: a client's certificate in a handler, over both versions of HTTP. */
 import { X509Certificate } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -44,7 +44,7 @@ describe("peerCertificate", () => {
     expect(said.at(-1)).toBe(said.at(-2));
   });
 
-  it("has what the certificate says", async () => {
+  it("has the fields of the certificate", async () => {
     const { port } = await start([who], { tls: { ...tls, clientCertificates: { ca } } });
     await secureAsk(port, "/who", { ca, ...shows(member) });
     const x509 = new X509Certificate(member.cert);
@@ -62,7 +62,7 @@ describe("peerCertificate", () => {
   });
 
   it.each(["x,CN=admin", "x\nCN=admin", "x + CN=admin", "x+CN=admin", 'ü "<;>\\', "#admin", " a ", "\\2CCN=admin"])(
-    "is not taken in by a name of %j",
+    "is not deceived by the name %j",
     async (name) => {
       const { port } = await start([who], { tls });
       const odd = makeCertificate({ name, issuer: authority });
@@ -83,7 +83,7 @@ describe("peerCertificate", () => {
     },
   );
 
-  it("is that of a server in which the app is mounted", async () => {
+  it("is read from the server in which the app is mounted", async () => {
     const options = { cert: home.cert, key: home.key, ca, requestCert: true };
     const server = createServer(options, listener(App.make([who]))).listen(0, "127.0.0.1");
     endsWithTest(() => void server.close());
@@ -98,7 +98,7 @@ describe("peerCertificate", () => {
     expect((await secureAsk(port, "/who", { ca, headers })).body).toBe("none");
   });
 
-  it("is given by a test", async () => {
+  it("can be set in a test", async () => {
     const app = Test.app([who]);
     await Test.call(app, "GET", "/who");
     expect(said.at(-1)).toBeUndefined();
@@ -108,11 +108,11 @@ describe("peerCertificate", () => {
   });
 });
 
-describe("peerCertificate elsewhere", () => {
+describe("peerCertificate on other runtimes", () => {
   it.each([
     ["Bun.serve", serveOnBun, "GET /who: the input peerCertificate is not given by Bun.serve: serve with"],
     ["Deno.serve", serveOnDeno, "GET /who: the input peerCertificate is not given by Deno.serve: serve with"],
-  ])("is refused at start: %s", async (_name, serve, sentence) => {
+  ])("is refused when the server starts: %s", async (_name, serve, sentence) => {
     await expect(serve([who])).rejects.toThrow(sentence);
     const within = Dep.map(peerCertificate, (certificate) => certificate?.authorized);
     const route = get(Path.of("who"), { inputs: { within }, returns: Returns.text }, () => "");
@@ -142,7 +142,7 @@ describe("peerCertificate elsewhere", () => {
     ["that is verified", { tlsClientAuth: presented }, { authorized: true }],
     ["that is not", { tlsClientAuth: { ...presented, certVerified: "FAILED:expired" } }, { authorized: false }],
     ["that is revoked", { tlsClientAuth: { ...presented, certRevoked: "1" } }, { authorized: false }],
-  ])("is Cloudflare's in a Worker: %s", async (_what, cf, expected) => {
+  ])("is Cloudflare's certificate in a Worker: %s", async (_what, cf, expected) => {
     const request = Object.assign(new Request("https://h/who"), { cf });
     await worker([who], { behindCloudflare: true }).fetch(request, {}, { waitUntil: () => {} });
     if (expected === undefined) return expect(said.at(-1)).toBeUndefined();
@@ -161,7 +161,7 @@ describe("peerCertificate elsewhere", () => {
 });
 
 describe("a TLS connection", () => {
-  it("is closed where its client wants to renegotiate: it could show another certificate", async () => {
+  it("is closed when its client wants to renegotiate: it could show another certificate", async () => {
     const { port } = await start([who], { tls });
     const socket = await secureSocket(port, { ca, maxVersion: "TLSv1.2", ...shows(member) });
     const ended = untilEnd(socket);

@@ -1,4 +1,4 @@
-/** What a request acquired is released once, a request is answered at its deadline, and refused past a bound, by `usher-http/node`, on Node and on the `node:http` of Bun and Deno. */
+/** Releases after a request, deadlines, and limits by `usher-http/node`, on Node and on the `node:http` of Bun and Deno. */
 import { describe } from "vitest";
 import { describeDeadlines } from "../../support/spawned/deadlines.ts";
 import { describeOverload } from "../../support/spawned/overload.ts";

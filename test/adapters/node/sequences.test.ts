@@ -1,4 +1,4 @@
-/** Any requests one behind the other on one connection, however the bytes of them arrive (row AT-22). */
+/** Random pipelined requests on one connection, with the bytes cut at random places (row AT-22). */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { Codec, Dep, Path, Query, Returns, body, bodyStream, post } from "usher-http";
@@ -9,7 +9,7 @@ import { rounds } from "../../support/wide.ts";
 const upload = bodyStream({ max: 1 << 20 });
 const n = Query.required("n", Codec.int);
 const turn = () => new Promise((resolve) => setImmediate(resolve));
-/** Read before a body, which may have come by then. */
+/** Read before a body, which may have arrived by then. */
 const waited = Dep.join({ n }, async ({ n }) => (await turn(), n));
 const routes = [
   post(Path.of("whole"), { inputs: { n, body }, returns: Returns.text }, ({ n, body }) => `${n} ${body.byteLength}`),
@@ -47,7 +47,7 @@ const asked: fc.Arbitrary<Asked> = fc.record({
 });
 
 function wire({ path, bytes, inChunks, lastOne }: Asked, n: number): string {
-  // A body that holds requests: none of them is ever answered.
+  // A body that contains requests: none of them is ever answered.
   const body = "POST /none?n=-1 HTTP/1.1\r\nhost: h\r\n\r\n".repeat(bytes / 37 + 1).slice(0, bytes);
   const head = [`POST /${path}?n=${n} HTTP/1.1`, "host: h", ...(lastOne ? ["connection: close"] : [])];
   if (!inChunks) return [...head, `content-length: ${bytes}`, "", body].join("\r\n");
@@ -60,7 +60,7 @@ function answerTo({ path, bytes }: Asked, n: number): string {
   return path === "part" ? `${n} part` : `${n} none`;
 }
 
-it("AT-22 one answer each, in their order, and none behind the one that closes", async () => {
+it("AT-22 each request has one answer, in order, and none after the answer that closes", async () => {
   const { port } = await start(routes);
   const property = fc.asyncProperty(
     fc.array(asked, { minLength: 1, maxLength: 8 }),

@@ -1,4 +1,4 @@
-/** Clients that leave, and those that take nothing of their answer (contract 4.4; rows SV-12, SV-13). */
+/** Clients that disconnect, and clients that do not read their answer (contract 4.4; rows SV-12, SV-13). */
 import { Socket } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
@@ -12,7 +12,7 @@ import { atSomeSpeed, eventually } from "../../support/eventually.ts";
 import { secureSocket } from "../../support/secure-client.ts";
 import { bytes, frame, handshake } from "./open-sockets.ts";
 
-/** A stream that never ends of itself, with the end that it comes to. */
+/** A stream that never ends by itself, and a record of its end. */
 function endless(): { readonly route: Route; readonly ended: Promise<void> } {
   const ended = gate();
   async function* parts(): AsyncGenerator<Uint8Array> {
@@ -30,8 +30,8 @@ function endless(): { readonly route: Route; readonly ended: Promise<void> } {
 
 const never = () => new Promise<string>(() => {});
 
-describe("a client that leaves: its handler", () => {
-  it("ends the stream that was for it", async () => {
+describe("a client that disconnects: its handler", () => {
+  it("has its stream ended", async () => {
     const { route, ended } = endless();
     const client = await clientOf([route]);
     client.ask("GET /endless");
@@ -41,7 +41,7 @@ describe("a client that leaves: its handler", () => {
     expect(messages("error")).toEqual([]);
   });
 
-  it("is told by clientGone, once it left and not before", async () => {
+  it("sees clientGone abort after the disconnect and not before", async () => {
     const asked = gate<AbortSignal>();
     const waits = get(Path.of("waits"), { inputs: { clientGone }, returns: Returns.text }, ({ clientGone }) => {
       asked.open(clientGone);
@@ -56,7 +56,7 @@ describe("a client that leaves: its handler", () => {
     await aborted;
   });
 
-  it("is told by clientGone while its answer is on its way, too", async () => {
+  it("sees clientGone abort also while its answer is sent", async () => {
     const gone = gate();
     const inputs = { clientGone };
     const half = get(Path.of("half"), { inputs, returns: Returns.response }, ({ clientGone }) => {
@@ -70,7 +70,7 @@ describe("a client that leaves: its handler", () => {
     expect(await gone.passed).toBeUndefined();
   });
 
-  it("is told by clientGone though its body was read", async () => {
+  it("sees clientGone abort although it has read the body", async () => {
     const asked = gate();
     const gone = gate<boolean>();
     const waits = post(
@@ -91,31 +91,28 @@ describe("a client that leaves: its handler", () => {
   });
 });
 
-describe("a client that leaves: pipelined", () => {
-  it.each(["leave", "close"] as const)(
-    "is told by clientGone to answers that wait for their turn, too: %s",
-    async (how) => {
-      const asked = gate();
-      const gone: string[] = [];
-      const first = get(Path.of("first"), { returns: Returns.text }, async () => (asked.open(), await never()));
-      const told = (path: string, answer: (clientGone: AbortSignal) => string | Promise<string>) =>
-        get(Path.of(path), { inputs: { clientGone }, returns: Returns.text }, ({ clientGone }) => {
-          clientGone.addEventListener("abort", () => gone.push(path));
-          return answer(clientGone);
-        });
-      const { port } = await start([first, told("made", () => "made"), told("waits", never)]);
-      const client = await RawClient.to(port);
-      client.ask("GET /first").ask("GET /made").ask("GET /waits");
-      await asked.passed;
-      await turns(port);
-      client[how]();
-      // What is made of an answer and cannot be sent goes with its connection, what is still made hears of the end.
-      await eventually(() => expect(gone).toContain("waits"));
-      if (how === "leave") await eventually(() => expect(gone.toSorted()).toEqual(["made", "waits"]));
-    },
-  );
+describe("a client that disconnects: pipelined answers", () => {
+  it.each(["leave", "close"] as const)("waiting for their turn see clientGone abort too: %s", async (how) => {
+    const asked = gate();
+    const gone: string[] = [];
+    const first = get(Path.of("first"), { returns: Returns.text }, async () => (asked.open(), await never()));
+    const told = (path: string, answer: (clientGone: AbortSignal) => string | Promise<string>) =>
+      get(Path.of(path), { inputs: { clientGone }, returns: Returns.text }, ({ clientGone }) => {
+        clientGone.addEventListener("abort", () => gone.push(path));
+        return answer(clientGone);
+      });
+    const { port } = await start([first, told("made", () => "made"), told("waits", never)]);
+    const client = await RawClient.to(port);
+    client.ask("GET /first").ask("GET /made").ask("GET /waits");
+    await asked.passed;
+    await turns(port);
+    client[how]();
+    // An answer that cannot be sent is dropped with its connection; a producer that still runs is notified.
+    await eventually(() => expect(gone).toContain("waits"));
+    if (how === "leave") await eventually(() => expect(gone.toSorted()).toEqual(["made", "waits"]));
+  });
 
-  it("from answers that wait for their turn leaves nothing behind: not an error, and no stream", async () => {
+  it("waiting for their turn leave nothing: no error, and no stream", async () => {
     const asked = gate();
     const first = gate();
     const second = gate();
@@ -125,7 +122,7 @@ describe("a client that leaves: pipelined", () => {
         for (;;) yield Buffer.alloc(65_536);
       } finally {
         cancelled.open();
-        // oxlint-disable-next-line no-unsafe-finally -- what a producer does when it is told is its own.
+        // oxlint-disable-next-line no-unsafe-finally -- a producer may do this when it is ended.
         throw new Error("cancelled");
       }
     }
@@ -148,7 +145,7 @@ describe("a client that leaves: pipelined", () => {
     expect(messages("error")).toEqual([]);
   });
 
-  it("after its answer has gone nowhere: clientGone never says so", async () => {
+  it("that were sent before never see clientGone abort", async () => {
     const signals: AbortSignal[] = [];
     const keeps = get(
       Path.of("keeps"),
@@ -166,20 +163,20 @@ describe("a client that leaves: pipelined", () => {
 
 const big = Buffer.alloc(64 * 1024 * 1024, 0x78);
 
-describe("a client that takes nothing of its answer: cut off", () => {
-  it("SV-12 is cut off, and its connection is free", async () => {
+describe("a client that does not read its answer", () => {
+  it("SV-12 is disconnected, and its connection is closed", async () => {
     await eventually(() => expect(sockets()).toBe(0));
     const client = await clientOf([get(Path.of("big"), { returns: Returns.response }, () => Answer.make(big))], {
       sendTimeoutMs: 100,
     });
     client.socket.pause();
     client.ask("GET /big");
-    // Its own end is left, which it does not look at.
+    // The server's half-close is left, which the client does not read.
     await vi.waitFor(() => expect(sockets()).toBe(1), { timeout: 300_000 });
     expect(messages("info").at(-1)).toBe("closed a connection whose client stopped reading for 0.1s");
   });
 
-  it("SV-12 a stream's, too: it is ended", async () => {
+  it("SV-12 is disconnected also from a stream, which ends", async () => {
     const { route, ended } = endless();
     const client = await clientOf([route], { sendTimeoutMs: 100 });
     client.socket.pause();
@@ -194,7 +191,7 @@ describe("a client that takes nothing of its answer: cut off", () => {
     expect(messages("error")).toEqual([]);
   });
 
-  it.each(["whole", "stream"])("SV-12 nor of one that waited behind another: %s", async (how) => {
+  it.each(["whole", "stream"])("SV-12 is not a client whose answer waited behind another: %s", async (how) => {
     const { route, ended } = endless();
     const first = gate();
     const waits = get(Path.of("waits"), { returns: Returns.text }, async () => (await first.passed, "waited"));
@@ -203,7 +200,7 @@ describe("a client that takes nothing of its answer: cut off", () => {
     const said = expect.stringMatching(/^closed a connection/);
     const closed = eventually(() => expect(messages("info")).toContainEqual(said));
     client.ask("GET /waits").ask(how === "whole" ? "GET /big" : "GET /endless");
-    // The one that is waited for is not the client's to be late with, however long it takes.
+    // The client is not late for an answer that is not ready, however long it takes.
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(messages("info").filter((message) => String(message).startsWith("closed"))).toEqual([]);
     first.open();
@@ -214,20 +211,20 @@ describe("a client that takes nothing of its answer: cut off", () => {
   });
 });
 
-describe("a client that takes nothing and sends a byte now and then", () => {
+describe("a client that does not read its answer and sends a byte from time to time", () => {
   const sendTimeoutMs = 100;
   const said = "closed a connection whose client stopped reading for 0.1s";
 
-  /** A server skips it ahead of a request (RFC 9112 §2.2). */
+  /** A server skips it before a request (RFC 9112 §2.2). */
   const emptyLine = "\r\n";
 
-  /** Sends again and again, until the test is over. */
+  /** Sends repeatedly, until the test ends. */
   function sends(socket: Socket, bytes: string | Uint8Array): void {
     const timer = setInterval(() => socket.write(bytes), 10);
     onTestFinished(() => clearInterval(timer));
   }
 
-  it.each(["GET /big", "GET /endless"])("is cut off: %s", async (line) => {
+  it.each(["GET /big", "GET /endless"])("is disconnected: %s", async (line) => {
     const whole = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(big));
     const client = await clientOf([whole, endless().route], { sendTimeoutMs });
     client.socket.pause();
@@ -236,7 +233,7 @@ describe("a client that takes nothing and sends a byte now and then", () => {
     await eventually(() => expect(messages("info")).toContain(said));
   });
 
-  it("is cut off over TLS", async () => {
+  it("is disconnected over TLS too", async () => {
     const { cert, key } = makeCertificate({ name: "localhost", hosts: ["localhost"] });
     const whole = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(big));
     const { port } = await start([whole], { sendTimeoutMs, tls: { cert, key } });
@@ -246,7 +243,7 @@ describe("a client that takes nothing and sends a byte now and then", () => {
     await eventually(() => expect(messages("info")).toContain(said));
   });
 
-  it("is lost to a socket whose sends it does not take, and to a takeover", async () => {
+  it("is disconnected from a WebSocket and from a takeover whose writes it does not read", async () => {
     const ended = gate<unknown>();
     const sending = get(Path.of("socket"), { returns: Returns.websocket(bytes) }, () => async (socket) => {
       for (;;) {
@@ -277,7 +274,7 @@ describe("a client that takes nothing and sends a byte now and then", () => {
   });
 });
 
-describe("a client that takes nothing of the last answer of its connection", () => {
+describe("a client that does not read the last answer of its connection", () => {
   const upgrade = ["connection: upgrade", "upgrade: echo"];
   const whole = () => Answer.make(big);
 
@@ -287,7 +284,7 @@ describe("a client that takes nothing of the last answer of its connection", () 
     ["one behind another request", "GET /big", upgrade, true],
     ["an upgrade that is ignored, behind another", "GET /text", upgrade, true],
     ["a CONNECT that middleware answers", "CONNECT h:80", [], false],
-  ])("is cut off, and that is said once: %s", async (_what, line, headers, isBehind) => {
+  ])("is disconnected, and this is logged once: %s", async (_what, line, headers, isBehind) => {
     await eventually(() => expect(sockets()).toBe(0));
     const routes = [
       endless().route,
@@ -309,10 +306,10 @@ describe("a client that takes nothing of the last answer of its connection", () 
   });
 });
 
-describe("a client that takes nothing of its answer: in time", () => {
-  it("is closed without a word where it has all of it and asks nothing more", async () => {
+describe("a client that reads its answer late, but in time", () => {
+  it("is closed without a log line when it has the whole answer and sends no further request", async () => {
     const quiet = get(Path.of("quiet"), { returns: Returns.text }, () => "quiet");
-    // The idle time is from the connection on, so it may be over before the request is read.
+    // The idle time starts at the connection, so it may have expired before the request is read.
     await atSomeSpeed(async (factor) => {
       const client = await clientOf([quiet], { idleTimeoutMs: 100 * factor, sendTimeoutMs: 100 * factor });
       expect((await client.ask("GET /quiet").answer()).body).toBe("quiet");
@@ -321,8 +318,8 @@ describe("a client that takes nothing of its answer: in time", () => {
     expect(messages("info").filter((message) => String(message).startsWith("closed"))).toEqual([]);
   });
 
-  // Each pause is far inside the limit and all of them are far past it.
-  it.each(["whole", "stream"])("SV-13 for a while, and then takes more, gets all of it: %s", async (how) => {
+  // Each pause is far below the limit, and their sum is far above it.
+  it.each(["whole", "stream"])("SV-13 gets the whole answer after a pause: %s", async (how) => {
     async function* parts() {
       for (let at = 0; at < big.length; at += 262_144) yield big.subarray(at, at + 262_144);
     }
@@ -348,7 +345,7 @@ describe("a client that takes nothing of its answer: in time", () => {
     });
   });
 
-  it("is waited for at each part of a stream, the last as the first", async () => {
+  it("has the full time for each chunk of a stream, also the last", async () => {
     let made = 0;
     let ahead = 0;
     async function* parts() {
@@ -363,12 +360,12 @@ describe("a client that takes nothing of its answer: in time", () => {
     client.ask("GET /big", ["connection: close"]);
     await client.closed();
     expect(client.socket.bytesRead).toBeGreaterThanOrEqual(big.length);
-    // What the two systems hold between them is some 10 MiB at the most.
+    // The two systems buffer at most some 10 MiB together.
     expect(ahead).toBeLessThan(big.length / 2);
   });
 });
 
-it("a client that takes nothing of what a takeover left it is cut off", async () => {
+it("a client that does not read the rest of a takeover is disconnected", async () => {
   await eventually(() => expect(sockets()).toBe(0));
   const timeouts = vi.spyOn(Socket.prototype, "setTimeout");
   const returned = gate();
@@ -376,7 +373,7 @@ it("a client that takes nothing of what a takeover left it is cut off", async ()
     Answer.takeover("echo", async ({ writable }) => {
       const taken = timeouts.mock.contexts.at(-1) as Socket;
       const writer = writable.getWriter();
-      // Less than a write would wait for.
+      // Less than the time limit of a write.
       while (taken.writableLength === 0) await writer.write(new Uint8Array(1024));
       returned.open();
     }),

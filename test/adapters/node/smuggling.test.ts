@@ -1,4 +1,4 @@
-/** A request hidden in another's body (rows AT, WR-03, WR-04): it is never answered, and no handler is run for it. */
+/** Request smuggling: a request in the body of another (rows AT, WR-03, WR-04) is never answered; no handler runs for it. */
 import { describe, expect, it, vi } from "vitest";
 import { Path, Returns, body, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
@@ -56,7 +56,7 @@ const rows: readonly Row[] = [
   two("AT", "chunks and then an empty coding", 400, chunked, "transfer-encoding:"),
   two("AT", "chunks and then nothing in the list", 400, `${chunked},`),
   two("AT", "chunks and then a blank in the list", 400, `${chunked}, `),
-  // HTTP's white space is SP and HTAB: what else a language trims is part of a coding's name (RFC 9110 §5.6.3).
+  // HTTP's white space is SP and HTAB: other characters that a language trims are part of a coding's name (RFC 9110 §5.6.3).
   two("AT", "chunks behind a no-break space", 400, "transfer-encoding: \u00a0chunked"),
   two("AT", "chunks before a no-break space", 400, "transfer-encoding: chunked\u00a0"),
   two("AT", "chunks behind a no-break space in the list", 400, "transfer-encoding: gzip,\u00a0chunked"),
@@ -72,10 +72,10 @@ const routes = [
   post(Path.of("later"), { returns: Returns.text }, async () => (ran(), "later")),
 ];
 const hidden = "GET /hidden HTTP/1.1\r\nhost: h\r\n\r\n";
-// By its length nothing is left of it, by its chunks nothing is in it; one of the two is what a proxy saw.
+// By its length the body is complete, by its chunks it is empty; a proxy in front used one of the two.
 const wire = `0\r\n\r\n${hidden}`;
 
-describe("a request in another's body", () => {
+describe("a request in the body of another one", () => {
   it.each(rows)("$id $what: $status", async ({ head, status }) => {
     ran.mockClear();
     const { port } = await start(routes);
@@ -90,20 +90,23 @@ describe("a request in another's body", () => {
     expect(said).toEqual(Array.from({ length: 4 }, () => expect.stringMatching(/^refused a request head: [45]0[01] /)));
   });
 
-  it.each(["reads", "ignores", "later"])("AT-21 that comes unasked behind Expect is that body: /%s", async (path) => {
-    ran.mockClear();
-    const { port } = await start(routes);
-    const client = await RawClient.to(port);
-    const expects = ["host: h", "expect: 100-continue", `content-length: ${hidden.length}`];
-    client.send(`POST /${path} HTTP/1.1`, ...expects, "", hidden).ask("GET /hidden", ["connection: close"]);
-    const answers = [];
-    for (let i = 0; i < 3; i++) {
-      const answered = await client.answer().catch(() => undefined);
-      if (answered !== undefined) answers.push(`${answered.status} ${answered.body}`);
-    }
-    // Where the body is read, it is asked for and the connection goes on; where it is not, nothing behind it is.
-    expect(answers).toEqual(path === "reads" ? ["100 ", "200 read", "200 hidden"] : [expect.stringMatching(/^200 /)]);
-    expect(ran).toHaveBeenCalledTimes(path === "reads" ? 2 : 1);
-    expect(await client.rest()).toBe("");
-  });
+  it.each(["reads", "ignores", "later"])(
+    "AT-21 that follows Expect without a 100 Continue is the body: /%s",
+    async (path) => {
+      ran.mockClear();
+      const { port } = await start(routes);
+      const client = await RawClient.to(port);
+      const expects = ["host: h", "expect: 100-continue", `content-length: ${hidden.length}`];
+      client.send(`POST /${path} HTTP/1.1`, ...expects, "", hidden).ask("GET /hidden", ["connection: close"]);
+      const answers = [];
+      for (let i = 0; i < 3; i++) {
+        const answered = await client.answer().catch(() => undefined);
+        if (answered !== undefined) answers.push(`${answered.status} ${answered.body}`);
+      }
+      // If the handler reads the body, it gets 100 Continue and the connection stays open; otherwise no later request is answered.
+      expect(answers).toEqual(path === "reads" ? ["100 ", "200 read", "200 hidden"] : [expect.stringMatching(/^200 /)]);
+      expect(ran).toHaveBeenCalledTimes(path === "reads" ? 2 : 1);
+      expect(await client.rest()).toBe("");
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** How WebSockets over Node end */
+/** The ends of WebSockets over Node. */
 import { Socket as Connection } from "node:net";
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
@@ -23,8 +23,8 @@ const echo = get(Path.of("echo"), { returns: Returns.websocket(lined) }, () => a
 const speaking = (handler: SocketHandler<string, string>, maxMessage = 1_048_576): Route =>
   get(Path.of("s"), { returns: Returns.websocket(texts, { maxMessage }) }, () => handler);
 
-describe("a socket: a client that goes", () => {
-  it("tells its handler of a client that vanished", async () => {
+describe("a WebSocket: a client that disconnects", () => {
+  it("notifies its handler of a client that vanished", async () => {
     const ended = gate<unknown>();
     const hears = speaking(async (socket) => {
       const received = await socket.receive();
@@ -36,7 +36,7 @@ describe("a socket: a client that goes", () => {
   });
 
   it.each(["destroy", "resetAndDestroy"] as const)(
-    "notices that a client went whose messages nobody takes: by %s",
+    "notices a disconnect although its messages are not read: by %s",
     async (how) => {
       const [speaks, gone] = [gate(), gate()];
       const deaf = get(
@@ -51,7 +51,7 @@ describe("a socket: a client that goes", () => {
       );
       const { server, client } = await framed([deaf], "/s");
       await speaks.passed;
-      // One that waits for its handler, and one that waits to be read, and keeps the end behind it from being seen.
+      // One waits for its handler, and the other waits to be read, and hides the end that follows it.
       for (const text of ["one", "two"]) {
         client.send(frame(0x81, text));
         await turns(server.port);
@@ -62,7 +62,7 @@ describe("a socket: a client that goes", () => {
     },
   );
 
-  it("loses a client that takes nothing more while a send waits, also where another was over meanwhile", async () => {
+  it("ends for a client that stops reading during a send, also after an earlier send succeeded", async () => {
     const isOnItsWay = gate();
     const ended = gate<unknown>();
     const message = "x".repeat(16_000_000);
@@ -72,7 +72,7 @@ describe("a socket: a client that goes", () => {
       () => async (socket) => {
         void socket.send(message);
         const first = socket.send(message);
-        // Once the first is written, and not behind it in one write.
+        // After the first is written, and not in one write with it.
         await isOnItsWay.passed;
         const second = socket.send(`${message}${message}${message}`);
         expect((await first).ok).toBe(true);
@@ -93,9 +93,9 @@ describe("a socket: a client that goes", () => {
   });
 });
 
-describe("a socket: a slow client", () => {
-  it("that has taken what it was sent may be quiet: the time-out of a send ends with it", async () => {
-    // No other time-out is this long.
+describe("a WebSocket: a slow client", () => {
+  it("that has read every message may be quiet: the time limit of a send ends with the send", async () => {
+    // No other time limit is this long.
     const sendTimeoutMs = 654_321;
     const timeouts = vi.spyOn(Connection.prototype, "setTimeout");
     const [written, quiet] = [gate(), gate()];
@@ -118,7 +118,7 @@ describe("a socket: a slow client", () => {
     quiet.open();
   });
 
-  it("waits for a client that reads slowly, and fills no memory with what it has not taken", async () => {
+  it("blocks the sender, and unread messages fill no memory", async () => {
     let sent = 0;
     const floods = speaking(async (socket) => {
       while ((await socket.send("x".repeat(65_536))).ok) sent++;
@@ -126,7 +126,7 @@ describe("a socket: a slow client", () => {
     const { client } = await framed([floods], "/s");
     client.socket.pause();
     let before = -1;
-    // Until nothing moves any more: all there is room for is sent.
+    // Until nothing moves: all buffers are full.
     while (before !== sent) {
       before = sent;
       await new Promise((resolve) => setTimeout(resolve, 200));
@@ -137,7 +137,7 @@ describe("a socket: a slow client", () => {
     await eventually(() => expect(messages("info").at(-1)).toContain("socket on /s ended"));
   });
 
-  it("is seen to take what it was sent, and not to take it", async () => {
+  it("is noticed to read, and not to read", async () => {
     const sending = vi.spyOn(WsTransport.prototype, "send");
     const sends = speaking(async (socket) => void (await socket.send("x".repeat(64_000_000))));
     const { client } = await framed([sends], "/s");
@@ -164,8 +164,8 @@ describe("a socket: a slow client", () => {
   });
 });
 
-describe("a socket: a long message", () => {
-  it("is not lost while a message of its own arrives", async () => {
+describe("a WebSocket: a long message", () => {
+  it("does not time out while it arrives", async () => {
     const received = gate<unknown>();
     const hears = get(
       Path.of("s"),
@@ -180,13 +180,13 @@ describe("a socket: a long message", () => {
     expect(await received.passed).toEqual({ ok: true, value: "a long message" });
   });
 
-  it("has what was sent before a close come whole, however slow its client is, and the close behind it", async () => {
+  it("arrives whole before a close, however slow the client is, and then the close", async () => {
     const large = "x".repeat(16_777_216);
     const { port } = await start([speaking(async (socket) => void (await socket.send(large)))]);
     const client = await RawClient.to(port);
     expect((await client.ask("GET /s", handshake).answer()).status).toBe(101);
     client.socket.pause();
-    // Longer than a close is waited for, once it is out.
+    // Longer than the time limit of a close, after the close is sent.
     await new Promise((resolve) => setTimeout(resolve, 1500));
     client.socket.resume();
     expect((await client.frame()).payload.length).toBe(large.length);
@@ -194,7 +194,7 @@ describe("a socket: a long message", () => {
     await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: closed"));
   });
 
-  it("loses a client that takes nothing of what was sent before a close", async () => {
+  it("before a close ends for a client that does not read it", async () => {
     const closes = speaking(async (socket) => void (await socket.send("x".repeat(16_777_216))));
     const { port } = await start([closes], { sendTimeoutMs: 100 });
     const client = await RawClient.to(port);
@@ -206,13 +206,13 @@ describe("a socket: a long message", () => {
   });
 });
 
-describe("a socket: the end", () => {
-  it("waits for nothing but the client's answer, also where its handler left messages unread", async () => {
+describe("a WebSocket: its end", () => {
+  it("waits only for the client's close, also if its handler left messages unread", async () => {
     const once = speaking(async (socket) => {
       await socket.receive();
     });
     const { client } = await framed([once], "/s");
-    // What limits the wait for the answer never comes.
+    // The time limit of the answer never expires here.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     client.send(Buffer.concat(["one", "two", "three"].map((text) => frame(0x81, text))));
     const close = Buffer.from([0x03, 0xe8]);
@@ -255,7 +255,7 @@ describe("a socket: the end", () => {
     const line = '{"text":"hello"}';
     one.client.send(line);
     await eventually(() => expect([one.heard, heard]).toEqual([[line], [line]]));
-    // What ends it in an error leaves the room too.
+    // A socket that ends with an error leaves the room too.
     other.send("no line");
     await eventually(() => expect(hub.subscribers("room")).toHaveLength(1));
     hub.close();

@@ -1,4 +1,4 @@
-/** What a socket sends, as frames (RFC 6455 §5.2): every length of length, text and bytes, and in the order it was sent. */
+/** The frames that a WebSocket sends (RFC 6455 §5.2): every length format, text and bytes, in the order of the sends. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -20,7 +20,7 @@ const routes = [
   }),
 ];
 
-/** Sends messages at once, and answers what comes for them. */
+/** Sends messages concurrently, and returns the received frames. */
 async function echoed(port: number, path: string, sent: readonly (string | Buffer)[]): Promise<unknown[]> {
   const client = new WebSocket(`ws://127.0.0.1:${port}${path}`);
   const heard: unknown[] = [];
@@ -40,14 +40,14 @@ async function echoed(port: number, path: string, sent: readonly (string | Buffe
 
 const lengths = [0, 1, 125, 126, 127, 4095, 4096, 4097, 65_535, 65_536, 200_000];
 
-it("carry text of every length of length", async () => {
+it("carry text in every length format", async () => {
   const { port } = await start(routes);
   const sent = lengths.flatMap((length) => [..."xé€😀"].map((letter) => letter.repeat(length)));
   const fits = sent.filter((text) => Buffer.byteLength(text) <= most.maxMessage);
   expect(await echoed(port, "/texts", fits)).toEqual(fits);
 });
 
-it("carry bytes of every length of length", async () => {
+it("carry bytes in every length format", async () => {
   const { port } = await start(routes);
   const sent = lengths.map((length) => Buffer.alloc(length, "abc\u00ff\0"));
   expect(await echoed(port, "/bytes", sent)).toEqual(sent);
@@ -62,7 +62,7 @@ it("carry any text, in order", async () => {
   await fc.assert(fc.asyncProperty(messages, areEchoed), { numRuns: 30 });
 });
 
-it("hold a replacement for what is no character", async () => {
+it("have a replacement character for a lone surrogate", async () => {
   const { port } = await start(routes);
   const client = new WebSocket(`ws://127.0.0.1:${port}/wrong`);
   const [heard, code] = await Promise.all([

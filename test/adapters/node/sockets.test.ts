@@ -27,8 +27,8 @@ const echoText = speaking(async (socket) => {
   for await (const text of socket) await socket.send(text);
 });
 
-describe("a handshake", () => {
-  it("WS-01 is answered with what proves it was read, and with the request's id", async () => {
+describe("a WebSocket handshake", () => {
+  it("WS-01 is answered with Sec-WebSocket-Accept, and with the request's id", async () => {
     const { head } = await framed([echo], "/echo");
     expect(head).toEqual([
       "HTTP/1.1 101 Switching Protocols",
@@ -48,21 +48,21 @@ describe("a handshake", () => {
     expect((await client.answer()).status).toBe(426);
   });
 
-  it("WS-09 names the subprotocol that both speak", async () => {
+  it("WS-09 is answered with the subprotocol that both support", async () => {
     const named = get(Path.of("named"), { returns: Returns.websocket(chat) }, () => async () => {});
     const { client, closed } = await open([named], "/named", {}, ["other", "chat"]);
     await closed;
     expect(client.protocol).toBe("chat");
   });
 
-  it("WS-12 agrees on no extension", async () => {
+  it("WS-12 accepts no extension", async () => {
     const { client, opened } = await open([echo], "/echo");
     await opened;
     expect(client.extensions).toBe("");
     client.terminate();
   });
 
-  it("WS-14 may be refused, with an answer like any other", async () => {
+  it("WS-14 may be refused with an ordinary answer", async () => {
     const forbidden = Refusal.code("forbidden", { status: 403, doc: "No." });
     const closed = get(Path.of("closed"), { returns: Returns.websocket(texts), refuses: [forbidden] }, () =>
       refuse(forbidden, "Not today."),
@@ -70,12 +70,12 @@ describe("a handshake", () => {
     const client = await RawClient.to((await start([closed])).port);
     const answered = await client.ask("GET /closed", handshake).answer();
     expect([answered.status, answered.body]).toEqual([403, '{"error":"forbidden","message":"Not today."}']);
-    // The answer to a handshake is the last of its connection.
+    // The answer to a handshake is the last answer of its connection.
     expect(header(answered, "connection")).toBe("close");
     await client.closed();
   });
 
-  it("carries what its handler set", async () => {
+  it("is answered with the headers that its handler set", async () => {
     const seen = Cookie.named("seen", Codec.int);
     const sets = get(Path.of("s"), { inputs: { setCookie }, returns: Returns.websocket(texts) }, ({ setCookie }) => {
       setCookie(Cookie.make(seen, 1));
@@ -85,7 +85,7 @@ describe("a handshake", () => {
     expect(head).toContain("set-cookie: seen=1; Path=/; HttpOnly; Secure; SameSite=Lax");
   });
 
-  it("beside it, a request for another protocol is answered as if it had not asked", async () => {
+  it("is not a request for another protocol, which is answered without the upgrade", async () => {
     const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
     const server = await start([echo, hello]);
     const client = await RawClient.to(server.port);
@@ -97,8 +97,8 @@ describe("a handshake", () => {
   });
 });
 
-describe("a socket: frames", () => {
-  it("WS-15, WS-16 carries messages each way, whole", async () => {
+describe("a WebSocket: frames", () => {
+  it("WS-15, WS-16 carries messages in both directions", async () => {
     const { client, heard, opened, closed } = await open([echo], "/echo");
     await opened;
     const long = JSON.stringify({ text: "é".repeat(100_000) });
@@ -110,7 +110,7 @@ describe("a socket: frames", () => {
     expect(await closed).toEqual([1000, ""]);
   });
 
-  it("WS-24, WS-25, WS-39 puts fragments together, and answers a ping between them", async () => {
+  it("WS-24, WS-25, WS-39 joins fragments, and answers a ping between them", async () => {
     const { client } = await framed([echoText], "/s");
     const [one, other] = [Buffer.from("é").subarray(0, 1), Buffer.from("é").subarray(1)];
     client.send(frame(0x01, "hel")).send(frame(0x00, "l")).send(frame(0x89, "p")).send(frame(0x80, "o"));
@@ -127,7 +127,7 @@ describe("a socket: frames", () => {
     );
   });
 
-  it("WS-28, WS-29 answers a close with its code, or with none", async () => {
+  it("WS-28, WS-29 answers a close with the same code, or without one", async () => {
     const { client } = await framed([echoText], "/s");
     client.send(frame(0x88, Buffer.from([0x03, 0xe9])));
     expect(await client.bytes(4)).toEqual(Buffer.from([0x88, 2, 0x03, 0xe9]));
@@ -155,7 +155,7 @@ describe("a socket: frames", () => {
     ["WS-40 text that is no UTF-8", frame(0x81, Buffer.from([0xc3, 0x28])), 1007],
     ["WS-42 a close reason that is no UTF-8", frame(0x88, Buffer.from([3, 0xe8, 0xc3, 0x28])), 1007],
     ["WS-43 bytes where text is due", frame(0x82, "x"), 1003],
-  ])("%s closes it", async (_id, sent, code) => {
+  ])("%s closes the WebSocket", async (_id, sent, code) => {
     const { client } = await framed([echoText], "/s");
     client.send(sent);
     const [first, , high = 0, low = 0] = await client.bytes(4);
@@ -165,8 +165,8 @@ describe("a socket: frames", () => {
   });
 });
 
-describe("a socket: limits and faults", () => {
-  it("a message past its limit closes it with 1009, unread", async () => {
+describe("a WebSocket: limits and errors", () => {
+  it("a message above its limit is not read, and closes it with 1009", async () => {
     const { client, opened, closed } = await open(
       [speaking(async (socket) => void (await socket.receive()), 10)],
       "/s",
@@ -177,14 +177,14 @@ describe("a socket: limits and faults", () => {
     await eventually(() => expect(lines().at(-1)).toMatchObject({ "framework.websocket.close_code": 1009 }));
   });
 
-  it("WS-18 closes with 1011 where its handler raises", async () => {
+  it("WS-18 closes with 1011 when its handler throws", async () => {
     const { closed } = await open([speaking(() => Promise.reject(new Error("secret")))], "/s");
     expect(await closed).toEqual([1011, "Something went wrong at our end."]);
     await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: its handler raised"));
     expect(JSON.stringify(lines())).not.toContain("secret");
   });
 
-  it("WS-21 pings a client that is quiet, and loses one that is silent", async () => {
+  it("WS-21 pings a client that is quiet, and disconnects one that does not answer", async () => {
     const quiet = get(
       Path.of("s"),
       { returns: Returns.websocket(texts, { keepAliveMs: 30 }) },

@@ -1,4 +1,4 @@
-/** What a server that stops has read, and what it reads from then on (contract 4.6; row SV-21). */
+/** The requests that a server reads before, during and after its stop (contract 4.6; row SV-21). */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -10,7 +10,7 @@ import { RawClient, header } from "../../support/raw-client.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
 
-/** A route that answers when it is let to. */
+/** A route that answers when the test releases it. */
 function held(name = "held") {
   const asked = gate();
   const letGo = gate();
@@ -18,11 +18,11 @@ function held(name = "held") {
   return { route, asked: asked.passed, letGo: letGo.open };
 }
 
-/** Longer than any test runs: what ends before it did not wait for it. */
+/** Longer than any test runs: a stop that ends earlier did not wait for it. */
 const drainMs = 600_000;
 
 describe("a server that stops", () => {
-  it("SV-21 answers every request that was pipelined before, and says so with the last", async () => {
+  it("SV-21 answers every request that was pipelined before, with Connection: close on the last", async () => {
     const [first, second] = [held(), held("second")];
     const server = await start([first.route, second.route], { drainMs });
     const client = await RawClient.to(server.port);
@@ -36,7 +36,7 @@ describe("a server that stops", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("answers what it reads in the turn of the stop, the request of the handler that asked for that too", async () => {
+  it("answers requests that it reads in the turn of the stop, also the request whose handler stops it", async () => {
     let stopped: Promise<number> | undefined;
     const stops = get(Path.of("stops"), { returns: Returns.text }, () => {
       stopped = server.stop();
@@ -54,14 +54,14 @@ describe("a server that stops", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("ends a connection that begins to speak HTTP/2 in the turn of the stop", async () => {
+  it("ends a connection that begins HTTP/2 in the turn of the stop", async () => {
     const server = await start([hello], { drainMs, http2: true });
     const client = connect(server.port, "127.0.0.1").resume();
     onTestFinished(() => void client.destroy());
     await once(client, "connect");
     const closed = once(client, "close");
     const stopped = new Promise<number>((resolve) => {
-      // What the client sends is read in the same turn.
+      // The client's bytes are read in the same turn.
       setTimeout(() => {
         client.write(beginning());
         resolve(server.stop());
@@ -71,7 +71,7 @@ describe("a server that stops", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("runs no request that it reads after that, behind one that is in flight", async () => {
+  it("runs no request that it reads later, after one in flight", async () => {
     const { route, asked, letGo } = held();
     const worked = vi.fn(() => "worked");
     const work = post(Path.of("work"), { returns: Returns.text }, worked);

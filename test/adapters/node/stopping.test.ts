@@ -7,7 +7,7 @@ import { RawClient, header } from "../../support/raw-client.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
 
-/** A route that answers when it is let to. */
+/** A route that answers when the test releases it. */
 function held() {
   const asked = gate();
   const letGo = gate();
@@ -15,7 +15,7 @@ function held() {
   return { route, asked: asked.passed, letGo: letGo.open };
 }
 
-/** Longer than any test runs: what ends before it did not wait for it. */
+/** Longer than any test runs: a stop that ends earlier did not wait for it. */
 const drainMs = 600_000;
 
 describe("a server that stops: connections", () => {
@@ -27,7 +27,7 @@ describe("a server that stops: connections", () => {
     expect(messages("info").slice(-2)).toEqual(["stopping, with 0 requests in flight", "stopped"]);
   });
 
-  it("leaves no timer behind, however often one starts and stops", async () => {
+  it("leaves no timer, however often a server starts and stops", async () => {
     holdClock();
     for (let i = 0; i < 2; i++) {
       const server = await start([hello]);
@@ -37,7 +37,7 @@ describe("a server that stops: connections", () => {
     }
   });
 
-  it("tells who waits for its end, and did not ask for it", async () => {
+  it("resolves `stopped` for code that did not call stop", async () => {
     const server = await start([hello], { drainMs });
     const waited = server.stopped;
     expect(await Promise.race([waited, Promise.resolve("running")])).toBe("running");
@@ -46,7 +46,7 @@ describe("a server that stops: connections", () => {
     expect(await stopping).toBe(0);
   });
 
-  it("SV-18, SV-21 lets what is in flight finish, refuses what is new, and says so to each", async () => {
+  it("SV-18, SV-21 finishes requests in flight, refuses new ones, and sends Connection: close", async () => {
     const { route, asked, letGo } = held();
     const server = await start([route], { drainMs });
     const client = await RawClient.to(server.port);
@@ -61,7 +61,7 @@ describe("a server that stops: connections", () => {
     expect(messages("info")).toContain("stopping, with 1 requests in flight");
   });
 
-  it("SV-21 answers what is pipelined behind it no more than once it said so", async () => {
+  it("SV-21 answers no pipelined request after an answer with Connection: close", async () => {
     const { route, asked, letGo } = held();
     const server = await start([route, hello], { drainMs });
     const client = await RawClient.to(server.port);
@@ -74,7 +74,7 @@ describe("a server that stops: connections", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("waits for no kept connection that has nothing to ask", async () => {
+  it("does not wait for a kept connection without a request", async () => {
     const server = await start([hello], { drainMs });
     const clients = await Promise.all([0, 1, 2].map(() => RawClient.to(server.port)));
     for (const client of clients) expect((await client.ask("GET /hello").answer()).body).toBe("hi");
@@ -82,18 +82,18 @@ describe("a server that stops: connections", () => {
     for (const client of clients) expect(await client.rest()).toBe("");
   });
 
-  it("waits for no connection that never asked, nor for half a head", async () => {
+  it("does not wait for a connection that sent no request, or half a head", async () => {
     const server = await start([hello], { drainMs });
     await RawClient.to(server.port);
     (await RawClient.to(server.port)).send("GET /hello HTTP/1.1", "host");
-    // Both are with the server by the time that it answered another.
+    // Both are with the server by the time that it has answered another.
     expect((await (await RawClient.to(server.port)).ask("GET /hello", ["connection: close"]).answer()).body).toBe("hi");
     expect(await server.stop()).toBe(0);
   });
 });
 
 describe("a server that stops: time", () => {
-  it("SV-19 cuts what is not answered in time, and says how many", async () => {
+  it("SV-19 cuts off what is not answered in time, and returns the number", async () => {
     const never = get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {}));
     const reads = post(Path.of("reads"), { inputs: { body }, returns: Returns.text }, () => "");
     const server = await start([never, reads, hello], { drainMs: 50 });
@@ -113,7 +113,7 @@ describe("a server that stops: time", () => {
       "that waits",
       async function* (ended: () => void) {
         yield Buffer.from("x");
-        // Not longer than the test: it would take a processor of those that follow.
+        // Not longer than the test: it would take CPU time of the following tests.
         while (isWaiting) await new Promise((resolve) => setImmediate(resolve));
         ended();
       },
@@ -137,7 +137,7 @@ describe("a server that stops: time", () => {
         new ReadableStream<Uint8Array>({ start: (to) => to.enqueue(Buffer.from("x")), cancel: () => ended() }),
     ],
   ])(
-    "EV-15 ends a stream of events at once, whoever makes it, and it is seen to be cut: one %s",
+    "EV-15 ends an event stream at once, for any kind of producer, and the client sees that it is incomplete: one %s",
     async (_what, make) => {
       const ended = gate();
       const streams = get(Path.of("s"), { returns: Returns.response }, async () =>
@@ -161,7 +161,7 @@ describe("a server that stops: streams", () => {
   it.each([
     ["with no length", {}],
     ["that has a length", { length: 6 }],
-  ])("SV-19 lets a stream %s come to its end, as any answer", async (_what, options) => {
+  ])("SV-19 lets a stream %s finish, like any answer", async (_what, options) => {
     const more = gate();
     async function* parts() {
       yield Buffer.from("one");
@@ -181,7 +181,7 @@ describe("a server that stops: streams", () => {
     expect(messages("info")).toContain("stream on /s ended: finished");
   });
 
-  it.each([undefined, 6])("SV-19 cuts a stream that is not over in time, of length %s", async (length) => {
+  it.each([undefined, 6])("SV-19 cuts off a stream that does not end in time, of length %s", async (length) => {
     const ended = gate();
     const parts = new ReadableStream<Uint8Array>({
       start: (to) => to.enqueue(Buffer.from("one")),
@@ -200,7 +200,7 @@ describe("a server that stops: streams", () => {
     expect(messages("info")).toContain("stream on /s ended: connection closed");
   });
 
-  it("EV-15 lets an answer come that a stream of events is pipelined behind", async () => {
+  it("EV-15 sends an answer after which an event stream was pipelined", async () => {
     const { route, asked, letGo } = held();
     const feed = get(Path.of("feed"), { returns: Returns.events([]) }, () => () => new Promise(() => {}));
     const server = await start([route, feed], { drainMs });
@@ -209,7 +209,7 @@ describe("a server that stops: streams", () => {
     await asked;
     const stopped = server.stop();
     expect(messages("info")).toContain("stream on /feed ended: connection closed");
-    // Longer than a connection lingers.
+    // Longer than a closing connection waits.
     await new Promise((resolve) => setTimeout(resolve, 1500));
     letGo();
     expect((await client.answer()).body).toBe("held");
@@ -218,8 +218,8 @@ describe("a server that stops: streams", () => {
   });
 });
 
-describe("a server that stops: streams beside others", () => {
-  it("SV-19 lets a stream go on while others are answered", async () => {
+describe("a server that stops: streams next to others", () => {
+  it("SV-19 lets a stream continue while other requests are answered", async () => {
     const { route, asked, letGo } = held();
     const more = gate();
     async function* parts() {
@@ -243,7 +243,7 @@ describe("a server that stops: streams beside others", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("SV-19 lets a stream that begins only then come to its end", async () => {
+  it("SV-19 lets a stream finish that begins only during the stop", async () => {
     const [asked, letGo, more] = [gate(), gate(), gate()];
     async function* parts() {
       yield Buffer.from("one");
@@ -267,7 +267,7 @@ describe("a server that stops: streams beside others", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("EV-15 ends a stream of events whose client takes none of it, too", async () => {
+  it("EV-15 ends an event stream also when its client does not read", async () => {
     const more = Event.comment("x".repeat(65_536));
     const streams = get(Path.of("s"), { returns: Returns.events([]) }, () => async (send) => {
       while ((await send(more)).ok);
@@ -282,7 +282,7 @@ describe("a server that stops: streams beside others", () => {
 });
 
 describe("a server that stops: clients", () => {
-  it("SV-18 lets a client take what it has begun to take", async () => {
+  it("SV-18 lets a client finish reading its answer", async () => {
     const bytes = 32 * 1024 * 1024;
     const big = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(Buffer.alloc(bytes, 0x78)));
     const server = await start([big], { drainMs });
@@ -297,7 +297,7 @@ describe("a server that stops: clients", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("SV-19 cuts and counts what a client has not taken whole in time", async () => {
+  it("SV-19 cuts off and counts an answer that a client has not read in time", async () => {
     const big = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(Buffer.alloc(64 * 1024 * 1024)));
     async function* parts() {
       yield Buffer.from("one");
@@ -317,7 +317,7 @@ describe("a server that stops: clients", () => {
 });
 
 describe("a server that stops: its handlers", () => {
-  it("waits for a handler whose client has gone: what it does is to be done", async () => {
+  it("waits for a handler whose client has gone, so that its work is done", async () => {
     const { route, asked, letGo } = held();
     const server = await start([route], { drainMs });
     const client = await RawClient.to(server.port);
@@ -332,7 +332,7 @@ describe("a server that stops: its handlers", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("is not ready from when it is told", async () => {
+  it("is not ready from the start of the stop", async () => {
     const { route, asked, letGo } = held();
     const server = await start([route, ...Health.routes([])], { drainMs });
     const client = await RawClient.to(server.port);
@@ -345,7 +345,7 @@ describe("a server that stops: its handlers", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("stops once: a second call answers what the first does", async () => {
+  it("stops once: a second call returns the result of the first", async () => {
     const never = get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {}));
     const server = await start([never, hello], { drainMs: 50 });
     (await RawClient.to(server.port)).ask("GET /never");
@@ -358,7 +358,7 @@ describe("a server that stops: its handlers", () => {
 });
 
 describe("signals", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("%s stops it, and the listener for it goes with it", async (signal) => {
+  it.each(["SIGTERM", "SIGINT"] as const)("%s stops the server, and its listener is removed", async (signal) => {
     const before = process.listenerCount(signal);
     const server = await start([hello], { signals: true, drainMs });
     expect(process.listenerCount(signal)).toBe(before + 1);
@@ -368,7 +368,7 @@ describe("signals", () => {
     expect(messages("info").at(-1)).toBe("stopped");
   });
 
-  it("stop takes them away, and none are there where they were not wanted", async () => {
+  it("stop removes the listeners, and none are added without the option", async () => {
     const count = () => process.listenerCount("SIGTERM") + process.listenerCount("SIGINT");
     const before = count();
     await start([hello]);
@@ -378,18 +378,18 @@ describe("signals", () => {
     expect(count()).toBe(before);
   });
 
-  it("SIGTERM does not end a process whose server stops already: a pre-stop hook asked for it", async () => {
+  it("SIGTERM does not end a process whose server already stops, because a pre-stop hook did that", async () => {
     const before = process.listenerCount("SIGTERM");
     const server = await start([hello], { signals: true, drainMs });
     const stopped = server.stop();
     expect(process.listenerCount("SIGTERM")).toBe(before + 1);
     process.emit("SIGTERM");
-    // The next one ends it.
+    // The next signal ends it.
     expect(process.listenerCount("SIGTERM")).toBe(before);
     await stopped;
   });
 
-  it("a server that came and went leaves nothing with the process", async () => {
+  it("a server that started and stopped leaves nothing in the process", async () => {
     await (await start([hello])).stop();
     const count = () => process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
     const before = count();

@@ -1,4 +1,4 @@
-/** Bodies that a handler reads as they come over a socket (facts 5.5, 8.2; rows BS). */
+/** Bodies that a handler reads while they arrive on a network socket (facts 5.5, 8.2; rows BS). */
 import { describe, expect, it, vi } from "vitest";
 import { Body, Path, Returns, bodyStream, clientGone, get, post } from "usher-http";
 import type { Awaitable, Route } from "usher-http";
@@ -11,7 +11,7 @@ import { busy, tooLarge, unreadable } from "../../support/refusals.ts";
 const upload = bodyStream({ max: 1 << 30 });
 const reads = (handler: (body: Body) => Awaitable<string>): Route =>
   post(Path.of("upload"), { inputs: { upload }, returns: Returns.text }, ({ upload }) => handler(upload));
-/** How many bytes there are, read to the end. */
+/** The number of bytes, read to the end. */
 const counted = reads(async (body) => {
   let bytes = 0;
   for await (const part of body) bytes += part.byteLength;
@@ -31,8 +31,8 @@ const ways = [
   ["in chunks", inChunks],
 ] as const;
 
-describe("a body that is read part by part: parts", () => {
-  it.each(ways)("BS-01 comes whole, %s, and the connection goes on", async (_how, posted) => {
+describe("a body that is read as a stream: chunks", () => {
+  it.each(ways)("BS-01 arrives whole, %s, and the connection stays open", async (_how, posted) => {
     const client = await clientOf([counted, ok]);
     for (const bytes of [1, 16_384, most, 3 * most, 50 * most]) {
       const answered = await client.send(posted("x".repeat(bytes))).answer();
@@ -41,7 +41,7 @@ describe("a body that is read part by part: parts", () => {
     expect((await client.ask("GET /ok").answer()).body).toBe("ok");
   });
 
-  it("BS-01 in parts of 64 KiB at most, each as it comes", async () => {
+  it("BS-01 has chunks of at most 64 KiB, each read when it arrives", async () => {
     const parts: string[] = [];
     const first = gate();
     const route = reads(async (body) => {
@@ -61,7 +61,7 @@ describe("a body that is read part by part: parts", () => {
     expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(most);
   });
 
-  it("is not read ahead of its handler, further than Node's buffer and the kernel's", async () => {
+  it("is not read ahead of its handler by more than the buffers of Node and the kernel", async () => {
     const begun = gate();
     const goOn = gate();
     const client = await clientOf([
@@ -82,7 +82,7 @@ describe("a body that is read part by part: parts", () => {
       for (; sent < pieces; sent++) await new Promise((resolve) => client.socket.write(piece, resolve));
     })();
     await begun.passed;
-    // Until it gets no further: 128 MiB are more than any kernel holds.
+    // Until all buffers are full: 128 MiB are more than any kernel holds.
     for (let before = -1; before !== sent;) {
       before = sent;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -94,8 +94,8 @@ describe("a body that is read part by part: parts", () => {
   });
 });
 
-describe("a body that is read part by part: several", () => {
-  it("several at once, each its own", async () => {
+describe("a body that is read as a stream: several", () => {
+  it("several concurrent ones belong to their own requests", async () => {
     const { port } = await start([counted]);
     const clients = await Promise.all(Array.from({ length: 8 }, () => RawClient.to(port)));
     for (const [i, client] of clients.entries()) client.send(heads(chunked) + chunk("x".repeat(i + 1)));
@@ -104,7 +104,7 @@ describe("a body that is read part by part: several", () => {
     expect(bodies).toEqual(clients.map((_, i) => `${i * most + i + 2} bytes`));
   });
 
-  it("pipelined, each its own", async () => {
+  it("pipelined ones belong to their own requests", async () => {
     const client = await clientOf([counted, ok]);
     client.ask("POST /upload", [], "one").ask("GET /ok").send(inChunks("three")).ask("POST /upload", [], "fo");
     const bodies = [];
@@ -112,14 +112,14 @@ describe("a body that is read part by part: several", () => {
     expect(bodies).toEqual(["3 bytes", "ok", "5 bytes", "2 bytes"]);
   });
 
-  it("is asked for with 100 Continue when it is first read", async () => {
+  it("gets 100 Continue at its first read", async () => {
     const client = await clientOf([counted]);
     client.send(heads("content-length: 4", "expect: 100-continue"));
     expect((await client.answer()).status).toBe(100);
     expect((await client.send("four").answer()).body).toBe("4 bytes");
   });
 
-  it("BS-10 past its limit is a 413, and what is left is dropped", async () => {
+  it("BS-10 above its limit is a 413, and the rest is dropped", async () => {
     const small = post(
       Path.of("upload"),
       { inputs: { upload: bodyStream({ max: 10 }) }, returns: Returns.text },
@@ -137,7 +137,7 @@ describe("a body that is read part by part: several", () => {
     expect((await client.ask("GET /ok").answer()).body).toBe("ok");
   });
 
-  it("SV-15 with no room for it is a 503, and closed", async () => {
+  it("SV-15 that does not fit the budget is a 503, and closed", async () => {
     const client = await clientOf([counted], { bodyBudget: 10 });
     const answered = await client.send(heads("content-length: 1000") + "x".repeat(20)).answer();
     expect([answered.status, answered.body, header(answered, "connection")]).toEqual([503, busy, "close"]);
@@ -145,12 +145,12 @@ describe("a body that is read part by part: several", () => {
   });
 });
 
-describe("a body that is read in part", () => {
+describe("a body that is partly read", () => {
   const first = reads(async (body) => {
     const { value } = (await body.read()) as { readonly value: Uint8Array };
     return Buffer.from(value.subarray(0, 3)).toString();
   });
-  // Its read waits when the answer is made.
+  // Its read is pending when the answer is made.
   const waits = reads(async (body) => {
     await body.read();
     void body.read();
@@ -160,12 +160,12 @@ describe("a body that is read in part", () => {
   it.each([
     ["and the rest", first],
     ["and waited for", waits],
-  ])("%s is dropped, and the connection goes on", async (_how, route) => {
+  ])("%s is dropped, and the connection stays open", async (_how, route) => {
     for (const [, posted] of ways) {
       for (const bytes of [3, 1000, most]) {
         const client = await clientOf([route, ok]);
         const whole = posted(`one${"x".repeat(bytes)}`);
-        // All at once, with a request behind it; and the rest of it only when the answer is out, or waits for it.
+        // All at once, followed by a request; and the rest of it only after the answer, or while the answer waits for it.
         const answered = await client.send(`${whole}GET /ok HTTP/1.1\r\nhost: h\r\n\r\n`).answer();
         expect([answered.body, header(answered, "connection")]).toEqual(["one", undefined]);
         expect((await client.answer()).body).toBe("ok");
@@ -181,7 +181,7 @@ describe("a body that is read in part", () => {
   it.each([
     ["and the rest", first],
     ["and waited for", waits],
-  ])("%s is past 64 KiB: answered, and closed", async (_how, route) => {
+  ])("%s is longer than 64 KiB: answered, and closed", async (_how, route) => {
     for (const [, posted] of ways) {
       const client = await clientOf([route, ok]);
       const answered = await client.send(posted(`one${"x".repeat(100 * most)}`)).answer();
@@ -193,7 +193,7 @@ describe("a body that is read in part", () => {
   it.each([
     ["and the rest", first],
     ["and waited for", waits],
-  ])("%s is none any more: answered before the time for it is over, and closed", async (_how, route) => {
+  ])("%s has invalid framing: answered before its time limit, and closed", async (_how, route) => {
     holdClock();
     for (const leaves of [(client: RawClient) => client.send("zz\r\n"), (client: RawClient) => client.halfClose()]) {
       const client = await clientOf([route, ok]);
@@ -204,7 +204,7 @@ describe("a body that is read in part", () => {
     }
   });
 
-  it("BS-07 and read once more behind the answer is at its end", async () => {
+  it("BS-07 and read once more after the answer has ended", async () => {
     const late = gate<unknown>();
     const route = reads(async (body) => {
       await body.read();
@@ -219,8 +219,8 @@ describe("a body that is read in part", () => {
   });
 });
 
-describe("a body part by part that does not come: in time", () => {
-  it("BS-12 a byte a second is 400 unreadable after 20 s, and closed", async () => {
+describe("a streamed body that does not arrive: in time", () => {
+  it("BS-12 of one byte a second is 400 unreadable after 20 s, and closed", async () => {
     holdClock();
     const { port } = await start([counted]);
     const client = await RawClient.to(port);
@@ -241,7 +241,7 @@ describe("a body part by part that does not come: in time", () => {
     expect(messages("warn")).toEqual(["POST /upload: unreadable: the body stopped arriving"]);
   });
 
-  it("is the handler's to answer, and fails alike however often it is read", async () => {
+  it("may be answered by the handler, and fails the same at every read", async () => {
     holdClock();
     const failures: unknown[] = [];
     const { port } = await start([
@@ -260,7 +260,7 @@ describe("a body part by part that does not come: in time", () => {
     expect(failures).toEqual([tooSlow, tooSlow, tooSlow]);
   });
 
-  it("while its handler is at work is not late: that time is not the client's", async () => {
+  it("does not time out while its handler works: that time is not the client's", async () => {
     holdClock();
     const asks = [gate(), gate(), gate()];
     const goOn = [gate(), gate()];
@@ -294,12 +294,12 @@ describe("a body part by part that does not come: in time", () => {
   });
 });
 
-describe("a body part by part that does not come: of a client that goes", () => {
+describe("a streamed body that does not arrive: of a client that disconnects", () => {
   it.each([
     ["whose client goes", (client: RawClient) => client.leave(), "the body ended early"],
     ["whose client ends it", (client: RawClient) => client.socket.end(), "the body ended early"],
     ["whose chunks are none", (client: RawClient) => client.send("zz", ""), /malformed chunked body/],
-  ])("%s fails, whether its handler waits for it or comes later", async (_how, breaks, detail) => {
+  ])("%s fails, whether its handler waits for it or reads later", async (_how, breaks, detail) => {
     for (const waits of [true, false]) {
       const asked = gate();
       const broken = gate();
@@ -327,7 +327,7 @@ describe("a body part by part that does not come: of a client that goes", () => 
     }
   });
 
-  it("whose client has gone before it was first read fails at once", async () => {
+  it("fails at once if the client disconnected before the first read", async () => {
     const failed = gate<unknown>();
     const asked = gate();
     const route = post(

@@ -8,7 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 
 const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
 
-/** A stream of these texts, with what became of it. */
+/** A stream of these texts, with a record of its end. */
 function streams(texts: readonly (string | Error)[], options: { readonly length?: number } = {}) {
   const told = { begun: false, ended: false };
   async function* parts(): AsyncGenerator<Uint8Array> {
@@ -27,7 +27,7 @@ function streams(texts: readonly (string | Error)[], options: { readonly length?
 }
 
 describe("a stream: framing", () => {
-  it("AN-24 with no length is chunked, and the connection kept", async () => {
+  it("AN-24 without a length is chunked, and the connection is kept", async () => {
     const { route } = streams(["a", "é", "bc"]);
     const client = await clientOf([route, ok]);
     const answered = await client.ask("GET /stream").answer();
@@ -40,13 +40,13 @@ describe("a stream: framing", () => {
     expect((await client.ask("GET /ok").answer()).body).toBe("ok");
   });
 
-  it("AN-18 has its head's names in lower case, too", async () => {
+  it("AN-18 has the header names of its head in lower case, too", async () => {
     const client = await clientOf([streams(["a"]).route]);
     const { head } = await client.ask("GET /stream").answer();
     expect(head.map(([name]) => name)).toEqual(["content-type", "x-request-id", "date", "transfer-encoding"]);
   });
 
-  it("AN-24 of no parts, or of empty ones, ends like any other", async () => {
+  it("AN-24 of no chunks, or of empty ones, ends normally", async () => {
     for (const texts of [[], ["", "", ""], ["a", "", "b"]]) {
       const client = await clientOf([streams(texts).route, ok]);
       expect((await client.ask("GET /stream").answer()).body).toBe(texts.join(""));
@@ -54,7 +54,7 @@ describe("a stream: framing", () => {
     }
   });
 
-  it("AN-21 with a length is framed by it, and the connection kept", async () => {
+  it("AN-21 with a length has Content-Length, and the connection is kept", async () => {
     const client = await clientOf([streams(["hel", "lo"], { length: 5 }).route, ok]);
     const answered = await client.ask("GET /stream").answer();
     expect([answered.body, header(answered, "content-length"), header(answered, "transfer-encoding")]).toEqual([
@@ -65,13 +65,13 @@ describe("a stream: framing", () => {
     expect((await client.ask("GET /ok").answer()).body).toBe("ok");
   });
 
-  it("AN-22 that falls short of its length ends the connection, and no other answer follows", async () => {
+  it("AN-22 that is shorter than its length ends the connection, and no other answer follows", async () => {
     const client = await clientOf([streams(["hi"], { length: 5 }).route, ok]);
     expect(await client.ask("GET /stream").ask("GET /ok").rest()).toMatch(/content-length: 5\r\n\r\nhi$/);
     expect(messages("error")).toEqual([expect.stringMatching(/^stream on \/stream.*length/)]);
   });
 
-  it("AN-22 that goes past its length is cut there, and ends the connection", async () => {
+  it("AN-22 that is longer than its length is cut off there, and ends the connection", async () => {
     const { route, told } = streams(["hel", "lo, you", "there"], { length: 5 });
     const client = await clientOf([route, ok]);
     expect(await client.ask("GET /stream").ask("GET /ok").rest()).toMatch(/content-length: 5\r\n\r\nhello$/);
@@ -81,7 +81,7 @@ describe("a stream: framing", () => {
 });
 
 describe("a stream: beginning and end", () => {
-  it("that raises ends the connection with no last chunk, and its words are nowhere", async () => {
+  it("that throws ends the connection without a last chunk, and its error message is not sent", async () => {
     const client = await clientOf([streams(["part", new Error("s3cret")]).route, ok]);
     const wire = await client.ask("GET /stream").ask("GET /ok").rest();
     expect(wire).toMatch(/\r\n\r\n4\r\npart\r\n$/);
@@ -89,7 +89,7 @@ describe("a stream: beginning and end", () => {
     expect(wire + messages("error").join()).not.toContain("s3cret");
   });
 
-  it("AN-25 to HTTP/1.0 has no coding, and ends with the connection", async () => {
+  it("AN-25 to HTTP/1.0 has no transfer coding, and ends with the connection", async () => {
     const client = await clientOf([streams(["a", "b"]).route]);
     const answered = await client.send("GET /stream HTTP/1.0", "connection: keep-alive", "", "").answer();
     expect([answered.body, header(answered, "transfer-encoding"), header(answered, "connection")]).toEqual([
@@ -99,7 +99,7 @@ describe("a stream: beginning and end", () => {
     ]);
   });
 
-  it("sends its head before its first part is made", async () => {
+  it("sends its head before its first chunk is generated", async () => {
     const first = gate();
     async function* parts() {
       await first.passed;
@@ -112,7 +112,7 @@ describe("a stream: beginning and end", () => {
     expect((await client.answer()).body).toBe("a");
   });
 
-  it("of a HEAD is never begun; the connection is kept", async () => {
+  it("is never started for a HEAD; the connection is kept", async () => {
     for (const options of [{}, { length: 5 }]) {
       const { route, told } = streams(["hello"], options);
       const client = await clientOf([route, ok]);
@@ -126,7 +126,7 @@ describe("a stream: beginning and end", () => {
     }
   });
 
-  it("reaches a client whose body nobody read, whole", async () => {
+  it("reaches a client whole although the request's body was not read", async () => {
     const body = "x".repeat(60_000);
     const parts = Array.from({ length: 50 }, () => "y".repeat(10_000));
     async function* make() {
@@ -138,7 +138,7 @@ describe("a stream: beginning and end", () => {
   });
 });
 
-/** What Node says to the process while a test runs. */
+/** The process warnings of Node during a test. */
 function saidByNode(): readonly Error[] {
   const warnings: Error[] = [];
   const onWarning = (warning: Error): void => void warnings.push(warning);
@@ -147,7 +147,7 @@ function saidByNode(): readonly Error[] {
   return warnings;
 }
 
-it("a quiet stream ends whose client left before its turn, and its values are released", async () => {
+it("a quiet stream ends if its client disconnects before its turn, and its values are released", async () => {
   const told: string[] = [];
   const asked = gate();
   const left = gate();
@@ -172,7 +172,7 @@ it("a quiet stream ends whose client left before its turn, and its values are re
   await eventually(() => expect(told).toEqual(["cancelled", "released: client gone"]));
 });
 
-it("many sends that wait at once wait for one thing: Node has no warning to say", async () => {
+it("many concurrent sends add one listener, so Node warns about nothing", async () => {
   const warnings = saidByNode();
   const sent = gate<readonly boolean[]>();
   const floods = get(Path.of("s"), { returns: Returns.events([]) }, () => async (send) => {
@@ -192,7 +192,7 @@ it("many sends that wait at once wait for one thing: Node has no warning to say"
   expect(warnings).toEqual([]);
 });
 
-it("each wait for room ends whole, also where Node has taken its own listeners from the connection", async () => {
+it("each wait for space ends, also if Node has removed its own listeners from the connection", async () => {
   const warnings = saidByNode();
   async function* parts(): AsyncGenerator<Uint8Array> {
     for (let i = 0; i < 30; i++) yield Buffer.alloc(1_000_000, 0x78);

@@ -1,4 +1,4 @@
-/** WebSockets and takeovers beside a model of them: whatever their clients, their handlers and the server's stop do. */
+/** WebSockets and takeovers compared with a model, for all actions of their clients, their handlers and the server's stop. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { held } from "../../support/eventually.ts";
@@ -10,7 +10,7 @@ import { scriptOf } from "../../support/taken-over/script.ts";
 const script = scriptOf("socket", "taken");
 
 describe("connections that speak another protocol", { timeout: 600_000 }, () => {
-  it("do what their model says, and leave nothing open", async () => {
+  it("behave like their model, and leave nothing open", async () => {
     await held(fc.assert(fc.asyncProperty(script, play), runs(60)));
   });
 

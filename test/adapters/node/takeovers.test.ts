@@ -15,7 +15,7 @@ const echo = get(Path.of("taken"), { returns: Returns.response }, () =>
   }),
 );
 
-it("what a client sent behind its head comes first, and once", async () => {
+it("bytes that a client sent after its head are read first, and once", async () => {
   const client = await clientOf([echo]);
   client.send("GET /taken HTTP/1.1", "host: h", "connection: upgrade", "upgrade: echo", "", "abc");
   expect((await client.answer()).status).toBe(101);
@@ -24,7 +24,7 @@ it("what a client sent behind its head comes first, and once", async () => {
   expect(await client.bytes(3)).toBe("def");
 });
 
-it("what a client sent behind its head is read, although it ended its side before its handler reads", async () => {
+it("bytes that a client sent after its head are read, although it half-closed before its handler reads", async () => {
   const reads = gate();
   const late = get(Path.of("late"), { returns: Returns.response }, () =>
     Answer.takeover("echo", async ({ readable, writable }) => {
@@ -41,7 +41,7 @@ it("what a client sent behind its head is read, although it ended its side befor
   expect(await client.rest()).toBe("abc");
 });
 
-it("a handler that aborts what it writes ends the connection, whatever it does next", async () => {
+it("a handler that aborts its writer ends the connection, whatever it does next", async () => {
   const letGo = gate();
   const aborts = get(Path.of("aborts"), { returns: Returns.response }, () =>
     Answer.takeover("echo", async ({ writable }) => {
@@ -56,7 +56,7 @@ it("a handler that aborts what it writes ends the connection, whatever it does n
   expect(client.socket.destroyed || client.socket.readableEnded).toBe(true);
 });
 
-it("a handler that reads no more is told all the same when its client has gone", async () => {
+it("a handler that reads no more is still notified when its client has gone", async () => {
   const [cancelled, gone] = [gate(), gate()];
   const writes = get(Path.of("writes"), { inputs: { clientGone }, returns: Returns.response }, ({ clientGone }) =>
     Answer.takeover("echo", async ({ readable }) => {
@@ -74,14 +74,14 @@ it("a handler that reads no more is told all the same when its client has gone",
   client.ask("GET /writes", ["connection: upgrade", "upgrade: echo"]);
   await cancelled.passed;
   client.send("x".repeat(200_000));
-  // With bytes still to be read, the runtime may report a reset as the end of them.
+  // With bytes still unread, the runtime may report a reset as their end.
   await eventually(() => expect(accepted[0]?.bytesRead).toBeGreaterThan(200_000));
   client.leave();
   expect(await gone.passed).toBeUndefined();
   await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /writes ended: client gone"));
 });
 
-it("a read that its handler leaves behind ends with an error, whatever comes afterwards", async () => {
+it("a read that its handler abandons ends with an error, whatever happens afterwards", async () => {
   const left = gate<unknown>();
   const leaves = get(Path.of("leaves"), { returns: Returns.response }, () =>
     Answer.takeover("echo", async ({ readable }) => {
@@ -97,7 +97,7 @@ it("a read that its handler leaves behind ends with an error, whatever comes aft
   expect(messages("error")).toEqual([]);
 });
 
-it.each(["GET", "POST"])("a %s that is no upgrade takes no connection over, and the log says why", async (method) => {
+it.each(["GET", "POST"])("a %s without Upgrade is not taken over, and the log has the reason", async (method) => {
   const taken = () => Answer.takeover("echo", async () => {});
   const client = await clientOf([
     get(Path.of("taken"), { returns: Returns.response }, taken),
@@ -108,7 +108,7 @@ it.each(["GET", "POST"])("a %s that is no upgrade takes no connection over, and 
   expect(messages("error")).toEqual([`${method} /taken: internal: ${why}`]);
 });
 
-it("what is sent to a handler that reads no more is dropped, all of it, and what it writes arrives", async () => {
+it("bytes to a handler that reads no more are all dropped, and its writes arrive", async () => {
   const cancelled = gate();
   const dropped = gate();
   const writes = get(Path.of("writes"), { returns: Returns.response }, () =>
@@ -123,15 +123,15 @@ it("what is sent to a handler that reads no more is dropped, all of it, and what
   client.ask("GET /writes", ["connection: upgrade", "upgrade: echo"]);
   expect((await client.answer()).status).toBe(101);
   await cancelled.passed;
-  // More than the two systems hold between them.
+  // More than the two systems buffer between them.
   await new Promise((resolve) => client.socket.write(Buffer.alloc(64 * 1024 * 1024), resolve));
   dropped.open();
   expect(await client.bytes(13)).toBe("heard nothing");
   expect(messages("error")).toEqual([]);
 });
 
-it("a handler that waited for its client may be quiet afterwards: the time-out of a write ends with it", async () => {
-  // No other time-out is this long.
+it("a handler that waited for its client may be quiet afterwards: the time limit of a write ends with the write", async () => {
+  // No other time limit is this long.
   const sendTimeoutMs = 654_321;
   const timeouts = vi.spyOn(Socket.prototype, "setTimeout");
   const [written, quiet] = [gate(), gate()];
@@ -162,7 +162,7 @@ it("a handler that waited for its client may be quiet afterwards: the time-out o
   timeouts.mockRestore();
 });
 
-it("a handler that ends its side reads on, to the end of its client's", async () => {
+it("a handler that ends its side still reads to the end of its client's side", async () => {
   const heard = gate<string>();
   const ends = get(Path.of("ends"), { returns: Returns.response }, () =>
     Answer.takeover("echo", async ({ readable, writable }) => {
@@ -181,12 +181,12 @@ it("a handler that ends its side reads on, to the end of its client's", async ()
   await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /ends ended: finished"));
 });
 
-it("a write that its client does not take in time fails, and the connection ends", async () => {
+it("a write that its client does not read in time fails, and the connection ends", async () => {
   const failed = gate<unknown>();
   const floods = get(Path.of("floods"), { returns: Returns.response }, () =>
     Answer.takeover("echo", async ({ writable }) => {
       const writer = writable.getWriter();
-      // The handler says nothing of it: the log has the reason.
+      // The handler throws nothing itself: the log has the reason.
       for (;;)
         await writer.write(new Uint8Array(1_048_576)).catch((error) => (failed.open(error), Promise.reject(error)));
     }),

@@ -1,4 +1,4 @@
-/** HTTPS on Node: what a request says of it, the certificates, and every wait on a client before there is a request. */
+/** HTTPS on Node: requests, certificates, and each wait for a client before there is a request. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it, vi } from "vitest";
@@ -30,7 +30,7 @@ const hello = get(
   },
 );
 
-/** A route that answers once `held` is open. */
+/** A route that answers when `held` is open. */
 function lateRoute() {
   const [reached, held] = [gate(), gate()];
   const late = get(Path.of("late"), { returns: Returns.text }, async () => {
@@ -42,7 +42,7 @@ function lateRoute() {
 }
 
 describe("tls: HTTPS", () => {
-  it("answers, knows that it is HTTPS, and sets cookies that are Secure", async () => {
+  it("answers, has `secure` true, and sets Secure cookies", async () => {
     const server = await start([hello], { tls });
     expect(server.url).toBe(`https://127.0.0.1:${server.port}`);
     const answer = await secureAsk(server.port, "/hello", { ca });
@@ -51,7 +51,7 @@ describe("tls: HTTPS", () => {
     expect(answer.shown).toBe("localhost");
   });
 
-  it("keeps a connection for the next request, and cuts it when it stops", async () => {
+  it("keeps a connection for the next request, and closes it when the server stops", async () => {
     const server = await start([hello], { tls });
     const socket = await secureSocket(server.port, { ca });
     for (let i = 0; i < 2; i++) {
@@ -63,13 +63,13 @@ describe("tls: HTTPS", () => {
     expect(await ended).toBe("");
   });
 
-  it("answers a request in flight when it stops", async () => {
+  it("answers a request in flight when the server stops", async () => {
     const { late, reached, held } = lateRoute();
     const server = await start([late], { tls, drainMs: 60_000 });
     const answer = secureAsk(server.port, "/late", { ca });
     await reached.passed;
     const stopped = server.stop();
-    // What ends the handshakes has run by then.
+    // The code that ends the handshakes has run by then.
     await eventually(async () =>
       expect(await secureAsk(server.port, "/late", { ca }).catch(() => "refused")).toBe("refused"),
     );
@@ -78,7 +78,7 @@ describe("tls: HTTPS", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("sends the response to a client that has ended its side", async () => {
+  it("sends the response to a client that has half-closed", async () => {
     const { late, reached, held } = lateRoute();
     const { port } = await start([late], { tls });
     const socket = await secureSocket(port, { ca, allowHalfOpen: true } as object);
@@ -90,14 +90,14 @@ describe("tls: HTTPS", () => {
     expect(await text).toMatch(/^HTTP\/1\.1 200 OK[^]*late$/);
   });
 
-  it("refuses a head that is none, as it does without TLS", async () => {
+  it("refuses an invalid head, as it does without TLS", async () => {
     const { port } = await start([hello], { tls });
     const socket = await secureSocket(port, { ca });
     socket.write("nonsense\r\n\r\n");
     expect(await untilEnd(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request/);
   });
 
-  it("ignores an upgrade that no route has", async () => {
+  it("ignores an upgrade that no route accepts", async () => {
     const { port } = await start([hello, get(Path.of("raw"), { returns: Returns.response }, () => never())], { tls });
     const socket = await secureSocket(port, { ca });
     socket.write("GET /hello HTTP/1.1\r\nhost: h\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
@@ -125,7 +125,7 @@ describe("tls: certificates", () => {
     expect(answer.shown).toBe(shown);
   });
 
-  it("are replaced for connections from then on, and those that cannot be used leave the others in force", async () => {
+  it("can be replaced for new connections, and an invalid replacement leaves the old ones in use", async () => {
     const server = await start([hello], { tls: { ...tls, names: onlyPem({ "shop.example": shop }) } });
     const asked = async (servername?: string) => {
       const options = { ca, checkServerIdentity: () => undefined, ...(servername === undefined ? {} : { servername }) };
@@ -145,7 +145,7 @@ describe("tls: certificates", () => {
     expect(await asked()).toBe("every.example");
   });
 
-  it("cannot be replaced where there are none", async () => {
+  it("cannot be replaced on a server without TLS", async () => {
     const server = await start([hello]);
     expect(() => server.replaceCertificates(tls)).toThrow("replaceCertificates: the server has no option tls");
   });
@@ -164,7 +164,7 @@ describe("tls: client certificates", () => {
   const asks = { ...tls, names, clientCertificates: { ca } };
   const shows = (client: TestCertificate) => ({ cert: client.cert, key: client.key });
 
-  it.each([undefined, "shop.example"])("let a client of the authority in, asking for %s", async (servername) => {
+  it.each([undefined, "shop.example"])("of the authority are accepted, with the server name %s", async (servername) => {
     const { port } = await start([hello], { tls: asks });
     const more = servername === undefined ? {} : { servername };
     expect((await secureAsk(port, "/hello", { ca, ...shows(member), ...more })).status).toBe(200);
@@ -180,14 +180,14 @@ describe("tls: client certificates", () => {
     await expect(secureAsk(port, "/hello", { ca, ...client })).rejects.toThrow(/ECONNRESET|alert|socket hang up/);
   });
 
-  it("keep nobody out who need not show one", async () => {
+  it("are optional if the option says so", async () => {
     const { port } = await start([hello], { tls: { ...tls, clientCertificates: { ca, required: false } } });
     expect((await secureAsk(port, "/hello", { ca })).status).toBe(200);
     expect((await secureAsk(port, "/hello", { ca, ...shows(stranger) })).status).toBe(200);
   });
 });
 
-describe("tls: options that cannot be", () => {
+describe("tls: invalid options", () => {
   it.each([
     [null, "serve: tls is null, and not an object"],
     [{}, "serve: tls.cert is undefined, and not the text or the bytes of a PEM file"],
@@ -222,13 +222,13 @@ describe("tls: options that cannot be", () => {
     [{ ...tls, names: { "shop.example": 7 } }, 'replaceCertificates.names["shop.example"] is a number'],
     [{ ...tls, certs: [] }, 'replaceCertificates has no member "certs": its members are cert, key, passphrase, names'],
     [{ ...tls, clientCertificates: { ca } }, 'replaceCertificates has no member "clientCertificates"'],
-  ])("of a replacement, %#: %s", async (wrong, sentence) => {
+  ])("in a replacement, %#: %s", async (wrong, sentence) => {
     const server = await start([hello], { tls });
     expect(() => server.replaceCertificates(wrong as never)).toThrow(sentence);
     expect((await secureAsk(server.port, "/hello", { ca })).status).toBe(200);
   });
 
-  it("say nothing of the key", async () => {
+  it("are reported without the key", async () => {
     const broken = { cert: home.cert, key: home.key.replace(/[A-Z]{2}/, "!!") };
     const error = await start([hello], { tls: broken }).catch((thrown: unknown) => String(thrown));
     for (const line of home.key.split("\n").slice(1, -2)) expect(error).not.toContain(line.slice(4, 20));
@@ -236,7 +236,7 @@ describe("tls: options that cannot be", () => {
 });
 
 describe("tls: before there is a request", () => {
-  it("waits for a handshake no longer than for a head, and says how many failed", async () => {
+  it("limits a handshake by the time of a head, and logs how many failed", async () => {
     const { port } = await start([hello], { tls, headTimeoutMs: 50 });
     const silent = connect(port, "127.0.0.1").on("error", () => {});
     await once(silent, "close");
@@ -245,7 +245,7 @@ describe("tls: before there is a request", () => {
     await eventually(async () => expect((await secureAsk(port, "/hello", { ca })).status).toBe(200));
   });
 
-  it("survives a client without TLS", async () => {
+  it("the server survives a client without TLS", async () => {
     const { port } = await start([hello], { tls });
     const plain = connect(port, "127.0.0.1").on("error", () => {});
     plain.end("GET /hello HTTP/1.1\r\nhost: h\r\n\r\n");
@@ -253,7 +253,7 @@ describe("tls: before there is a request", () => {
     expect((await secureAsk(port, "/hello", { ca })).status).toBe(200);
   });
 
-  it("counts connections whose handshake is not over", async () => {
+  it("connections count whose handshake is not complete", async () => {
     const { port } = await start([hello], { tls, maxConnections: 1, headTimeoutMs: 600_000 });
     const silent = connect(port, "127.0.0.1").on("error", () => {});
     await once(silent, "connect");
@@ -263,7 +263,7 @@ describe("tls: before there is a request", () => {
     await eventually(async () => expect((await secureAsk(port, "/hello", { ca })).status).toBe(200));
   });
 
-  it("does not wait for a handshake when it stops", async () => {
+  it("a handshake does not delay a stop", async () => {
     const server = await start([hello], { tls, drainMs: 60_000 });
     const silent = connect(server.port, "127.0.0.1").on("error", () => {});
     await once(silent, "connect");
@@ -272,7 +272,7 @@ describe("tls: before there is a request", () => {
     await ended;
   });
 
-  it("says nothing of failed handshakes once it has stopped", async () => {
+  it("failed handshakes are not logged after the stop", async () => {
     const server = await start([hello], { tls });
     const set = vi.spyOn(globalThis, "setTimeout");
     const cleared = vi.spyOn(globalThis, "clearTimeout");
@@ -287,7 +287,7 @@ describe("tls: before there is a request", () => {
     vi.restoreAllMocks();
   });
 
-  it("closes a connection without a request after idleTimeoutMs", async () => {
+  it("a connection without a request is closed after idleTimeoutMs", async () => {
     const { port } = await start([hello], { tls, idleTimeoutMs: 50 });
     expect(await untilEnd(await secureSocket(port, { ca }))).toBe("");
   });

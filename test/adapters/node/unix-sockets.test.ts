@@ -1,4 +1,4 @@
-/** A Unix socket in place of an address (contract 8; rows SV-22 to SV-28, CK-04): where it listens, and whom it believes. */
+/** A Unix socket in place of a TCP address (contract 8; rows SV-22 to SV-28, CK-04): listening, and trusted proxies. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, lstatSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ afterEach(() => Promise.all(taken.splice(0).map((server) => new Promise((resolve
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
 const hi = async (path: string) => (await (await RawClient.to(path)).ask("GET /hello").answer()).body;
 
-/** Leaves a socket behind, as a server does that was killed. */
+/** Leaves a socket file behind, as a server does that was killed. */
 async function dies(path: string): Promise<void> {
   const listens = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => console.log("listening"))`;
   const child = spawn(process.execPath, ["-e", listens], { stdio: ["ignore", "pipe", "inherit"] });
@@ -34,9 +34,9 @@ async function dies(path: string): Promise<void> {
 }
 
 describe("a Unix socket", () => {
-  it("is listened on in place of an address, says so, and is gone with its server", async () => {
+  it("is listened on in place of an address, is in the log, and is removed with its server", async () => {
     const socket = path();
-    // The port is not looked at: one that is taken would be an error.
+    // The port is ignored: one that is in use would be an error.
     const server = await start([hello], { socket, port: 1, host: "192.0.2.1" });
     expect([server.url, server.port]).toEqual([`unix:${socket}`, 0]);
     expect(messages("info")).toEqual([`listening on unix:${socket} (${socket})`]);
@@ -45,7 +45,7 @@ describe("a Unix socket", () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  it("that a dead server left behind is taken over", async () => {
+  it("of a killed server is replaced", async () => {
     const socket = path();
     await dies(socket);
     expect(lstatSync(socket).isSocket()).toBe(true);
@@ -55,7 +55,7 @@ describe("a Unix socket", () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  it("that a dead server left behind is taken over by one of two that start at once", async () => {
+  it("of a killed server is replaced by one of two servers that start concurrently", async () => {
     const socket = path();
     await dies(socket);
     const starting = [start([hello], { socket }), start([hello], { socket })];
@@ -65,7 +65,7 @@ describe("a Unix socket", () => {
     expect(await hi(socket)).toBe("hi");
   });
 
-  it("that another server listens on is an error, and stays the other's", async () => {
+  it("of another running server is an error, and stays", async () => {
     const socket = path();
     const first = await start([hello], { socket });
     await expect(serve([hello], { socket, signals: false })).rejects.toMatchObject({ code: "EADDRINUSE" });
@@ -73,7 +73,7 @@ describe("a Unix socket", () => {
     await first.stop();
   });
 
-  it("that another server listens on and does not answer is an error, too", async () => {
+  it("of another running server that does not answer is an error, too", async () => {
     const socket = path();
     const server = createServer();
     taken.push(server);
@@ -81,13 +81,13 @@ describe("a Unix socket", () => {
     const asked = once(server, "connection") as Promise<[Socket]>;
     await expect(serve([hello], { socket, signals: false })).rejects.toMatchObject({ code: "EADDRINUSE" });
     expect(existsSync(socket)).toBe(true);
-    // The connection that asked whether it is alive is not left open.
+    // The connection that checked whether it is in use is not left open.
     const [connection] = await asked;
     if (!connection.closed) await once(connection.resume(), "close");
     expect(connection.closed).toBe(true);
   });
 
-  it("is no file of another kind, which is never taken away", async () => {
+  it("is not a file of another kind, which is never removed", async () => {
     const file = path();
     writeFileSync(file, "kept");
     await expect(serve([hello], { socket: file, signals: false })).rejects.toMatchObject({ code: "EADDRINUSE" });
@@ -107,7 +107,7 @@ describe("a Unix socket", () => {
   });
 });
 
-describe("who comes in by it", () => {
+describe("a peer on a Unix socket", () => {
   const who = get(
     Path.of("who"),
     { inputs: { peer, client, requestId, request, setCookie }, returns: Returns.text },
@@ -124,7 +124,7 @@ describe("who comes in by it", () => {
   ];
   const loopback = ["host: localhost", "", ""];
 
-  it("SV-22, CK-04 is believed where the socket is trusted", async () => {
+  it("SV-22, CK-04 is a trusted proxy if the socket is trusted", async () => {
     const socket = path();
     await start([who], { socket, trustedProxies: [`unix:${socket}`] });
     const client = await RawClient.to(socket);
@@ -133,7 +133,7 @@ describe("who comes in by it", () => {
     expect(header(answered, "set-cookie")).toBe("k=1; Path=/; HttpOnly; Secure; SameSite=Lax");
   });
 
-  it("SV-24 behind a hop that is trusted, too", async () => {
+  it("SV-24 may be behind another trusted proxy", async () => {
     const socket = path();
     await start([who], { socket, trustedProxies: [`unix:${socket}`, "10.0.0.0/8"] });
     const lines = ["x-forwarded-for: 6.6.6.6, 1.2.3.4, 10.0.0.7"];
@@ -142,7 +142,7 @@ describe("who comes in by it", () => {
     );
   });
 
-  it("SV-27 speaks the one family of headers", async () => {
+  it("SV-27 may send one of the two kinds of forwarding headers", async () => {
     const socket = path();
     await start([who], { socket, trustedProxies: [`unix:${socket}`], proxyHeader: "forwarded" });
     const lines = [...forwarded, 'forwarded: for="[2001:db8::1]:4711";host=other.example'];
@@ -155,7 +155,7 @@ describe("who comes in by it", () => {
     ["nobody is", []],
     ["another one is", ["unix:/run/other.sock"]],
     ["every address is", ["0.0.0.0/0", "::/0"]],
-  ])("SV-25 is the peer alone where %s", async (_who, trustedProxies) => {
+  ])("SV-25 is only the peer when %s", async (_who, trustedProxies) => {
     const socket = path();
     await start([who], { socket, trustedProxies });
     const client = await RawClient.to(socket);
@@ -164,7 +164,7 @@ describe("who comes in by it", () => {
     expect(header(answered, "set-cookie")).toBe("k=1; Path=/; HttpOnly; SameSite=Lax");
   });
 
-  it("SV-22 is believed while the server stops, too", async () => {
+  it("SV-22 is a trusted proxy also while the server stops", async () => {
     const socket = path();
     const asked = gate();
     const letGo = gate();

@@ -1,4 +1,4 @@
-/** Bodies that nobody reads, and those a client holds back until it is asked (facts 8.2, 8.3; rows AT-21, WR). */
+/** Bodies that the handler does not read, and bodies that a client sends after 100 Continue (facts 8.2, 8.3; rows AT-21, WR). */
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, body, clientGone, get, json, post } from "usher-http";
@@ -25,7 +25,7 @@ const routes = [
 const chunked = "transfer-encoding: chunked";
 const post1 = (path: string, ...headers: readonly string[]) => [`POST ${path} HTTP/1.1`, "host: h", ...headers, "", ""];
 
-/** What is dropped of a body at the most. */
+/** The largest number of bytes of a body that are dropped. */
 const most = 65_536;
 const byLength = (bytes: string) => ({ framing: `content-length: ${bytes.length}`, wire: bytes });
 const inChunks = (bytes: string, most = 8192) => {
@@ -36,19 +36,19 @@ const inChunks = (bytes: string, most = 8192) => {
   }
   return { framing: chunked, wire: [...chunks, "0", "", ""].join("\r\n") };
 };
-/** A request with its body behind it. */
+/** A request followed by its body. */
 const posted = (path: string, { framing, wire }: { readonly framing: string; readonly wire: string }) =>
   [...post1(path, framing).slice(0, -1), wire].join("\r\n");
 
 const smuggled = "GET /ok HTTP/1.1\r\nhost: h\r\n\r\n";
 
-describe("a body that nobody reads: short", () => {
+describe("a body that the handler does not read: short", () => {
   it.each([
     ["/now", 200, "now"],
     ["/later", 200, "later"],
     ["/nowhere", 404, notFound],
     ["/ok", 405, notAllowed],
-  ])("WR-03 of %s is never taken for a request, and the connection goes on", async (path, status, body) => {
+  ])("WR-03 of %s is never read as a request, and the connection stays open", async (path, status, body) => {
     for (const sent of [
       byLength(smuggled),
       inChunks(smuggled),
@@ -58,7 +58,7 @@ describe("a body that nobody reads: short", () => {
       inChunks("x".repeat(most)),
     ]) {
       const client = await clientOf(routes);
-      // What is pipelined behind it is answered behind it.
+      // A pipelined request is answered after it.
       client.send(posted(path, sent)).ask("POST /size", [], "four").ask("GET /ok", ["connection: close"]);
       const answered = await client.answer();
       expect([answered.status, answered.body, header(answered, "connection")]).toEqual([status, body, undefined]);
@@ -68,7 +68,7 @@ describe("a body that nobody reads: short", () => {
     }
   });
 
-  it("is dropped as it comes, behind its answer, where a length says how much it is", async () => {
+  it("is dropped while it arrives, after the answer, if it has Content-Length", async () => {
     const client = await clientOf(routes);
     const answered = await client.send(...post1("/now", `content-length: ${most}`)).answer();
     expect([answered.body, header(answered, "connection")]).toEqual(["now", undefined]);
@@ -77,7 +77,7 @@ describe("a body that nobody reads: short", () => {
   });
 
   it.each(["close", "halfClose"] as const)(
-    "does not hide that its client went while its answer is made: %s",
+    "does not hide a disconnect of its client while its answer is made: %s",
     async (how) => {
       const asked = gate();
       const gone = gate();
@@ -98,7 +98,7 @@ describe("a body that nobody reads: short", () => {
     },
   );
 
-  it("is dropped before its answer in chunks, which a client is given a second for", async () => {
+  it("is dropped before the answer if it is chunked, for which a client has a second", async () => {
     holdClock();
     const { port } = await start(routes);
     const ends = await RawClient.to(port);
@@ -116,8 +116,8 @@ describe("a body that nobody reads: short", () => {
   });
 });
 
-describe("a body that nobody reads: late", () => {
-  it("SV-10 of which the rest does not come: answered at once, and closed when its time is over", async () => {
+describe("a body that the handler does not read: late", () => {
+  it("SV-10 whose rest does not arrive: answered at once, and closed when its time is over", async () => {
     holdClock();
     const { port } = await start(routes);
     const client = await RawClient.to(port);
@@ -131,7 +131,7 @@ describe("a body that nobody reads: late", () => {
     expect(await client.rest()).toBe("");
   });
 
-  it("SV-10 and the client goes: the connection ends behind its answer", async () => {
+  it("SV-10 whose client disconnects: the connection ends after its answer", async () => {
     for (const path of ["/now", "/later"]) {
       const client = await clientOf(routes);
       client.send(...post1(path, "content-length: 10")).send("x");
@@ -141,26 +141,29 @@ describe("a body that nobody reads: late", () => {
     }
   });
 
-  it.each(["/now", "/later", "/nowhere"])("WR-04 past 64 KiB is not read: %s is answered, and closed", async (path) => {
-    // Of what a handler has been waited for meanwhile, Node itself may have read some.
-    const past = path === "/later" ? most * 4 : most + 1;
-    for (const bytes of [past, 64 * most]) {
-      for (const sent of [
-        byLength("x".repeat(bytes)),
-        inChunks("x".repeat(bytes)),
-        inChunks("x".repeat(bytes), bytes),
-      ]) {
-        const client = await clientOf(routes);
-        const answered = await client.send(posted(path, sent)).answer();
-        expect([answered.status < 500, header(answered, "connection")]).toEqual([true, "close"]);
-        await client.closed();
+  it.each(["/now", "/later", "/nowhere"])(
+    "WR-04 above 64 KiB is not read: %s is answered, and closed",
+    async (path) => {
+      // If the handler was asynchronous, Node itself may have read some of the body.
+      const past = path === "/later" ? most * 4 : most + 1;
+      for (const bytes of [past, 64 * most]) {
+        for (const sent of [
+          byLength("x".repeat(bytes)),
+          inChunks("x".repeat(bytes)),
+          inChunks("x".repeat(bytes), bytes),
+        ]) {
+          const client = await clientOf(routes);
+          const answered = await client.send(posted(path, sent)).answer();
+          expect([answered.status < 500, header(answered, "connection")]).toEqual([true, "close"]);
+          await client.closed();
+        }
       }
-    }
-  });
+    },
+  );
 });
 
-describe("a body that nobody reads: long", () => {
-  it("WR-04 said to be past 64 KiB is answered before any of it came, and what comes is dropped", async () => {
+describe("a body that the handler does not read: long", () => {
+  it("WR-04 with a Content-Length above 64 KiB is answered before its bytes arrive, and they are dropped", async () => {
     const { port } = await start(routes);
     const client = await RawClient.to(port);
     const answered = await client.send(...post1("/now", `content-length: ${most * 2}`)).answer();
@@ -175,7 +178,7 @@ describe("a body that nobody reads: long", () => {
     expect(reset).not.toHaveBeenCalled();
   });
 
-  it("in chunks that are none: answered, and closed", async () => {
+  it("with invalid chunks: answered, and closed", async () => {
     for (const path of ["/now", "/later", "/nowhere"]) {
       for (const wire of ["zz\r\n", `1\r\nx\r\nzz\r\n${smuggled}`]) {
         const client = await clientOf(routes);
@@ -186,7 +189,7 @@ describe("a body that nobody reads: long", () => {
     }
   });
 
-  it("reaches a stream for an answer, which begins when the body was dropped", async () => {
+  it("with a stream as the answer: the stream begins when the body was dropped", async () => {
     const { port } = await start([
       ...routes,
       post(Path.of("stream"), { returns: Returns.response }, () => Answer.stream(parts())),
@@ -209,7 +212,7 @@ describe("a body that nobody reads: long", () => {
     }
   });
 
-  it("holds up no stop: the answer that waits for it says that it is the last", async () => {
+  it("does not delay a stop: the answer that waits for it has Connection: close", async () => {
     const server = await start(routes, { drainMs: 600_000 });
     const client = await RawClient.to(server.port);
     client.send(...post1("/now", chunked)).send("1", "x", "");
@@ -221,8 +224,8 @@ describe("a body that nobody reads: long", () => {
   });
 });
 
-describe("what comes behind an answer that closes", () => {
-  it("is no request: no handler is run for it", async () => {
+describe("bytes after an answer that closes", () => {
+  it("are not a request: no handler runs for them", async () => {
     const ran = vi.fn();
     const counts = post(Path.of("counts"), { returns: Returns.text }, () => (ran(), "ran"));
     const closes = get(Path.of("close"), { returns: Returns.response }, () =>
@@ -249,14 +252,14 @@ describe("what comes behind an answer that closes", () => {
 describe("Expect: 100-continue", () => {
   const expects = (path: string, length: number) => post1(path, "expect: 100-continue", `content-length: ${length}`);
 
-  it("WR-07 is told to go on where the body is read", async () => {
+  it("WR-07 gets 100 Continue if the body is read", async () => {
     const client = await clientOf(routes);
     expect(await client.send(...expects("/size", 4)).answer()).toMatchObject({ status: 100, head: [] });
     expect((await client.send("four").answer()).body).toBe("4");
     expect((await client.ask("GET /ok").answer()).body).toBe("ok");
   });
 
-  it("WR-07 is answered and closed, without that word, where the body is not read", async () => {
+  it("WR-07 is answered and closed, without 100 Continue, if the body is not read", async () => {
     const unread = [
       ["/now", {}, 200],
       ["/nowhere", {}, 404],
@@ -274,7 +277,7 @@ describe("Expect: 100-continue", () => {
     );
   });
 
-  it("WR-07 nor where the content type is refused before", async () => {
+  it("WR-07 gets no 100 Continue if the content type is refused before", async () => {
     const client = await clientOf(routes);
     const answered = await client
       .send(...post1("/item", "expect: 100-continue", "content-length: 4", "content-type: text/plain"))
@@ -283,11 +286,11 @@ describe("Expect: 100-continue", () => {
   });
 });
 
-describe("Expect: 100-continue: its words", () => {
+describe("Expect: 100-continue: its spelling", () => {
   it.each([
     ["GET", 200, "ok"],
     ["DELETE", 405, notAllowed],
-  ])("WR-09 with no body is answered, and kept: %s", async (method, status, body) => {
+  ])("WR-09 without a body is answered, and kept: %s", async (method, status, body) => {
     const client = await clientOf(routes);
     const answered = await client.ask(`${method} /ok`, ["expect: 100-continue"]).answer();
     expect([answered.status, answered.body, header(answered, "connection")]).toEqual([status, body, undefined]);
@@ -305,14 +308,14 @@ describe("Expect: 100-continue: its words", () => {
     [['expect: "100-continue"'], false],
     [["expect: y=100-continue"], false],
     [["expect: 100-continue;q=1"], false],
-    // No white space of HTTP: it is part of the member (RFC 9110 §5.6.3).
+    // Not white space of HTTP, so it is part of the list's item (RFC 9110 §5.6.3).
     [["expect: \xa0100-continue"], false],
     [["expect: 100-continue\xa0"], false],
     [["expect: \t100-continue\t"], true],
     [["expect: y"], false],
     [["expect:"], false],
   ];
-  it.each(expectations)("is a list of which others are passed over: %j", async (lines, isTold) => {
+  it.each(expectations)("is found in a list, whose other items are ignored: %j", async (lines, isTold) => {
     const client = await clientOf(routes);
     client.send(...post1("/size", ...lines, "content-length: 4"));
     if (isTold) expect((await client.answer()).status).toBe(100);
@@ -321,7 +324,7 @@ describe("Expect: 100-continue: its words", () => {
     expect((await client.ask("GET /ok").answer()).body).toBe("ok");
   });
 
-  it("WR-10 on HTTP/1.0 has no such word", async () => {
+  it("WR-10 is ignored on HTTP/1.0", async () => {
     const client = await clientOf(routes);
     const answered = await client
       .send("POST /size HTTP/1.0", "expect: 100-continue", "content-length: 4", "", "four")

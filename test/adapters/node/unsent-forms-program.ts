@@ -1,4 +1,4 @@
-/** Run by each Node: a server that answers with a form of the platform's. */
+/** Run by each Node: a server that answers with a `FormData` of the platform. */
 import { Path, Returns, clientGone, get } from "usher-http";
 import { serve } from "../../../adapters/node/index.ts";
 

@@ -7,15 +7,15 @@ import { nodes, programOf } from "./nodes.ts";
 
 const start = programOf(new URL("unsent-forms-program.ts", import.meta.url));
 
-describe.each(nodes)("a form that is not sent ends no process: on %s", (node) => {
-  it("where the method is HEAD", async () => {
+describe.each(nodes)("a FormData answer that is not sent does not end the process: on %s", (node) => {
+  it("when the method is HEAD", async () => {
     const client = await (await start(node, {})).client();
     expect((await client.ask("HEAD /form").answer({ toHead: true })).status).toBe(200);
     const { status, body } = await client.ask("GET /form").answer();
     expect([status, body.match(/filename="a\.txt"/g)?.length]).toEqual([200, 20]);
   });
 
-  it("where the client has gone before it is made", async () => {
+  it("when the client disconnects before it is made", async () => {
     const server = await start(node, {});
     const client = await server.client();
     client.ask("GET /late");

@@ -1,6 +1,6 @@
 /**
- * What clients do wrong on a connection that speaks something else than HTTP, many of them and again and again (issue 5):
- * behind each, no handler speaks any more, and the server's connections and its memory are back where they were.
+ * Clients that misbehave on a connection that changed its protocol, many of them and repeatedly (issue 5):
+ * after each, no handler runs any more, and the server's connections and its memory are as before.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket as NetSocket } from "node:net";
@@ -15,7 +15,7 @@ import { keepsNothing, sockets, turn } from "../../support/memory.ts";
 
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 300));
 
-/** How many handlers speak. */
+/** The number of running handlers. */
 let speaking = 0;
 async function counted(speak: () => Promise<void>): Promise<void> {
   speaking++;
@@ -39,7 +39,7 @@ const routes: readonly Route[] = [
       while ((await socket.send("x".repeat(65_536))).ok);
     });
   }),
-  // Takes nothing of what it is sent, until its client has gone.
+  // Reads nothing that it receives, until its client has gone.
   get(Path.of("holds"), { returns: Returns.websocket(texts, kept) }, () => (socket) => {
     return counted(async () => {
       await socket.close({ code: 1000 });
@@ -66,7 +66,7 @@ const handshake = [
   "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
 ];
 const offer = ["connection: upgrade", "upgrade: echo"];
-/** A frame of a client's, its mask of zeros. */
+/** A frame of a client, with a mask of zeros. */
 const frame = (first: number, text: string): string =>
   String.fromCharCode(first, 0x80 | text.length, 0, 0, 0, 0) + text;
 const opened = async (client: RawClient, path: string): Promise<RawClient> => {
@@ -78,7 +78,7 @@ const taken = async (client: RawClient, path: string): Promise<RawClient> => {
   return client;
 };
 
-/** What one client does; it is over when what it waits for has come. */
+/** The actions of one client; it ends when the bytes that it waits for have arrived. */
 const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown> } = {
   "a socket that is left": async (client) => (await opened(client, "/echo")).leave(),
   "a socket that is left in the middle of a frame": async (client) => {
@@ -152,7 +152,7 @@ const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown>
   },
 };
 
-describe("what clients do wrong leaves nothing behind", () => {
+describe("clients that misbehave leave nothing behind", () => {
   it.each(Object.entries(faults))("%s", { timeout: 300_000 }, async (_what, act) => {
     logWith({ level: undefined });
     await eventually(() => expect(sockets()).toBe(0));
@@ -166,7 +166,7 @@ describe("what clients do wrong leaves nothing behind", () => {
   });
 });
 
-it("a write to a client that is gone, and is not told of yet, is no bug of the handler's", async () => {
+it("a write to a client that is gone, before this is noticed, is no bug of the handler", async () => {
   const sockets: NetSocket[] = [];
   const taken = (message: unknown): void => void sockets.push((message as { readonly socket: NetSocket }).socket);
   subscribe("net.server.socket", taken);
