@@ -1,4 +1,4 @@
-/** Bounds of what is sent to others: used up, given back, and used up again. */
+/** Limits of what is sent to many clients: reached, freed, and reached again. */
 import { expect, it } from "vitest";
 import { Broadcast, Event } from "usher-http";
 import { WorkerTransport } from "../../adapters/workers/socket.ts";
@@ -7,7 +7,7 @@ import { turn } from "../support/memory.ts";
 
 const Tick = Event.text("tick");
 
-it("a subscription is behind by its hub's depth again and again, and is dropped past it each time that there is one", async () => {
+it("a subscription falls behind by its hub's depth several times, and is dropped above it each time", async () => {
   const hub = Broadcast.create<typeof Tick>({ depth: 3 });
   const event = Event.make(Tick, "x");
   for (let round = 0; round < 3; round++) {
@@ -24,7 +24,7 @@ it("a subscription is behind by its hub's depth again and again, and is dropped 
   }
 });
 
-it("a Worker's socket waits after so many bytes that nothing was heard for, each time, and for a word alone", async () => {
+it("a Worker's socket waits after each limit of bytes without an acknowledgement, and only then", async () => {
   const listeners = new Map<string, (event: never) => void>();
   const socket: WorkerSocket = {
     binaryType: "arraybuffer",

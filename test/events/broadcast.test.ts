@@ -21,8 +21,8 @@ const told = async (subscription: Subscription<Kind>, times: number): Promise<re
   return all;
 };
 
-describe("a hub: depth and end", () => {
-  it("BC-01 drops who is more than its depth behind, and tells it again each time", async () => {
+describe("a broadcast hub: depth and end", () => {
+  it("BC-01 drops a subscription that is more than its depth behind, and reports it each time", async () => {
     const hub = hubOf(2);
     const quick = hub.subscribe("t", "quick");
     const slow = hub.subscribe("t", "slow");
@@ -36,7 +36,7 @@ describe("a hub: depth and end", () => {
     expect(await told(slow, 4)).toEqual(["1", "2", "none", "none"]);
   });
 
-  it("BC-03 closed, ends every subscription", async () => {
+  it("BC-03 ends every subscription when it is closed", async () => {
     const hub = hubOf();
     const [a, b] = [hub.subscribe("t", "a"), hub.subscribe("u", "b")];
     const waiting = a.next();
@@ -47,7 +47,7 @@ describe("a hub: depth and end", () => {
     expect([hub.topics(), hub.subscribers("t")]).toEqual([[], []]);
   });
 
-  it("BC-04 is not waited for once the client went", async () => {
+  it("BC-04 stops waiting when the client disconnects", async () => {
     const hub = hubOf();
     const going = new AbortController();
     const subscription = hub.subscribe("t", "a");
@@ -61,7 +61,7 @@ describe("a hub: depth and end", () => {
     expect(hub.subscribers("t")).toEqual([]);
   });
 
-  it.each([0, 1])("BC-04 is told of each that it waits for, where those are several: %i", async (which) => {
+  it.each([0, 1])("BC-04 stops waiting at each of several signals: %i", async (which) => {
     const hub = hubOf();
     const going = [new AbortController(), new AbortController()];
     const subscription = hub.subscribe("t", "a");
@@ -71,7 +71,7 @@ describe("a hub: depth and end", () => {
     expect(hub.subscribers("t")).toEqual([]);
   });
 
-  it("BC-06 holds exactly its depth for one that never reads", async () => {
+  it("BC-06 queues exactly its depth for a subscription that never reads", async () => {
     const hub = hubOf();
     const subscription = hub.subscribe("t", "a");
     for (let i = 0; i < 1000; i++) hub.publish("t", event(i));
@@ -80,8 +80,8 @@ describe("a hub: depth and end", () => {
   });
 });
 
-describe("a hub: delivery", () => {
-  it("BC-07 never waits: whoever is told later, each is told all of it", async () => {
+describe("a broadcast hub: delivery", () => {
+  it("BC-07 never waits: every subscription gets every event", async () => {
     const hub = hubOf();
     const slow = hub.subscribe("t", "slow");
     const waits = hub.subscribe("t", "waits");
@@ -102,7 +102,7 @@ describe("a hub: delivery", () => {
     expect(hub.subscribers("t")).toEqual(["b"]);
   });
 
-  it("tells a topic's events to its subscribers alone, and nothing to who left", async () => {
+  it("delivers the events of a topic only to its subscribers, and not to a subscription that ended", async () => {
     const hub = hubOf();
     const [t, u] = [hub.subscribe("t", "t"), hub.subscribe("u", "u")];
     hub.publish("t", event(1));
@@ -112,7 +112,7 @@ describe("a hub: delivery", () => {
     expect([await told(t, 2), await told(u, 1)]).toEqual([["1", "none"], ["3"]]);
   });
 
-  it("hands the same event to all: encoded once", async () => {
+  it("gives the same event object to all: it is encoded once", async () => {
     const hub = hubOf();
     const [a, b] = [hub.subscribe("t", "a"), hub.subscribe("t", "b")];
     hub.publish("t", event(1));
@@ -121,8 +121,8 @@ describe("a hub: delivery", () => {
   });
 });
 
-describe("a hub: iteration", () => {
-  it("is iterated until it ends, and left with the loop", async () => {
+describe("a broadcast hub: iteration", () => {
+  it("can be iterated to its end, and a `break` ends the subscription", async () => {
     const hub = hubOf();
     const subscription = hub.subscribe("t", "a");
     for (const value of [1, 2, 3]) hub.publish("t", event(value));
@@ -134,7 +134,7 @@ describe("a hub: iteration", () => {
     expect([heard, hub.subscribers("t")]).toEqual([[event(1).wire, event(2).wire], []]);
   });
 
-  it("listens to a signal once, however often it waits", async () => {
+  it("adds one listener to a signal, for any number of waits", async () => {
     const hub = hubOf();
     const going = new AbortController();
     let listeners = 0;
@@ -150,7 +150,7 @@ describe("a hub: iteration", () => {
     subscription.unsubscribe();
   });
 
-  it("listens no more to the signals of calls that are answered, once a call brings its own", async () => {
+  it("removes its listeners from the signals of earlier calls when a call has its own signal", async () => {
     const hub = hubOf();
     const subscription = hub.subscribe("t", "a");
     const going = Array.from({ length: 50 }, () => new AbortController());
@@ -171,7 +171,7 @@ describe("a hub: iteration", () => {
     ["dropped", (_, hub) => Array.from({ length: 20 }, (_, i) => hub.publish("t", event(i)))],
     ["closed with its hub", (_, hub) => hub.close()],
     ["ended by one of its signals", (_subscription, _hub, going) => going.abort()],
-  ])("leaves nothing at its signals once it is %s", async (_, end) => {
+  ])("leaves no listener at its signals when it is %s", async (_, end) => {
     const hub = hubOf();
     const going = [new AbortController(), new AbortController(), new AbortController()];
     const subscription = hub.subscribe("t", "a");
@@ -186,12 +186,12 @@ describe("a hub: iteration", () => {
   });
 });
 
-describe("a hub: options", () => {
-  it.each([0, -1, 1.5, Number.NaN])("ST-39 has no depth of %d", (depth) => {
+describe("a broadcast hub: options", () => {
+  it.each([0, -1, 1.5, Number.NaN])("ST-39 refuses a depth of %d", (depth) => {
     expect(() => hubOf(depth)).toThrow(`Broadcast.create: depth must be a whole number from 1, not ${depth}`);
   });
 
-  it("ST-39 may have a depth of 1", async () => {
+  it("ST-39 accepts a depth of 1", async () => {
     const hub = hubOf(1);
     const subscription = hub.subscribe("t", "a");
     hub.publish("t", event(1));
@@ -200,8 +200,8 @@ describe("a hub: options", () => {
   });
 });
 
-describe("a hub with a relay", () => {
-  /** Two processes' ends of one engine. */
+describe("a broadcast hub with a relay", () => {
+  /** The connections of two processes to one broker. */
   function engine(): [Relay, Relay] {
     const receivers: ((topic: string, wire: string) => void)[] = [];
     const end = (mine: number): Relay => ({
@@ -216,7 +216,7 @@ describe("a hub with a relay", () => {
     return [end(0), end(1)];
   }
 
-  it("reaches the subscribers of every process, each once", async () => {
+  it("reaches the subscribers of every process once", async () => {
     const [here, there] = engine();
     const [hub, far] = [
       Broadcast.create<Kind, string>({ relay: here }),
@@ -233,7 +233,7 @@ describe("a hub with a relay", () => {
     expect(await near.next()).toBeUndefined();
   });
 
-  it("that fails is said, by kind, and stops nobody here", async () => {
+  it("logs a failure of the relay by its kind, and still delivers in this process", async () => {
     const failing: Relay = {
       publish: () => Promise.reject(new TypeError("secret")),
       subscribe: () => Promise.reject(new RangeError("secret")),
@@ -249,7 +249,7 @@ describe("a hub with a relay", () => {
     ]);
   });
 
-  it("that fails as a request publishes is said with the request's id", async () => {
+  it("logs a failure of the relay during a request with the request's id", async () => {
     const failing: Relay = {
       publish: () => Promise.reject(new TypeError("no")),
       subscribe: async () => async () => {},

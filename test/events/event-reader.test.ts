@@ -16,7 +16,7 @@ const read = (parts: Iterable<Uint8Array>, maxBytes?: number): readonly string[]
 };
 const bytewise = (text: string): readonly Uint8Array[] => [...bytesOf(text)].map((byte) => Uint8Array.of(byte));
 
-describe("an event stream read", () => {
+describe("an event stream that a client reads", () => {
   it.each([
     ["ER-01", "event: a\ndata: x\n\n", ["a[x]"]],
     ["ER-03", "data: a\ndata: b\n\n", ["message[a\nb]"]],
@@ -38,7 +38,7 @@ describe("an event stream read", () => {
     expect(read(bytewise(text))).toEqual(events);
   });
 
-  it("gives an event as soon as its last line has ended, whichever way lines end", () => {
+  it("yields an event when its last line has ended, with any kind of line end", () => {
     for (const [end, rest] of [
       ["\n", []],
       ["\r\n", []],
@@ -47,19 +47,19 @@ describe("an event stream read", () => {
     ] as const) {
       const reader = new EventReader();
       expect(reader.feed(bytesOf(`data: x${end}${end}`)).map(shown)).toEqual(["message[x]"]);
-      // What may be half of a line's end is none of its own.
+      // A CR may be the first half of a CRLF.
       expect(rest.flatMap((more) => reader.feed(bytesOf(more)).map(shown))).toEqual([]);
       expect(reader.feed(bytesOf(`data: y${end}${end}`)).map(shown)).toEqual(["message[y]"]);
     }
   });
 
-  it("ER-15 has events of a bound length", () => {
+  it("ER-15 limits the length of an event", () => {
     expect(() => read([bytesOf("data: 0123456789")], 8)).toThrow("an event is longer than 8 bytes");
     expect(() => read(bytewise("data: 01\ndata: 23\ndata: 45\ndata: 67"), 12)).toThrow("an event is longer");
     expect(read(bytewise("data: 1\n\ndata: 2\n\ndata: 3\n\n"), 8)).toEqual(["message[1]", "message[2]", "message[3]"]);
   });
 
-  it("gives back what was written, however it is cut", () => {
+  it("yields the events that were written, however the bytes are cut", () => {
     const kind = Event.text("tick");
     const text = fc.string({ unit: "grapheme" });
     const id = fc.option(fc.stringMatching(/^[^\r\n\0]*$/u), { nil: undefined });

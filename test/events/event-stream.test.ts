@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 
 const noop = (): void => {};
 
-/** A connection that takes so many parts and no more, until it is made to. */
+/** A connection that accepts this number of chunks, and no more until the test allows it. */
 class Sink implements StreamSink {
   readonly written: string[] = [];
   readonly waiting: ((hasRoom: boolean) => void)[] = [];
@@ -37,7 +37,7 @@ class Sink implements StreamSink {
   fail(): void {}
 }
 
-it("waits for room for a keep-alive as for an event, once, so that a client that takes nothing is noticed", async () => {
+it("waits once for space for a keep-alive, as for an event, so that a client that does not read is noticed", async () => {
   const sink = new Sink(3);
   const stream = new EventStream(() => new Promise(() => {}), undefined, 1000);
   stream.writeTo(sink);
@@ -45,7 +45,7 @@ it("waits for room for a keep-alive as for an event, once, so that a client that
   expect([sink.written.length, sink.waiting.length]).toEqual([2, 0]);
   await vi.advanceTimersByTimeAsync(10_000);
   expect([sink.written.length, sink.waiting.length]).toEqual([3, 1]);
-  // There is room again: it goes on.
+  // There is space again: it continues.
   sink.left = 2;
   sink.waiting.shift()?.(true);
   await vi.advanceTimersByTimeAsync(1000);
@@ -55,7 +55,7 @@ it("waits for room for a keep-alive as for an event, once, so that a client that
   expect([sink.written.length, vi.getTimerCount()]).toEqual([4, 0]);
 });
 
-it("that was stopped before it began ends its answer without its producer", () => {
+it("that was stopped before it began ends its answer without running its producer", () => {
   const sink = new Sink(3);
   const producer = vi.fn(() => Promise.resolve());
   const stream = new EventStream(producer, undefined, 1000);
@@ -64,7 +64,7 @@ it("that was stopped before it began ends its answer without its producer", () =
   expect([sink.hasEnded, sink.written, producer.mock.calls.length, vi.getTimerCount()]).toEqual([true, [], 0, 0]);
 });
 
-describe("the opening of a stream that the runtime pulls", () => {
+describe("the first bytes of a stream that the runtime pulls", () => {
   const pulled = (parts: AsyncIterable<Uint8Array>): ReadableStreamDefaultReader<Uint8Array> => {
     const quiet = {
       stopsAtLength: false,
@@ -81,7 +81,7 @@ describe("the opening of a stream that the runtime pulls", () => {
     return new TextDecoder().decode((await reading).value);
   };
 
-  it("is sent once, before a first part that takes time, and not before each", async () => {
+  it("are sent once, before a slow first chunk, and not before each chunk", async () => {
     const ready = gate();
     const reader = pulled(
       (async function* () {
@@ -98,7 +98,7 @@ describe("the opening of a stream that the runtime pulls", () => {
     expect([await textOf(first), await textOf(reader.read())]).toEqual(["one", "two"]);
   });
 
-  it("is not sent where the first part is there at once", async () => {
+  it("are not sent when the first chunk is ready at once", async () => {
     async function* parts(): AsyncGenerator<Uint8Array> {
       yield new TextEncoder().encode("one");
     }

@@ -28,7 +28,7 @@ const wireOf = async (producer: Producer<Stream>): Promise<string> =>
 afterEach(() => vi.useRealTimers());
 
 describe("an event stream: events", () => {
-  it("EV-01, EV-02 is written event by event, in a set form", async () => {
+  it("EV-01, EV-02 is written event by event, in a fixed format", async () => {
     const { status, headers, body } = await Test.call(
       streaming(async (send) => {
         await send(Event.retry({ ms: 1000 }));
@@ -53,7 +53,7 @@ describe("an event stream: events", () => {
     );
   });
 
-  it("EV-03 sends what it does not declare, as a bug that a test fails on", async () => {
+  it("EV-03 sends an undeclared event, and reports it as a bug on which a test fails", async () => {
     const seen: string[] = [];
     const sends = streaming(async (send) => {
       await (send as Send<unknown>)(Event.make(other, "stray"));
@@ -74,7 +74,7 @@ describe("an event stream: events", () => {
     ["a payload that ends its line", Event.make(token, "a\n"), "event: token\ndata: a\ndata: \n\n"],
     ["an id", Event.make(token, "a", { id: "é 1" }), "event: token\nid: é 1\ndata: a\n\n"],
     ["an empty id", Event.make(token, "a", { id: "" }), "event: token\nid: \ndata: a\n\n"],
-  ])("%s is %j", (_id, event, wire) => {
+  ])("%s is written as %j", (_id, event, wire) => {
     expect(event.wire).toBe(wire);
     expect(new TextDecoder().decode(event.bytes)).toBe(wire);
   });
@@ -97,7 +97,7 @@ describe("an event stream: events", () => {
 });
 
 describe("an event stream: its client", () => {
-  it("EV-09 answers gone once the client went, and ends", async () => {
+  it("EV-09 `send` returns gone after the client disconnected, and the stream ends", async () => {
     const results: unknown[] = [];
     let gone: AbortSignal | undefined;
     const app = Test.app([
@@ -125,7 +125,7 @@ describe("an event stream: its client", () => {
     });
   });
 
-  it("EV-09 is told that the client went by whoever cancels the answer, as servers do that call fetch", async () => {
+  it("EV-09 its client is gone when the answer's body is cancelled, as by servers that call fetch", async () => {
     let departed = (): void => {};
     const departure = new Promise<void>((resolve) => (departed = resolve));
     const app = App.make([
@@ -144,7 +144,7 @@ describe("an event stream: its client", () => {
 });
 
 describe("an event stream: its producer", () => {
-  it("EV-10 ends when its producer returns, and answers gone to what it left behind", async () => {
+  it("EV-10 ends when its producer returns, and later sends return gone", async () => {
     let kept: Send<Stream> | undefined;
     expect(
       await wireOf((send) => {
@@ -158,7 +158,7 @@ describe("an event stream: its producer", () => {
   it.each<[when: string, run: (work: () => void) => void | Promise<void>]>([
     ["at once", (work) => work()],
     ["while its reader waits", (work) => new Promise((resolve) => setTimeout(resolve, 0)).then(work)],
-  ])("sends what its producer did not wait for: %s", async (_when, run) => {
+  ])("sends events that its producer did not await: %s", async (_when, run) => {
     const results: Promise<unknown>[] = [];
     const wire = await wireOf((send) =>
       run(() => {
@@ -169,7 +169,7 @@ describe("an event stream: its producer", () => {
     expect(await Promise.all(results)).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
   });
 
-  it("waits for its reader: no event is made before there is room for it", async () => {
+  it("waits for its reader: no event is generated before there is space for it", async () => {
     let made = 0;
     let read = 0;
     const sends = streaming(async (send) => {
@@ -185,7 +185,7 @@ describe("an event stream: its producer", () => {
 });
 
 describe("an event stream: keep-alive", () => {
-  it("EV-12 keeps a quiet stream alive, from the last thing sent", async () => {
+  it("EV-12 sends keep-alives on a quiet stream, timed from the last write", async () => {
     vi.useFakeTimers();
     const parts: string[] = [];
     let send: Send<Stream> | undefined;
@@ -201,7 +201,7 @@ describe("an event stream: keep-alive", () => {
         parts.push(new TextDecoder().decode(value));
       }
     })();
-    // The producer begins with the first read.
+    // The producer starts with the first read.
     await vi.advanceTimersByTimeAsync(0);
     await vi.advanceTimersByTimeAsync(14_999);
     expect(parts).toEqual([]);
@@ -220,7 +220,7 @@ describe("an event stream: keep-alive", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("is kept alive no longer than its producer runs", async () => {
+  it("sends no keep-alive after its producer has ended", async () => {
     vi.useFakeTimers();
     const answer = await streaming(async (send) => void (await send(Event.make(state, 1)))).app.fetch(
       new Request("http://localhost/stream"),
@@ -231,7 +231,7 @@ describe("an event stream: keep-alive", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("is kept alive as often as it says", async () => {
+  it("sends keep-alives at the interval of its option", async () => {
     vi.useFakeTimers();
     const sends = streaming(() => new Promise(() => {}), 40);
     const answer = await sends.app.fetch(new Request("http://localhost/stream"));
@@ -241,14 +241,14 @@ describe("an event stream: keep-alive", () => {
     expect(new TextDecoder().decode((await first).value)).toBe(": keep-alive\n\n");
     await reader.cancel();
     expect(() => Returns.events([state], { keepAliveMs: 0 })).toThrow("keepAliveMs cannot be 0");
-    // Timers of more than that are over at once: it would be kept alive without a rest.
+    // Longer timers would fire at once, so keep-alives would be sent without a pause.
     expect(() => Returns.events([state], { keepAliveMs: 2 ** 31 })).toThrow("keepAliveMs cannot be 2147483648");
     expect(() => Returns.events([state], { keepAliveMs: 2 ** 31 - 1 })).not.toThrow();
   });
 });
 
 describe("an event stream: resuming", () => {
-  it("EV-16, EV-18 resumes behind the last event its client had", async () => {
+  it("EV-16, EV-18 resumes after the last event that its client received", async () => {
     const count = Event.json("count", v.number());
     const app = Test.app([
       get(
@@ -272,13 +272,13 @@ describe("an event stream: resuming", () => {
     ["UTF-8", "zw\u00c3\u00b6lf", "zwölf"],
     ["other bytes", "zw\u00f6lf", "zwölf"],
     ["bytes and more", "\u00c3\u00b6\u0101", "\u00c3\u00b6\u0101"],
-  ])("reads an id of %s", async (_, sent, read) => {
+  ])("an id of %s is read", async (_, sent, read) => {
     const last = Header.required("last-event-id", Codec.string);
     const app = Test.app([get(path, { inputs: { last }, returns: Returns.text }, ({ last }) => last)]);
     expect((await Test.call(app, "GET", "/stream", { headers: { "last-event-id": sent } })).body).toBe(read);
   });
 
-  it("EV-19 has a head for HEAD, and no producer", async () => {
+  it("EV-19 answers HEAD with a head, without running its producer", async () => {
     let ran = false;
     const { status, headers, body } = await Test.call(
       streaming(() => {
@@ -291,8 +291,8 @@ describe("an event stream: resuming", () => {
   });
 });
 
-describe("an event stream: faults and its request", () => {
-  it("that raises is a bug, told by kind and never by message", async () => {
+describe("an event stream: errors and its request", () => {
+  it("that throws is a bug, logged by its kind and never with its message", async () => {
     const failing = streaming(async (send) => {
       await send(Event.make(state, 1));
       throw new TypeError("secret");
@@ -307,7 +307,7 @@ describe("an event stream: faults and its request", () => {
     expect(JSON.stringify(lines())).not.toContain("secret");
   });
 
-  it("is part of its request: what its producer logs has the request's id", async () => {
+  it("runs in the context of its request: its producer's log lines have the request's id", async () => {
     const log = Log.source("shop");
     const { headers } = await Test.call(
       streaming(async (send) => {
@@ -326,7 +326,7 @@ describe("an event stream: faults and its request", () => {
     ]);
   });
 
-  it("may be built, with headers of its own", async () => {
+  it("may be built with Answer, with headers of its own", async () => {
     const route = get(path, { returns: Returns.response }, () =>
       Answer.events(async (send) => void (await send(Event.make(other, "x"))), { headers: [["x-a", "b"]] }),
     );
@@ -338,7 +338,7 @@ describe("an event stream: faults and its request", () => {
     ]);
   });
 
-  it("that is no function is a bug", async () => {
+  it("is a bug if its producer is not a function", async () => {
     const route = get(path, { returns: Returns.events([state]) }, () => "x" as never);
     const { status, body } = await Test.call(Test.app([route]), "GET", "/stream");
     expect([status, body]).toEqual([500, internal]);

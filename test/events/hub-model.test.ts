@@ -1,4 +1,4 @@
-/** Random sequences of everything that happens to hubs over an engine in memory, on a clock that stands. */
+/** Random sequences of all operations on hubs over a broker in memory, with a fake clock. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { held } from "../support/eventually.ts";
@@ -11,11 +11,11 @@ import { HubModel, acts } from "../support/relays/hub-model.ts";
 import type { World } from "../support/relays/hub-model.ts";
 import { rounds } from "../support/wide.ts";
 
-/** How many sequences are played, and from which seed: others by `USHER_MODEL_ROUNDS` and `USHER_MODEL_SEED`. */
+/** The number of sequences and the seed: set `USHER_MODEL_ROUNDS` and `USHER_MODEL_SEED` for others. */
 const count = Number(process.env["USHER_MODEL_ROUNDS"] ?? rounds(40));
 const seed = Number(process.env["USHER_MODEL_SEED"] ?? 20_261_122);
 
-/** An engine of this process alone. */
+/** A broker inside this process. */
 class MemoryWorld implements World {
   readonly patience = 20;
   readonly #engine = new HeldEngine();
@@ -82,8 +82,8 @@ class MemoryWorld implements World {
   }
 }
 
-describe("hubs over an engine in memory", () => {
-  it(`leave nobody with a gap, and nothing behind, in ${count} sequences`, { timeout: 300_000 + count * 1000 }, () =>
+describe("hubs over a broker in memory", () => {
+  it(`no subscription has a gap, and nothing leaks, in ${count} sequences`, { timeout: 300_000 + count * 1000 }, () =>
     held(
       fc.assert(
         fc.asyncProperty(acts(4), async (acts) => {

@@ -1,4 +1,4 @@
-/** The messages of one process among others: what is missed is seen (contract 2.9). */
+/** Numbered messages of several processes: a lost message is noticed (contract 2.9). */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SequenceNumbers } from "../../src/events/relay.ts";
@@ -7,7 +7,7 @@ import { codePoint } from "../support/code-point.ts";
 describe("numbered messages", () => {
   const pair = () => [new SequenceNumbers(), new SequenceNumbers()] as const;
 
-  it("come out as they went in, whatever is in them", () => {
+  it("are decoded as they were encoded, with any content", () => {
     const text = fc.string({ unit: codePoint });
     fc.assert(
       fc.property(text, text, (topic, wire) => {
@@ -17,7 +17,7 @@ describe("numbered messages", () => {
     );
   });
 
-  it("are each told once, in their order, and a gap wherever one is lost", () => {
+  it("are each delivered once, in order, and a gap is reported when one is lost", () => {
     const fates = fc.array(fc.constantFrom("comes", "is lost", "comes twice"), { maxLength: 40 });
     fc.assert(
       fc.property(fates, (fates) => {
@@ -39,7 +39,7 @@ describe("numbered messages", () => {
     );
   });
 
-  it("are known where they are one's own, and passed over where they are none", () => {
+  it("are recognized as the process's own, and ignored if they are not numbered messages", () => {
     const [here, there] = pair();
     expect([here.read(here.event("t", "w")), here.read(here.mark())]).toEqual(["own", "own"]);
     fc.assert(fc.property(fc.string(), (text) => there.read(text) === undefined));
@@ -53,7 +53,7 @@ describe("numbered messages", () => {
     }
   });
 
-  it("of a sender that was not heard of are no gap, nor after a break", () => {
+  it("of a new sender are no gap, also after a lost connection", () => {
     const [here, there] = pair();
     here.event("t", "lost");
     expect(there.read(here.event("t", "2"))?.valueOf()).toMatchObject({ hasGap: false });
@@ -62,31 +62,31 @@ describe("numbered messages", () => {
     expect(there.read(here.event("t", "4"))?.valueOf()).toMatchObject({ hasGap: false });
   });
 
-  it("take no more room for senders that come and go", () => {
+  it("need no more memory for senders that connect and disconnect", () => {
     const there = new SequenceNumbers();
     const first = new SequenceNumbers();
     there.read(first.event("t", "1"));
     for (let i = 0; i < 1000; i++) there.read(new SequenceNumbers().mark());
     first.event("t", "lost");
-    // Forgotten, and so no gap.
+    // The sender was forgotten, so this is no gap.
     expect(there.read(first.event("t", "3"))).toEqual({ event: { topic: "t", wire: "3" }, hasGap: false });
   });
 });
 
-describe("numbered messages without one that was not sent", () => {
+describe("numbered messages when one could not be sent", () => {
   const pair = () => [new SequenceNumbers(), new SequenceNumbers()] as const;
 
-  it("of a sender whose next event came first are a gap, once it reports the one that it did not send", () => {
+  it("are a gap when the first message of a sender is the one after the message that it could not send", () => {
     const [here, there] = pair();
     here.event("t", "not sent");
     expect(there.read(here.event("t", "2"), 5000)).toMatchObject({ hasGap: false });
     expect(there.read(here.mark(9000), 8000)).toMatchObject({ hasGap: false });
     expect(there.read(here.mark(4000), 8000)).toMatchObject({ hasGap: true });
-    // As where the broker had the mark, and its answer was lost.
+    // As if the broker received the mark, and its confirmation was lost.
     expect(there.read(here.mark(4100), 8100)).toMatchObject({ hasGap: false });
   });
 
-  it("of a sender that was known before are a gap once", () => {
+  it("are one gap when the sender was known before", () => {
     const [here, there] = pair();
     there.read(here.mark(), 1000);
     here.event("t", "not sent");

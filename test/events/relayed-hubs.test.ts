@@ -1,4 +1,4 @@
-/** A hub over a relay (contract 2.9): what is missed ends its subscriptions, and what cannot be sent is counted. */
+/** A hub over a relay (contract 2.9): a missed message ends its subscriptions, and unsent messages are counted. */
 import { beforeEach, expect, it } from "vitest";
 import { Broadcast, Event } from "usher-http";
 import type { Relay } from "usher-http";
@@ -14,7 +14,7 @@ beforeEach(() => {
 const text = Event.text("text");
 const turn = () => new Promise(setImmediate);
 
-it("ends its subscriptions where something was missed, with what was queued told", async () => {
+it("ends its subscriptions when a message was missed, after delivering the queued events", async () => {
   const far = await relayOver(engine);
   const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
   const subscription = hub.subscribe("t");
@@ -34,14 +34,14 @@ it("ends its subscriptions where something was missed, with what was queued told
   );
 });
 
-it("ends its subscriptions before it delivers what comes with a new connection", async () => {
+it("ends its subscriptions before it delivers messages of a new connection", async () => {
   const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
   const subscription = hub.subscribe("t");
   engine.dies();
   const { open } = engine;
   engine.open = async (listener) => {
     const connection = await open.call(engine, listener);
-    // As of a broker that sends its confirmation and the next message in one packet.
+    // As from a broker that sends its confirmation and the next message in one packet.
     listener.received(`00000000000000ff 1 1 t${Event.make(text, "after").wire}`);
     return connection;
   };
@@ -50,7 +50,7 @@ it("ends its subscriptions before it delivers what comes with a new connection",
   expect(messages("warn").filter((message) => String(message).includes("may have missed"))).toHaveLength(1);
 });
 
-it("says once that it cannot publish, and how much it could not once it can, each time", async () => {
+it("logs once that it cannot publish, and later the number of unpublished events, each time", async () => {
   const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
   for (const lost of [100, 3]) {
     engine.dies();
@@ -69,7 +69,7 @@ it("says once that it cannot publish, and how much it could not once it can, eac
   hub.close();
 });
 
-it("hears nothing more of its relay once it is closed, however often", async () => {
+it("receives nothing from its relay after it is closed, also if it is closed twice", async () => {
   const far = await relayOver(engine);
   const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
   hub.close();
@@ -81,7 +81,7 @@ it("hears nothing more of its relay once it is closed, however often", async () 
   expect((await late.next())?.wire).toBe(Event.make(text, "near").wire);
 });
 
-it("says why it could not leave a relay that does not let it, and ends its subscriptions all the same", async () => {
+it("logs a relay that fails to unsubscribe, and ends its subscriptions anyway", async () => {
   const clinging: Relay = {
     publish: async () => {},
     subscribe: async () => () => Promise.reject(new TypeError("secret")),
@@ -102,7 +102,7 @@ it.each<[string, () => unknown]>([
     },
   ],
   ["rejects", () => Promise.reject(new TypeError("secret"))],
-])("delivers to its own subscribers where the relay %s, and says so once", async (_how, publish) => {
+])("delivers to its own subscribers when the relay %s, and logs it once", async (_how, publish) => {
   const broken: Relay = { publish: publish as Relay["publish"], subscribe: async () => async () => {} };
   const hub = Broadcast.create<typeof text>({ relay: broken });
   const subscription = hub.subscribe("t");
@@ -114,7 +114,7 @@ it.each<[string, () => unknown]>([
   expect(messages("error")).toEqual(["a broadcast could not publish to the other processes"]);
 });
 
-it("takes a relay whose publish returns no promise", async () => {
+it("accepts a relay whose publish returns no promise", async () => {
   const plain: Relay = { publish: (() => undefined) as never, subscribe: async () => async () => {} };
   const hub = Broadcast.create<typeof text>({ relay: plain });
   expect(() => hub.publish("t", Event.make(text, "1"))).not.toThrow();

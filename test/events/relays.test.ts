@@ -1,4 +1,4 @@
-/** A relay over an engine that a test holds: what is missed is said, what is dead is noticed (contract 2.9; issue 5). */
+/** A relay over a broker of the test: it reports missed messages, and notices dead connections (contract 2.9; issue 5). */
 import { beforeEach, describe, expect, it } from "vitest";
 import { relayOver } from "../../src/events/relay.ts";
 import type { RelayConnection, RelayListener } from "../../src/events/relay.ts";
@@ -11,7 +11,7 @@ beforeEach(() => {
   engine = new HeldEngine();
 });
 
-/** A relay, and what it told. */
+/** A relay, and the events that it reported. */
 async function opened(on: HeldEngine = engine) {
   const relay = await relayOver(on);
   const told: string[] = [];
@@ -22,21 +22,21 @@ async function opened(on: HeldEngine = engine) {
   return { relay, told };
 }
 
-describe("a relay over an engine: messages", () => {
-  it("tells each process what the others publish, once", async () => {
+describe("a relay over a broker: messages", () => {
+  it("delivers what other processes publish, once", async () => {
     const [one, other] = [await opened(), await opened()];
     await one.relay.publish("t", "1");
     await other.relay.publish("t", "2");
     expect([one.told, other.told]).toEqual([["t 2"], ["t 1"]]);
   });
 
-  it("is not opened where the engine is away, and leaves nothing behind", async () => {
+  it("rejects when the broker is unreachable, and leaks nothing", async () => {
     engine.isAway = true;
     await expect(relayOver(engine)).rejects.toThrow(TypeError);
     expect([engine.lines.size, engine.waits]).toEqual([0, 0]);
   });
 
-  it("connects again when it is lost, by and by, and says what was missed", async () => {
+  it("reconnects after a lost connection, with a growing pause, and reports missed messages", async () => {
     const [one, other] = [await opened(), await opened()];
     engine.isAway = true;
     engine.dies();
@@ -59,7 +59,7 @@ describe("a relay over an engine: messages", () => {
     expect(JSON.stringify(lines())).not.toContain("secret");
   });
 
-  it("tells the others that what one published while it was cut off is missed", async () => {
+  it("reports to other processes that a message was missed which one published while it was cut off", async () => {
     const [one, other] = [await opened(), await opened()];
     await one.relay.publish("t", "1");
     const [first] = engine.lines;
@@ -71,8 +71,8 @@ describe("a relay over an engine: messages", () => {
   });
 });
 
-describe("a relay over an engine: its connection", () => {
-  it("tells nothing more to what left it, and all the more to the others", async () => {
+describe("a relay over a broker: its connection", () => {
+  it("delivers nothing to an ended subscription, and still delivers to the others", async () => {
     const [one, other] = [await opened(), await opened()];
     const heard: string[] = [];
     const leave = await other.relay.subscribe(
@@ -88,7 +88,7 @@ describe("a relay over an engine: its connection", () => {
     expect([heard, other.told]).toEqual([["1"], ["t 1", "t 2", "missed"]]);
   });
 
-  it("takes a line on which nothing is heard any more for dead", async () => {
+  it("treats a connection on which nothing arrives as dead", async () => {
     const { told } = await opened();
     await engine.pass(60_000);
     expect(messages("warn")).toEqual([]);
@@ -101,8 +101,8 @@ describe("a relay over an engine: its connection", () => {
   });
 });
 
-describe("a relay over an engine: that drops it", () => {
-  it("waits longer and longer for an engine that drops whoever connects", async () => {
+describe("a relay over a broker: dropped connections", () => {
+  it("waits longer each time for a broker that drops every connection", async () => {
     await opened();
     let dropped = 0;
     const { open } = engine;
@@ -123,7 +123,7 @@ describe("a relay over an engine: that drops it", () => {
     expect(dropped).toBeLessThan(13);
   });
 
-  it("takes nothing more from a line that it lost, and says what was missed once it has another", async () => {
+  it("ignores messages of a lost connection, and reports missed messages on the next one", async () => {
     const { told } = await opened();
     const [line] = engine.lines;
     engine.dies();
@@ -134,7 +134,7 @@ describe("a relay over an engine: that drops it", () => {
     expect(told).toEqual(["missed"]);
   });
 
-  it("connects again where the line ended before it was open, and keeps nothing of that line", async () => {
+  it("reconnects when the connection ended before it was open, and keeps nothing of it", async () => {
     const [one, other] = [await opened(), await opened()];
     const { open } = engine;
     engine.open = async (listener) => {
@@ -144,7 +144,7 @@ describe("a relay over an engine: that drops it", () => {
       return line;
     };
     engine.dies();
-    // Less than a dead line is noticed in.
+    // Less than the time in which a dead connection is noticed.
     await engine.pass(5000);
     expect([engine.destroyed, engine.lines.size]).toEqual([1, 2]);
     await one.relay.publish("t", "1");
@@ -152,17 +152,17 @@ describe("a relay over an engine: that drops it", () => {
     expect([one.told.at(-1), other.told.at(-1)]).toEqual(["t 2", "t 1"]);
   });
 
-  it("waits no longer after a second loss than after the first, where it was connected in between", async () => {
+  it("waits no longer after a second loss than after the first, if it was connected in between", async () => {
     await opened();
     for (let loss = 0; loss < 3; loss++) {
       engine.isAway = true;
       engine.dies();
-      // It has come to wait the longest by then.
+      // It has reached the longest pause by then.
       await engine.pass(30_000);
       engine.isAway = false;
       await engine.pass(2500);
       expect(engine.lines.size).toBe(1);
-      // What is heard says that it is connected.
+      // A received message shows that it is connected.
       await engine.pass(11_000);
       engine.dies();
       await engine.pass(125);
@@ -172,8 +172,8 @@ describe("a relay over an engine: that drops it", () => {
   });
 });
 
-describe("a relay over an engine that is slow, or held up", () => {
-  it("holds back no more than so much for an engine that is slow, and as much again once that has it", async () => {
+describe("a relay over a broker that is slow, or a process that was blocked", () => {
+  it("buffers a limited number of bytes for a slow broker, and as many again after the broker received them", async () => {
     const { relay } = await opened();
     const megabyte = "x".repeat(1_048_576);
     const publish = (wire: string): Promise<string> =>
@@ -181,7 +181,7 @@ describe("a relay over an engine that is slow, or held up", () => {
         () => "sent",
         (error: Error) => error.message,
       );
-    // A second engineful is the one that shows whether what the first took up was given back, however that ended.
+    // The second full buffer shows whether the space of the first was freed, however it ended.
     for (const end of ["takes", "fails", "takes"] as const) {
       engine.held = [];
       const sending = Array.from({ length: 20 }, () => publish(megabyte));
@@ -196,12 +196,12 @@ describe("a relay over an engine that is slow, or held up", () => {
       await engine.pass(1000);
       expect(await publish("small again")).toBe("sent");
     }
-    // All of it at once: nothing else is counted by now.
+    // All of it at once: no other bytes are counted by now.
     expect(await publish("x".repeat(16 * 1_048_576 - 100))).toBe("sent");
     expect(await publish("x".repeat(16 * 1_048_576))).toBe("too much waits to be sent");
   });
 
-  it("measures what is heard on a new line by nothing that was heard on the one before", async () => {
+  it("does not compare a new connection's messages with those of the one before", async () => {
     const [one, other] = [await opened(), await opened()];
     await other.relay.publish("t", "1");
     const [first] = engine.lines;
@@ -209,13 +209,13 @@ describe("a relay over an engine that is slow, or held up", () => {
     first?.lost(new Error("cut"));
     await other.relay.publish("t", "2");
     await engine.pass(500);
-    // What was missed is told once, with the connection, and not again with the next message.
+    // Missed messages are reported once, with the connection, and not again with the next message.
     expect(one.told).toEqual(["t 1", "missed"]);
     await other.relay.publish("t", "3");
     expect(one.told).toEqual(["t 1", "missed", "t 3"]);
   });
 
-  it("goes on where what receives raises, and keeps its words", async () => {
+  it("continues when a subscriber throws, and does not log its message", async () => {
     const [one, other] = [await opened(), await opened()];
     const heard: string[] = [];
     await other.relay.subscribe(() => {
@@ -232,7 +232,7 @@ describe("a relay over an engine that is slow, or held up", () => {
     expect(JSON.stringify(lines())).not.toContain("secret");
   });
 
-  it("of a process that was itself held up is not taken for dead: what came meanwhile is read after its timers", async () => {
+  it("after the process was blocked, does not treat its connection as dead: data is read after the timers", async () => {
     const { told } = await opened();
     const [listener] = engine.lines;
     await engine.pass(10_000);
@@ -244,7 +244,7 @@ describe("a relay over an engine that is slow, or held up", () => {
   });
 });
 
-describe("a relay over an engine, closed,: while it connects", () => {
+describe("a relay over a broker that is closed: before it is connected", () => {
   it("publishes nothing, connects to nothing and waits for nothing", async () => {
     const { relay } = await opened();
     await relay.close();
@@ -253,7 +253,7 @@ describe("a relay over an engine, closed,: while it connects", () => {
     expect([engine.lines.size, engine.waits]).toEqual([0, 0]);
   });
 
-  it("while it is away, stays so", async () => {
+  it("while it is disconnected, does not reconnect", async () => {
     const { relay } = await opened();
     engine.isAway = true;
     engine.dies();
@@ -281,8 +281,8 @@ describe("a relay over an engine, closed,: while it connects", () => {
   });
 });
 
-describe("a relay over an engine, closed,: its line", () => {
-  /** Has the engine's lines close so. */
+describe("a relay over a broker that is closed: its connection", () => {
+  /** Makes the broker's connections close in this way. */
   function closesBy(close: (line: RelayConnection) => Promise<void>): void {
     const { open } = engine;
     engine.open = async (listener) => {
@@ -291,7 +291,7 @@ describe("a relay over an engine, closed,: its line", () => {
     };
   }
 
-  it("destroys its line five seconds later where the engine does not answer", async () => {
+  it("destroys its connection after five seconds when the broker does not answer", async () => {
     let destroyed = (): void => {};
     closesBy(() => new Promise((_, reject) => (destroyed = () => reject(new Error("destroyed")))));
     const { relay } = await opened();
@@ -305,14 +305,14 @@ describe("a relay over an engine, closed,: its line", () => {
     expect([engine.lines.size, engine.waits]).toEqual([0, 0]);
   });
 
-  it("destroys its line at once where that cannot be closed", async () => {
+  it("destroys its connection at once when it cannot be closed", async () => {
     closesBy(() => Promise.reject(new Error("secret")));
     const { relay } = await opened();
     await relay.close();
     expect([engine.destroyed, engine.lines.size, engine.waits]).toEqual([1, 0, 0]);
   });
 
-  it("neither tells nor sends nor connects while the engine takes its time", async () => {
+  it("does not deliver, send or connect while the broker is slow", async () => {
     const answered = gate();
     closesBy(async (line) => {
       await answered.passed;

@@ -1,4 +1,4 @@
-/** An event that a relay could not send, and the processes that do not know of it. */
+/** An event that a relay could not send, and the processes that do not know about it. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { relayOver } from "../../src/events/relay.ts";
 import type { RelayListener } from "../../src/events/relay.ts";
@@ -10,7 +10,7 @@ beforeEach(() => {
   engine = new HeldEngine();
 });
 
-/** One that can be cut off from the engine, by itself. */
+/** A relay that can be cut off from the broker separately. */
 async function apart() {
   let isAway = false;
   let line: RelayListener | undefined;
@@ -41,8 +41,8 @@ async function apart() {
   };
 }
 
-describe("an event that was not sent", () => {
-  it("is missed by one that connected since it heard of the publisher", async () => {
+describe("an event that could not be sent", () => {
+  it("is reported as missed to a process that connected after the publisher's last message", async () => {
     const [one, other] = [await apart(), await apart()];
     one.cut();
     other.cut();
@@ -55,14 +55,14 @@ describe("an event that was not sent", () => {
     expect(other.told).toEqual(["missed", "missed"]);
     await one.relay.publish("t", "2");
     expect(other.told).toEqual(["missed", "missed", "t 2"]);
-    // It is said once.
+    // It is reported once.
     one.cut();
     one.mend();
     await engine.pass(30_000);
     expect(other.told).toEqual(["missed", "missed", "t 2"]);
   });
 
-  it("is not missed once more by one that connected after it", async () => {
+  it("is not reported again to a process that connected later", async () => {
     const [one, other] = [await apart(), await apart()];
     one.cut();
     other.cut();
@@ -75,7 +75,7 @@ describe("an event that was not sent", () => {
     expect(other.told).toEqual(["missed", "t 2"]);
   });
 
-  it("is missed though the publisher loses its next connection at once", async () => {
+  it("is reported as missed although the publisher loses its next connection at once", async () => {
     const [one, other] = [await apart(), await apart()];
     one.cut();
     other.cut();
@@ -94,7 +94,7 @@ describe("an event that was not sent", () => {
     expect(other.told).toEqual(["missed", "missed"]);
   });
 
-  it("is missed by one to which the next event is the publisher's first message", async () => {
+  it("is reported as missed to a process whose first message of the publisher is the next event", async () => {
     const [one, other] = [await apart(), await apart()];
     const lines = [...engine.lines];
     engine.lines.clear();
