@@ -1,16 +1,16 @@
-/** What a socket bounds by itself, over a runtime that does not: one that reads on, that pings by itself, that has no limit. */
+/** Limits that a socket checks itself on a runtime that does not: no backpressure, own pings, no message limit. */
 import { describe, expect, it, vi } from "vitest";
 import { error } from "../../src/result.ts";
 import { text } from "../../src/sockets/socket.ts";
 import type { SocketListener, SocketTransport } from "../../src/sockets/socket.ts";
 import { OpenSocket } from "../../src/sockets/open-socket.ts";
 
-/** A runtime's socket, and what is done with it. */
+/** A runtime's socket, and the calls that it received. */
 class Link implements SocketTransport {
   heard: SocketListener | undefined = undefined;
   readonly closes: (readonly [code: number | undefined, reason: string])[] = [];
   isTerminated = false;
-  /** What a send comes to. */
+  /** The result of a send. */
   room: boolean | Promise<boolean> = true;
 
   start(heard: SocketListener): void {
@@ -53,7 +53,7 @@ describe("a socket: messages", () => {
     ["of letters", "x".repeat(10), "x".repeat(11)],
     ["of characters of two bytes", "é".repeat(5), `${"é".repeat(5)}x`],
     ["of characters of three", `${"€".repeat(3)}x`, `${"€".repeat(3)}xx`],
-  ])("takes a message %s up to its limit, and closes with 1009 for a longer one", async (_of, fits, isLonger) => {
+  ])("accepts a message %s up to its limit, and closes with 1009 for a longer one", async (_of, fits, isLonger) => {
     const link = new Link();
     const socket = opened(link, { maxMessage: 10 });
     link.heard?.message(fits);
@@ -63,12 +63,12 @@ describe("a socket: messages", () => {
     expect(link.closes).toEqual([[1009, "a message longer than 10 bytes"]]);
   });
 
-  it("that cannot stop reading holds a megabyte beside a message, and closes with 1013 past it", async () => {
+  it("queues one megabyte next to a message when it cannot stop reading, and closes with 1013 above it", async () => {
     const link = new Link();
     const socket = opened(link, { maxMessage: 65_536 });
     for (let i = 0; i < 16; i++) link.heard?.message("x".repeat(65_536));
     expect(link.closes).toEqual([]);
-    // What its handler has taken makes room.
+    // A message that its handler has read frees its space.
     await socket.receive();
     link.heard?.message("x".repeat(65_536));
     expect(link.closes).toEqual([]);
@@ -81,7 +81,7 @@ describe("a socket: messages", () => {
     expect(taken).toBe(17);
   });
 
-  it("keeps nothing of what comes after its end, where the runtime cannot end the connection", async () => {
+  it("drops messages after its end, when the runtime cannot end the connection", async () => {
     const link = new Link();
     const socket = opened(link);
     link.heard?.message("before");
@@ -91,7 +91,7 @@ describe("a socket: messages", () => {
     expect(await socket.receive()).toEqual(error({ kind: "lost", detail: "nothing written was taken for 30s" }));
   });
 
-  it("counts messages with nothing in them, too", () => {
+  it("counts empty messages too", () => {
     const link = new Link();
     opened(link, { maxMessage: 1 });
     for (let i = 0; i < 20_000; i++) link.heard?.message("");
@@ -100,7 +100,7 @@ describe("a socket: messages", () => {
 });
 
 describe("a socket: its end", () => {
-  it("of a runtime that pings by itself waits for no pong", () => {
+  it("on a runtime that pings by itself does not wait for a pong", () => {
     vi.useFakeTimers();
     const link = new Link();
     opened(link, { keepAliveMs: 100 });
@@ -111,11 +111,11 @@ describe("a socket: its end", () => {
     vi.advanceTimersByTime(1000);
     vi.useRealTimers();
     expect([other.pings, other.isTerminated]).toEqual([1, true]);
-    // Told by what was seen of its client, and not by the end that was made of it.
+    // The reason is the client's silence, not the close that the server then sent.
     return expect(socket.ended).resolves.toEqual({ kind: "lost", detail: "nothing heard for 0.2s" });
   });
 
-  it("is not that of a client to which a long message is on its way, or from which one comes", async () => {
+  it("is not caused by silence while a long message is sent or received", async () => {
     vi.useFakeTimers();
     const link = new Moving();
     const socket = opened(link, { keepAliveMs: 100 });
@@ -124,7 +124,7 @@ describe("a socket: its end", () => {
       vi.advanceTimersByTime(100);
     }
     expect(link.isTerminated).toBe(false);
-    // Twice without: what moves may do so in large steps.
+    // Twice the time: data may move in large steps.
     vi.advanceTimersByTime(100);
     expect(link.isTerminated).toBe(false);
     vi.advanceTimersByTime(100);
@@ -133,7 +133,7 @@ describe("a socket: its end", () => {
     expect(await socket.ended).toEqual({ kind: "lost", detail: "nothing heard for 0.2s" });
   });
 
-  it("that had no room for a message says why, once that is known", async () => {
+  it("after a message did not fit has that as its reason, when it is known", async () => {
     const link = new Link();
     const socket = opened(link);
     link.room = Promise.resolve(false);
@@ -143,11 +143,11 @@ describe("a socket: its end", () => {
     expect(await sent).toEqual(error({ kind: "lost", detail: "nothing written was taken" }));
   });
 
-  it("that it closed itself ended with its own code and reason, sent once, whatever it is answered", async () => {
+  it("that it started itself has its own code and reason, sent once, whatever the client answers", async () => {
     const link = new Link();
     const socket = opened(link);
     const closed = socket.close({ code: 4001, reason: "enough" });
-    // As every socket is once its handler has returned.
+    // As every socket does after its handler has returned.
     const again = socket.close();
     link.heard?.closed(4001, "");
     await Promise.all([closed, again]);
@@ -156,8 +156,8 @@ describe("a socket: its end", () => {
   });
 });
 
-describe("a socket: its close, and its silence", () => {
-  it("that its client closed is not closed again", async () => {
+describe("a socket: its close, and its client's silence", () => {
+  it("does not close again after its client closed it", async () => {
     const link = new Link();
     const socket = opened(link);
     link.heard?.closed(4001, "theirs");
@@ -166,7 +166,7 @@ describe("a socket: its close, and its silence", () => {
     expect(await socket.receive()).toEqual(error({ kind: "closed", code: 4001, reason: "theirs" }));
   });
 
-  it("whose client answers pings and is silent otherwise stays open; the first that it does not answer is its last", () => {
+  it("stays open while its client answers pings, and ends at the first ping without an answer", () => {
     vi.useFakeTimers();
     const link = new Pinged();
     opened(link, { keepAliveMs: 100 });
@@ -180,7 +180,7 @@ describe("a socket: its close, and its silence", () => {
     vi.useRealTimers();
   });
 
-  it("whose close is not answered is ended after a second", async () => {
+  it("ends one second after a close that is not answered", async () => {
     vi.useFakeTimers();
     const link = new Link();
     const closed = opened(link).close();

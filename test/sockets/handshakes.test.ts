@@ -50,7 +50,7 @@ const call = async (target: string, headers: Record<string, string>, method = "G
 const otherwise = (over: Record<string, string>) => ({ ...opening, ...over });
 
 describe("a handshake: refused by 426", () => {
-  it("WS-01 opens", async () => {
+  it("WS-01 opens the socket if it is correct", async () => {
     expect((await call("/echo", opening))[0]).toBe(101);
   });
 
@@ -62,7 +62,7 @@ describe("a handshake: refused by 426", () => {
     expect(await call("/echo", headers)).toEqual([426, upgradeRequired(sentence), "websocket", null]);
   });
 
-  it("of a HEAD is a 426", async () => {
+  it("with HEAD is a 426", async () => {
     expect((await call("/echo", opening, "HEAD"))[0]).toBe(426);
   });
 
@@ -72,17 +72,17 @@ describe("a handshake: refused by 426", () => {
       "middleware",
       { middleware: [async (_: unknown, next: () => Promise<Answer>) => ({ ...(await next()), status: 400 })] },
     ],
-  ])("has the status of %s, and names the protocol still", async (_, options) => {
+  ])("has the status of %s, and still names the protocol", async (_, options) => {
     const { status, body, headers } = await Test.call(Test.app([echo], options), "GET", "/echo");
     expect([status, JSON.parse(body).error, headers.get("upgrade")]).toEqual([400, "upgrade_required", "websocket"]);
   });
 
-  it("that comes over what cannot upgrade is a 426", async () => {
+  it("on a connection that cannot upgrade is a 426", async () => {
     const answer = await App.make([echo]).fetch(new Request("http://localhost/echo"));
     expect(answer.status).toBe(426);
   });
 
-  it.each(["8", "", "013", "13, 13"])("WS-03 of version %j is a 426", async (version) => {
+  it.each(["8", "", "013", "13, 13"])("WS-03 with version %j is a 426", async (version) => {
     const sentence = "This server speaks version 13 of WebSockets.";
     expect(await call("/echo", otherwise({ "sec-websocket-version": version }))).toEqual([
       426,
@@ -107,12 +107,12 @@ describe("a handshake: refused by 400", () => {
     },
   );
 
-  it("WS-07 is read without case, in lists", async () => {
+  it("WS-07 is read case-insensitively, as lists", async () => {
     const headers = otherwise({ upgrade: "h2c, WebSocket", connection: "keep-alive, Upgrade" });
     expect((await call("/echo", headers))[0]).toBe(101);
   });
 
-  it("WS-09, WS-10 names what the socket speaks", async () => {
+  it("WS-09, WS-10 is answered with the subprotocol of the socket", async () => {
     expect((await call("/named", otherwise({ "sec-websocket-protocol": "other, chat" })))[0]).toBe(101);
     const lists = [
       ...Object.entries(opening),
@@ -129,7 +129,7 @@ describe("a handshake: refused by 400", () => {
     expect((await call("/named", otherwise({ "sec-websocket-protocol": "Chat" })))[0]).toBe(400);
   });
 
-  it("tells all that is wrong at once", async () => {
+  it("reports all its problems at once", async () => {
     const headers = otherwise({ connection: "close", "sec-websocket-key": "x" });
     expect((await call("/named", headers)).slice(0, 2)).toEqual([
       400,
@@ -141,7 +141,7 @@ describe("a handshake: refused by 400", () => {
     ]);
   });
 
-  it("is looked at before the route's inputs", async () => {
+  it("is checked before the route's inputs", async () => {
     const needy = get(
       Path.of("needy"),
       { inputs: { n: Header.required("x-n", Codec.int) }, returns: Returns.websocket(texts) },
@@ -154,12 +154,12 @@ describe("a handshake: refused by 400", () => {
 });
 
 describe("a handshake: declarations", () => {
-  it("is a GET's", () => {
+  it("is on a GET route only", () => {
     const route = post(Path.of("p"), { returns: Returns.websocket(texts) }, () => async () => {});
     expect(() => App.make([route])).toThrow("POST /p: a WebSocket is opened by a GET (RFC 6455 §4.1)");
   });
 
-  it("WS-14 may be refused before the socket is open", async () => {
+  it("WS-14 may be refused by the handler before the socket is open", async () => {
     const forbidden = Refusal.code("forbidden", { status: 403, doc: "No." });
     const closed = get(Path.of("closed"), { returns: Returns.websocket(texts), refuses: [forbidden] }, () =>
       refuse(forbidden, "Not today."),
@@ -173,21 +173,21 @@ describe("a handshake: declarations", () => {
     [{ keepAliveMs: 2 ** 31 }, "keepAliveMs cannot be 2147483648"],
     [{ maxMessage: 0 }, "maxMessage cannot be 0"],
     [{ maxUnheard: 0.5 }, "maxUnheard cannot be 0.5"],
-  ])("has bounds that are some: %j", (options, why) => {
+  ])("has limits greater than zero: %j is refused", (options, why) => {
     expect(() => Returns.websocket(texts, options)).toThrow(why);
   });
 
-  it("has a subprotocol that is a name", () => {
+  it("has a valid name as its subprotocol", () => {
     expect(() => Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "a b" })).toThrow(
       'Socket.protocol: "a b" is not a valid subprotocol name',
     );
   });
 });
 
-describe("the headers of a handshake's answer", () => {
+describe("the headers of the answer to a handshake", () => {
   const names = ["Sec-WebSocket-Accept", "sec-websocket-extensions", "sec-websocket-protocol"];
 
-  it.each(names)("are not the application's in a WebSocket: %s", async (name) => {
+  it.each(names)("cannot be set by the application in a WebSocket: %s", async (name) => {
     const route = get(Path.of("s"), { inputs: { addHeader }, returns: Returns.websocket(texts) }, ({ addHeader }) => {
       addHeader(name, "x");
       return async () => {};
@@ -199,7 +199,7 @@ describe("the headers of a handshake's answer", () => {
     );
   });
 
-  it("are the application's in a takeover, which may open a WebSocket of its own", async () => {
+  it("can be set by the application in a takeover, which may open a WebSocket of its own", async () => {
     const headers = names.map((name) => [name, "x"] as const);
     const route = get(Path.of("s"), { returns: Returns.response }, () => ({
       ...Answer.takeover("websocket", async () => {}),
@@ -210,7 +210,7 @@ describe("the headers of a handshake's answer", () => {
   });
 });
 
-describe("several subprotocols", () => {
+describe("a WebSocket with several subprotocols", () => {
   it.each<[what: string, subprotocol: unknown, sentence: string]>([
     ["a name that is none", ["a", "b c"], 'Socket.protocol: "b c" is not a valid subprotocol name'],
     ["an empty name", [""], 'Socket.protocol: "" is not a valid subprotocol name'],
@@ -218,13 +218,13 @@ describe("several subprotocols", () => {
     ["no text", [7], "Socket.protocol: subprotocol is a number, and not a text"],
     ["null", null, "Socket.protocol: subprotocol is null, and not a text"],
     ["an empty list", [], "Socket.protocol: subprotocol is an empty list"],
-  ])("WS-52 lists no %s among its subprotocols", (_what, subprotocol, sentence) => {
+  ])("WS-52 does not accept %s in its list of subprotocols", (_what, subprotocol, sentence) => {
     expect(() =>
       Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: subprotocol as "a" }),
     ).toThrow(sentence);
   });
 
-  it("WS-53 tells both ends which subprotocol was chosen, with its type", async () => {
+  it("WS-53 both ends get the chosen subprotocol, with its type", async () => {
     const texts = { client: Socket.text, server: Socket.text };
     const several = Socket.protocol({ ...texts, subprotocol: ["v2", "v1"] });
     const orNone = Socket.protocol({ ...texts, subprotocol: ["v1", undefined] });
@@ -257,7 +257,7 @@ describe("several subprotocols", () => {
     expect(seen).toEqual(expected);
   });
 
-  it("WS-54 chooses among very many offers at once", async () => {
+  it("WS-54 chooses from a very long list without a delay", async () => {
     const several = Socket.protocol({
       client: Socket.text,
       server: Socket.text,

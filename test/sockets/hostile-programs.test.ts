@@ -1,4 +1,4 @@
-/** What a socket's own program may throw, where it is called by a runtime's event: its handler always ends, and its client hears 1011. */
+/** Exceptions of a WebSocket's own program: its handler always ends, and its client receives 1011. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Path, Returns, Socket, Test, get } from "usher-http";
@@ -8,7 +8,7 @@ import { lines, messages } from "../support/logs.ts";
 const raised = { kind: "closed", code: 1011, reason: "Something went wrong at our end." };
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
 
-/** Values that throw where anything is asked of them. */
+/** Values that throw on every access. */
 const revoked = (): unknown => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
@@ -26,8 +26,8 @@ async function endOf(handler: SocketHandler<string, string>): Promise<unknown> {
   return Test.websocket(app, texts, "/s", (socket) => socket.receive());
 }
 
-describe("a socket's handler", () => {
-  it.each(thrown)("that throws %s is closed with 1011, once", async (_what, value) => {
+describe("the handler of a WebSocket", () => {
+  it.each(thrown)("that throws %s closes it with 1011, once", async (_what, value) => {
     expect(await endOf(() => Promise.reject(value()))).toEqual({ ok: true, value: { ok: false, error: raised } });
     expect(messages("error")).toEqual(["socket on /s: its handler raised"]);
     expect(messages("info").at(-1)).toBe("socket on /s ended: its handler raised");
@@ -48,7 +48,7 @@ describe("a socket's handler", () => {
   });
 });
 
-describe("a socket's shape", () => {
+describe("the shape of a WebSocket's messages", () => {
   const reads: readonly (readonly [string, SocketHandler<string, string>, early: boolean])[] = [
     ["received while it waits", async (socket) => void (await socket.receive()), false],
     [

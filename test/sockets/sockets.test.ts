@@ -1,4 +1,4 @@
-/** WebSockets without a wire (contract 4.3; facts 7; rows WS). What a runtime's own frames do is tested on each of them. */
+/** WebSockets without a network (contract 4.3; facts 7; rows WS). The frames of each runtime are tested on it. */
 import * as v from "valibot";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Broadcast, Log, Path, Returns, Socket, Test, get } from "usher-http";
@@ -19,7 +19,7 @@ const speaking = (handler: SocketHandler<string, string>) =>
 afterEach(() => vi.useRealTimers());
 
 describe("a socket: messages", () => {
-  it("WS-15, WS-16 carries typed messages each way, of any length", async () => {
+  it("WS-15, WS-16 carries typed messages in both directions, of any length", async () => {
     const long = { text: "x".repeat(100_000) };
     const heard = await Test.websocket(Test.app([echo]), echoing, "/echo", async (socket) => {
       await socket.send({ text: "hello" });
@@ -48,7 +48,7 @@ describe("a socket: messages", () => {
     expect(heard).toEqual({ ok: true, value: { ok: true, value: sent } });
   });
 
-  it("WS-43 of bytes is closed with 1003 for text", async () => {
+  it("WS-43 with messages of bytes is closed with 1003 for a text message", async () => {
     const bytes = Socket.protocol({ client: Socket.binary, server: Socket.text });
     const route = get(Path.of("b"), { returns: Returns.websocket(bytes) }, () => async (socket) => {
       for await (const part of socket) void part;
@@ -80,7 +80,7 @@ describe("a socket: its handler", () => {
     });
   });
 
-  it("WS-18 is closed with 1011 when its handler raises, and says why nowhere", async () => {
+  it("WS-18 is closed with 1011 when its handler throws, without a reason", async () => {
     const raising = speaking(() => Promise.reject(new TypeError("secret")));
     const heard = await Test.websocket(raising, texts, "/s", (socket) => socket.receive());
     const end = { kind: "closed", code: 1011, reason: "Something went wrong at our end." };
@@ -91,7 +91,7 @@ describe("a socket: its handler", () => {
     expect(JSON.stringify(lines())).not.toContain("secret");
   });
 
-  it("tells its handler of a message it cannot read, and stays open", async () => {
+  it("reports an invalid message to its handler, and stays open", async () => {
     const ends: (SocketEnd | undefined)[] = [];
     const route = get(Path.of("echo"), { returns: Returns.websocket(echoing) }, () => async (socket) => {
       for (;;) {
@@ -133,7 +133,7 @@ describe("a socket: reading", () => {
         return received.ok ? undefined : received.error;
       },
     ],
-  ])("is closed with 1007 when its handler %s what it could not read", async (_how, handler) => {
+  ])("is closed with 1007 when its handler %s an invalid message", async (_how, handler) => {
     const route = get(Path.of("s"), { returns: Returns.websocket(echoing) }, () => handler);
     const heard = await Test.websocket(Test.app([route]), texts, "/s", async (socket) => {
       await socket.send("odd");
@@ -149,7 +149,7 @@ describe("a socket: reading", () => {
     });
   });
 
-  it("WS-28 tells its handler of a close behind every message before it", async () => {
+  it("WS-28 reports a close to its handler after every message before it", async () => {
     const heard: unknown[] = [];
     const hears = speaking(async (socket) => {
       await Promise.resolve();
@@ -170,7 +170,7 @@ describe("a socket: reading", () => {
     ]);
   });
 
-  it("reads nothing further until its handler takes a message", async () => {
+  it("reads no further message until its handler reads one", async () => {
     let unhold: () => void = () => {};
     const held = new Promise<void>((resolve) => (unhold = resolve));
     const slow = speaking(async (socket) => {
@@ -192,7 +192,7 @@ describe("a socket: reading", () => {
 });
 
 describe("a socket: closing and sending", () => {
-  it("answers closed to what is sent behind a close", async () => {
+  it("returns closed for a send after a close", async () => {
     const results: unknown[] = [];
     const closes = speaking(async (socket) => {
       void socket.close({ code: 4000, reason: "mine" });
@@ -216,7 +216,7 @@ describe("a socket: closing and sending", () => {
     else expect(messages("warn")[0]).toContain(warning);
   });
 
-  it("that cannot write a message has a bug, and is closed with 1011", async () => {
+  it("has a bug and is closed with 1011 if it cannot encode a message", async () => {
     const wrong = get(Path.of("s"), { returns: Returns.websocket(echoing) }, () => async (socket) => {
       await socket.send({ text: 1 as never });
     });
@@ -224,7 +224,7 @@ describe("a socket: closing and sending", () => {
     expect(heard).toMatchObject({ ok: true, value: { ok: false, error: { code: 1011 } } });
   });
 
-  it("is part of its request: what its handler logs has the request's id", async () => {
+  it("runs in the context of its request: its handler's log lines have the request's id", async () => {
     const log = Log.source("shop");
     await Test.websocket(
       speaking(async (socket) => {
@@ -243,8 +243,8 @@ describe("a socket: closing and sending", () => {
 });
 
 describe("a socket: closed with messages unread", () => {
-  it("ends at once where its client closes with messages unread, and a server waits to send", async () => {
-    // Nothing waits for the time-out of a close.
+  it("ends at once when its client closes it with unread messages, and its server waits to send", async () => {
+    // The time limit of a close does not delay it.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const results: boolean[] = [];
     const pours = speaking(async (socket) => {
@@ -260,7 +260,7 @@ describe("a socket: closed with messages unread", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("ends at once where its client closes while it waits to send, and a server leaves messages unread", async () => {
+  it("ends at once when its client closes it while it waits to send, and its server leaves messages unread", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const ends: SocketEnd[] = [];
     const deaf = speaking(async (socket) => {
@@ -281,8 +281,8 @@ describe("a socket: closed with messages unread", () => {
   });
 });
 
-describe("a message for many sockets", () => {
-  it("WS-22 is written once, however many sockets of a room it is sent to", async () => {
+describe("a message for many WebSockets", () => {
+  it("WS-22 is encoded once, for any number of sockets of a room", async () => {
     const hub = Broadcast.create<typeof echoing.server>();
     const room = get(Path.of("room"), { returns: Returns.websocket(echoing) }, () => async (socket) => {
       for await (const line of hub.subscribe("room")) if (!(await socket.send(line)).ok) break;
@@ -322,7 +322,7 @@ describe("a message for many sockets", () => {
     expect(heard).toEqual({ ok: true, value: said });
   });
 
-  it("that its shape cannot write is the application's bug, and so are bytes", () => {
+  it("that its shape cannot encode is a bug of the application, and so are bytes", () => {
     expect(() => Socket.encode(echoing.server, { text: 1 as never })).toThrow("the shape cannot write this message");
     expect(() => Socket.encode(Socket.binary, new Uint8Array(1))).toThrow("bytes need no encoding");
   });
