@@ -1,9 +1,9 @@
-/** What a case is: what is sent, and what must come back. Data, and nothing of any runtime. */
+/** A case: the bytes that are sent, and the expected bytes. Data, independent of any runtime. */
 
-/** Header lines as they are sent, or as they must come back. */
+/** Header lines as they are sent, or as they are expected. */
 export type Lines = readonly (readonly [name: string, value: string])[];
 
-/** The applications there are, by what they were made with: `configurations.ts`. */
+/** The applications, by their options: `configurations.ts`. */
 export type Configuration =
   | "main"
   | "page"
@@ -16,7 +16,7 @@ export type Configuration =
   | "stopping";
 
 /**
- * A body: text or bytes with their length; chunks; or what stands on the wire, with whatever framing the case's own
+ * A body: text or bytes with their length; chunks; or raw bytes, with whatever framing the case's own
  * headers claim for it.
  */
 export type Sending =
@@ -25,32 +25,32 @@ export type Sending =
   | { readonly chunks: readonly (string | Uint8Array)[] }
   | { readonly wire: string };
 
-/** One request, as it is to be written. */
+/** One request, as it is sent. */
 export interface Ask {
-  /** `GET /hello/kim`, of HTTP/1.1 unless it says another version itself. */
+  /** `GET /hello/kim`, of HTTP/1.1 unless it has another version. */
   readonly ask: string;
-  /** `host: h` is sent before them, unless they have a `Host` of their own. */
+  /** `host: h` is sent before them, unless they contain `Host`. */
   readonly headers?: Lines;
-  /** Sent with no `Host` at all. */
+  /** Sent without `Host`. */
   readonly hostless?: true;
   readonly body?: Sending;
 }
 
-/** One answer, whole: a header that is not named here and is none of those every answer has must not be there. */
+/** One whole answer: it may have no header except those named here and those that every answer has. */
 export interface Expected {
   readonly status: number;
-  /** Beside `x-request-id`, `date`, `content-length`, `transfer-encoding` and `connection`, which are looked at too. */
+  /** In addition to `x-request-id`, `date`, `content-length`, `transfer-encoding` and `connection`, which are checked too. */
   readonly headers: Lines;
-  /** Of a HEAD, what a GET would have: only its length is looked for. */
+  /** For a HEAD, what a GET would have: only its length is compared. */
   readonly body: string;
   readonly framing: "length" | "chunked" | "none";
-  /** What becomes of its connection: kept, closed as its head says, or either, where the answer is whole in any case. */
+  /** The state of its connection afterwards: kept, closed as its head says, or either, if the answer is complete in any case. */
   readonly after: "kept" | "closed" | "either";
-  /** RFC 9110's words for the status, where they are looked at. */
+  /** The reason phrase of RFC 9110, if it is compared. */
   readonly phrase?: string;
-  /** The names of the head as they are written, in their order, where that is looked at. */
+  /** The header names as they are written, in their order, if that is compared. */
   readonly names?: readonly string[];
-  /** Answered by the listener, in whatever words, before there is a request: only its status and its end are looked at. */
+  /** Answered by the listener, with any body, before there is a request: only its status and its end are compared. */
   readonly bare?: true;
 }
 
@@ -61,54 +61,54 @@ export interface MessageCase extends Ask {
   readonly answer: Expected;
 }
 
-/** What happens on one connection, or on several, one after the other: for servers. */
+/** The events of one connection, or of several, one after the other: for servers. */
 export interface WireCase {
   readonly name: string;
   readonly on?: Configuration;
   readonly steps: readonly Step[];
 }
 
-/** A wire case that ends a server, which is one of its own. */
+/** A wire case that ends its server. */
 export interface StoppingCase extends Omit<WireCase, "on"> {
   readonly drainMs: number;
 }
 
-/** What a client does, or what it waits for; `by` names the client where there are several. */
+/** The action of a client, or the event that it waits for; `by` names the client if there are several. */
 export type Step =
   | { readonly does: "send"; readonly bytes: string; readonly by: string }
   | { readonly does: "answer"; readonly expected: Expected; readonly toHead: boolean; readonly by: string }
-  /** A 101 to a WebSocket, with this subprotocol, and these headers beside those that every one has. */
+  /** A 101 to a WebSocket, with this subprotocol, and these headers in addition to those that every one has. */
   | {
       readonly does: "upgraded";
       readonly protocol: string | undefined;
       readonly headers: Lines;
       readonly by: string;
     }
-  /** The next frame: its first byte, and its payload a character for each byte. */
+  /** The next frame: its first byte, and its payload, one character for each byte. */
   | { readonly does: "frame"; readonly first: number; readonly payload: string; readonly by: string }
-  /** A close frame with this code, or with none, and a reason where that is looked at. */
+  /** A close frame with this code, or without one, and a reason if that is compared. */
   | {
       readonly does: "closing";
       readonly code: number | undefined;
       readonly reason: string | undefined;
       readonly by: string;
     }
-  /** These bytes, and not one more of what has come. */
+  /** These bytes, and no further received byte. */
   | { readonly does: "see-only"; readonly text: string; readonly by: string }
   | { readonly does: "see"; readonly text: string; readonly by: string }
-  /** The server has ended its side, or is about to: another request is not answered any more. */
+  /** The server has ended its side, or is about to: no further request is answered. */
   | { readonly does: "closed"; readonly by: string }
-  /** Waits, and says nothing, until the server ends its side. */
+  /** Waits, and sends nothing, until the server ends its side. */
   | { readonly does: "ended"; readonly by: string }
   | { readonly does: "cut"; readonly by: string }
   | { readonly does: "half-close"; readonly by: string }
   | { readonly does: "leave"; readonly by: string }
   | { readonly does: "stop-reading"; readonly by: string }
-  /** Reads on, as fast as it can, and looks at nothing of it. */
+  /** Continues to read, as fast as it can, and checks nothing of it. */
   | { readonly does: "discard"; readonly by: string }
-  /** Lets a handler go on that waits at this gate. */
+  /** Releases a handler that waits at this gate. */
   | { readonly does: "open"; readonly gate: string }
-  /** Waits for what a handler notes under this key. */
+  /** Waits for a record of the handler under this key. */
   | { readonly does: "noted"; readonly key: string; readonly text: string }
   | { readonly does: "logged"; readonly text: string }
   | { readonly does: "signal"; readonly signal: "SIGTERM" | "SIGINT" }

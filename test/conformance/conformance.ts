@@ -1,7 +1,7 @@
 /**
- * The suite of one target: every case against it, and its list of deviations against the cases.
+ * The suite of one target: runs every case, and compares the failures with the target's list of deviations.
  *
- * A case is data (`cases/`), asked of one of the applications of `app/configurations.ts`, which a program (`programs/`)
+ * A case is data (`cases/`) for one of the applications of `app/configurations.ts`, which a program (`programs/`)
  * serves in a process of the target's runtime (`targets/`). What a runtime cannot do is listed (`deviations/`).
  */
 import http2 from "node:http2";
@@ -31,7 +31,7 @@ import type { Allowance } from "./run/seen.ts";
 import { takeSteps } from "./run/wire.ts";
 import type { Running, Target } from "./targets/target.ts";
 
-// Of a server and of all that waits for it: what is not there in time is told by the case itself.
+// The time limit of a server and of all waits for it: a case reports by itself what did not arrive in time.
 const timeout = 300_000;
 
 /** Runs every case against the servers of a target. */
@@ -72,7 +72,7 @@ export function conforms(target: Target): void {
       const server = asked(started(), one);
       judge(listed, name, await verdict(() => askServer(server, one, target.network ?? [])), started());
     });
-    // One after the other, as they share a budget.
+    // One after the other, as they share a body budget.
     it.each(named(wire("small")))("%s", (_name, one) => steps(started(), one));
     together(wire("main"), (one) => steps(started(), one));
     together(wire("wrong"), (one) => steps(started(), one));
@@ -106,11 +106,11 @@ function listsHeaders({ writes = {}, lacks = {} }: Deviations, seen: ReadonlySet
   });
 }
 
-/** Tests that begin together, each with its own clients, gates and notes: most of them wait, and few for the processor. */
+/** Concurrent tests, each with its own clients, gates and records: most of them wait, and few need the processor. */
 function together<C extends WireCase>(cases: readonly C[], run: (one: C) => Promise<void>): void {
   let begun: ReadonlyMap<string, Promise<unknown>> | undefined;
   it.each(named(cases))("%s", async (name) => {
-    // What went wrong is each test's own to tell.
+    // Each test reports its own failure.
     begun ??= new Map(cases.map((one) => [one.name, run(one).catch((error: unknown) => error)]));
     const outcome = begun.get(name);
     expect(outcome).toBeInstanceOf(Promise);
@@ -119,12 +119,12 @@ function together<C extends WireCase>(cases: readonly C[], run: (one: C) => Prom
   });
 }
 
-// By its name as a title, which `it.each` cuts short where it takes it from an object.
+// By its name as a title, which `it.each` shortens when it comes from an object.
 function named<C extends { readonly name: string }>(cases: readonly C[]): readonly (readonly [name: string, one: C])[] {
   return cases.map((one) => [one.name, one]);
 }
 
-/** Runs every case that a standard `Request` can ask against `app.fetch`, with no socket. */
+/** Runs every case that a standard `Request` can express with `app.fetch`, without a socket. */
 export function fetchConforms(): void {
   describe("fetch", () => {
     const listed = deviationsOf("fetch");
@@ -145,7 +145,7 @@ export function fetchConforms(): void {
 /**
  * Runs every case that has a meaning in HTTP/2 over one connection for each configuration.
  *
- * @param target What it runs against, instead of `usher-http/node` on the Node that runs the tests.
+ * @param target The server of the test, instead of `usher-http/node` on the Node that runs the tests.
  * @param list The name of its deviations.
  */
 export function http2Conforms(target?: Target, list = "http2"): void {
@@ -204,7 +204,7 @@ function deviationsOf(target: string): Deviations {
   return listed;
 }
 
-/** What a target's list allows of headers, and those of them that were seen. */
+/** The headers that a target's list allows, and those of them that occurred. */
 function allowance({ writes = {}, lacks = {} }: Deviations): {
   readonly allows: Allowance;
   readonly seen: ReadonlySet<string>;
@@ -214,7 +214,7 @@ function allowance({ writes = {}, lacks = {} }: Deviations): {
   return { allows: { writes: allowed(writes), lacks: allowed(lacks) }, seen };
 }
 
-/** What went wrong, in words. */
+/** The failures of a case, as text. */
 async function verdict(ask: () => Promise<readonly string[] | void>): Promise<readonly string[]> {
   return ask().then(
     (wrong) => wrong ?? [],
@@ -227,12 +227,12 @@ function deviationOf(listed: Deviations, name: string): Deviation | undefined {
   return listed.cases.find(({ cases }) => Object.hasOwn(cases, name));
 }
 
-/** A case that is not listed goes right, and one that is goes wrong as its list says. */
+/** A case that is not listed passes, and a listed one fails as its list says. */
 function judge(listed: Deviations, name: string, wrong: readonly string[], server?: Running): void {
   const deviation = deviationOf(listed, name);
   const instead = deviation?.cases[name];
   if (instead === undefined) {
-    // They are looked for among all that it said so far.
+    // They are searched in all of its output so far.
     const lastWords = wrong.length > 0 ? server?.lastWords() : undefined;
     expect(wrong, [...wrong, lastWords ?? ""].join("\n")).toEqual([]);
     return;
@@ -240,7 +240,7 @@ function judge(listed: Deviations, name: string, wrong: readonly string[], serve
   if (wrong.length === 0 && deviation?.sometimes) return;
   if (wrong.length === 0) expect.fail("deviations/ lists it, and it went right");
   const text = wrong.join("\n");
-  // What was in sight when nothing came any more is not what came.
+  // Text that was visible when no more bytes arrived is not the received text.
   expect(text.startsWith(nothingCame), text).toBe(instead.startsWith(nothingCame));
   expect(text).toContain(instead);
 }

@@ -1,11 +1,11 @@
-/** Answers as a case expects them, in a word each. */
+/** Expected answers of cases, in a word each. */
 import { busy, internal, invalid, notFound, tooLarge, unreadable, unsupported } from "../support/refusals.ts";
 import type { Expected, Lines } from "./case.ts";
 
-/** What may be said of any of them. */
+/** Members of any of them. */
 type More = Partial<Pick<Expected, "framing" | "after" | "phrase" | "names">> & {
   readonly status?: number;
-  /** Beside the type. */
+  /** In addition to the type. */
   readonly headers?: Lines;
 };
 
@@ -17,12 +17,12 @@ export function typed(type: string, body: string, { status = 200, headers = [], 
   return { status, headers: [["content-type", type], ...headers], body, framing: "length", after: "kept", ...more };
 }
 
-/** In chunks, as it has no length. */
+/** Chunked, as it has no length. */
 export function streamed(type: string, body: string, more: More = {}): Expected {
   return typed(type, body, { framing: "chunked", ...more });
 }
 
-/** No body and no type: a length of 0, but for a 204 and a 304, which have none. */
+/** No body and no type: a length of 0, except for a 204 and a 304, which have no length. */
 export function empty(status = 204, headers: Lines = [], more: More = {}): Expected {
   const framing = status === 204 || status === 304 ? "none" : "length";
   return { status, headers, body: "", framing, after: "kept", ...more };
@@ -41,7 +41,7 @@ export function tooLong(more: More = {}): Expected {
   return json(tooLarge, { ...more, status: 413 });
 }
 
-/** No room for the body: to come again, and closed, for what was sent of it is not taken off the wire. */
+/** The body does not fit the budget: Retry-After, and closed, as the rest of the body is not read. */
 export const crowded: Expected = json(busy, { status: 503, headers: [["retry-after", "1"]], after: "closed" });
 
 export function notAllowed(allow: string, more: More = {}): Expected {
@@ -51,7 +51,7 @@ export function notAllowed(allow: string, more: More = {}): Expected {
 
 export const notImplemented: Expected = refused(501, "not_implemented", "That is not something this server does.");
 
-/** The one 400 that tells every problem: where, what it is called, and what is told. */
+/** The one 400 with every problem: place, code, and message. */
 export function problems(...told: readonly (readonly [at: string, code: string, message: string])[]): Expected {
   return json(invalid(...told), { status: 400 });
 }
@@ -59,7 +59,7 @@ export function problems(...told: readonly (readonly [at: string, code: string, 
 /** One value that does not parse. */
 export const malformed = (at: string, message: string): Expected => problems([at, "malformed", message]);
 
-/** A head that is none: answered by the listener in whatever words, and closed. */
+/** An invalid head: answered by the listener with any body, and closed. */
 export function bare(status: number): Expected {
   return { status, headers: [], body: "", framing: "none", after: "closed", bare: true };
 }

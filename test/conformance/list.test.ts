@@ -1,4 +1,4 @@
-/** The lists themselves: names that are names, deviations of cases that there are. */
+/** The lists themselves: valid names, and deviations of existing cases. */
 import { describe, expect, it } from "vitest";
 import {
   messageCases,

@@ -1,4 +1,4 @@
-/** What clients do on the wire, in a word each; `by` says which client, where there are several. */
+/** The actions of clients on the network, in a word each; `by` names the client if there are several. */
 import { requestBytes } from "./run/request-bytes.ts";
 import type { Ask, Expected, Lines, Step } from "./case.ts";
 
@@ -10,16 +10,16 @@ export function asks(...requests: readonly (string | Ask)[]): Step {
   return { does: "send", bytes: whole.join(""), by: one };
 }
 
-/** Bytes as they stand, a character each. */
+/** Raw bytes, one character each. */
 export const sends = (...bytes: readonly string[]): Step => ({ does: "send", bytes: bytes.join(""), by: one });
 
-/** The lines of a head, and the blank one that ends it. */
+/** The lines of a head, and the empty line that ends it. */
 export const head = (...lines: readonly string[]): Step => sends([...lines, "", ""].join("\r\n"));
 
 export const answers = (expected: Expected): Step => ({ does: "answer", expected, toHead: false, by: one });
 export const answersHead = (expected: Expected): Step => ({ does: "answer", expected, toHead: true, by: one });
 
-/** `100 Continue`, and nothing else with it. */
+/** `100 Continue`, and no other bytes. */
 export const goOn: Step = {
   does: "answer",
   expected: { status: 100, headers: [], body: "", framing: "none", after: "kept" },
@@ -27,7 +27,7 @@ export const goOn: Step = {
   by: one,
 };
 
-/** Frames as a client sends them, each its first byte and its payload: masked, with zeros, so that they can be read. */
+/** Frames as a client sends them, each with its first byte and its payload: masked with zeros, so that they are readable. */
 export function frames(...list: readonly (readonly [first: number, payload: string])[]): Step {
   return sends(...list.map(([first, payload]) => String.fromCharCode(first) + masked(payload)));
 }
@@ -52,11 +52,11 @@ export const hearsClose = (code?: number, reason?: string): Step => ({ does: "cl
 
 export const seesOnly = (text: string): Step => ({ does: "see-only", text, by: one });
 export const sees = (text: string): Step => ({ does: "see", text, by: one });
-/** Another request is not answered any more. */
+/** No further request is answered. */
 export const closed: Step = { does: "closed", by: one };
-/** The server ends the connection by itself, while its client says nothing. */
+/** The server ends the connection by itself, while its client sends nothing. */
 export const ended: Step = { does: "ended", by: one };
-/** The connection ends inside of an answer, so that nobody takes it for whole. */
+/** The connection ends inside of an answer, so that the client sees it is incomplete. */
 export const cut: Step = { does: "cut", by: one };
 export const halfCloses: Step = { does: "half-close", by: one };
 export const leaves: Step = { does: "leave", by: one };
@@ -69,7 +69,7 @@ export const signalled = (signal: "SIGTERM" | "SIGINT"): Step => ({ does: "signa
 export const refusesConnections: Step = { does: "refused" };
 export const exits = (code: number | "killed"): Step => ({ does: "exit", code });
 
-/** The same, of another client on a connection of its own. */
+/** The same, for another client on a connection of its own. */
 export function by(client: string, ...steps: readonly Step[]): readonly Step[] {
   return steps.map((step) => ("by" in step ? { ...step, by: client } : step));
 }

@@ -1,4 +1,4 @@
-/** What reads bytes: a body held whole, one read as it arrives, and the parts of one (rows BS, MP, BD). */
+/** Routes that read bytes: a whole body, a stream, and multipart parts (rows BS, MP, BD). */
 import { Body, Codec, Dep, Header, Path, Returns, body, bodyStream, multipart, post } from "usher-http";
 import type { Route } from "usher-http";
 

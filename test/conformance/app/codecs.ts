@@ -1,4 +1,4 @@
-/** `GET /codec/{name}` reads `x-value` by a codec and answers what the codec prints of it (rows CD, FV). */
+/** `GET /codec/{name}` reads `x-value` with a codec and answers with the printed value (rows CD, FV). */
 import { Codec, Header, Path, Returns, get } from "usher-http";
 import type { Route } from "usher-http";
 

@@ -1,4 +1,4 @@
-/** The applications the cases ask, by the names that cases choose them by. Each target runs every one of them. */
+/** The applications of the cases, by the names that the cases use. Each target runs every one of them. */
 import { Answer, Health, Path, Result } from "usher-http";
 import type { AppOptions, Route } from "usher-http";
 import type { Configuration } from "../case.ts";
@@ -19,7 +19,7 @@ import { controls } from "./state.ts";
 import { waiting } from "./waiting.ts";
 import { wrong, wrongOptions } from "./wrong.ts";
 
-/** What a listener may be told beside what the app is told. */
+/** Options of a listener, in addition to those of the app. */
 interface ListenerOptions {
   readonly maxHeaderBytes?: number;
   readonly headTimeoutMs?: number;
@@ -83,8 +83,8 @@ export const configurations: { readonly [C in Configuration]: Configured } = {
   wrong: { routes: [...always, ...wrong], options: wrongOptions },
   // A process for each case: with the routes of `main` it would take a third longer to start.
   stopping: { routes: [...always, ...waiting, ...takeovers, ...events, ...sockets], options: {} },
-  // Every patience is as short as a test wants it and longer than a request here takes. The idle time begins with a connection, before
-  // its client has asked, so it is the longest: one of a second was over beside a stream that is written without end.
+  // Each time limit is as short as a test needs it, and longer than a request here takes.
+  // The idle time begins with a connection, before its request, so it is the longest: a second expired during an endless stream.
   impatient: {
     routes: [...everything, ...sockets],
     options: {
@@ -98,5 +98,5 @@ export const configurations: { readonly [C in Configuration]: Configured } = {
   },
 };
 
-/** Those that have a process of their own: some limits are the process's (Bun), and one that stops is to end. */
+/** Configurations with a process of their own: some limits are per process (Bun), and a server that stops ends its process. */
 export const alone: ReadonlySet<string> = new Set<Configuration>(["impatient", "stopping"]);

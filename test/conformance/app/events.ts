@@ -11,7 +11,7 @@ const count = Event.json("count", v.number());
 const key = Path.str("key");
 const keyed = { key: param(key) };
 
-/** Goes on until a send says that nobody is there. */
+/** Continues until a send returns that the client has gone. */
 function sendsOn(name: string, between?: () => Promise<unknown>): Route {
   return get(
     Path.of("events", name, key),
@@ -50,7 +50,7 @@ export const events: readonly Route[] = [
       async (send) =>
         void (await send(Event.make(token, `after ${last}`))),
   ),
-  // One event, and another once it is let; what its sends answer is noted, and that it is over.
+  // Sends one event, and another when the gate opens; it records the results of its sends, and its end.
   get(
     Path.of("events", "wait", key),
     { inputs: keyed, returns: Returns.events([state]) },
@@ -63,9 +63,9 @@ export const events: readonly Route[] = [
       },
   ),
   sendsOn("ticks", aWhile),
-  // As fast as its client takes it, and waits for nothing of its own.
+  // As fast as its client reads, without waiting for anything else.
   sendsOn("flood"),
-  // Quiet: kept alive until its client goes, which ends its subscription.
+  // Quiet: sends keep-alives until its client disconnects, which ends its subscription.
   get(
     Path.of("events", "quiet", key),
     { inputs: { ...keyed, clientGone }, returns: Returns.events([state], { keepAliveMs: 50 }) },
@@ -74,7 +74,7 @@ export const events: readonly Route[] = [
         note(`${key} began`, "yes");
         const hub = Broadcast.create<typeof state>();
         const subscription = hub.subscribe("topic");
-        // A Worker may wait for nothing but a timer and its client.
+        // A Worker may wait only for a timer and for its client.
         const next = subscription.next({ until: clientGone });
         await passed(`${key} never`, clientGone);
         note(`${key} heard`, (await next) === undefined ? "nothing" : "something");

@@ -1,4 +1,4 @@
-/** What reads a form's fields and files (rows FM). */
+/** Routes that read a form's fields and files (rows FM). */
 import { Codec, Dep, Form, Path, Returns, post } from "usher-http";
 import type { Route, UploadedFile } from "usher-http";
 

@@ -1,4 +1,4 @@
-/** What reads paths, queries, headers and cookies, one by one and together (rows IN, CD, CK). */
+/** Routes that read paths, queries, headers and cookies, one by one and together (rows IN, CD, CK). */
 import * as v from "valibot";
 import {
   Codec,
@@ -23,7 +23,7 @@ import type { Route } from "usher-http";
 const texts = Returns.json(v.array(v.string()));
 const orderId = Path.int("order_id");
 
-/** Every value that is there as text, and `-` for those that are not. */
+/** Every present value as text, and `-` for an absent one. */
 function told(values: { readonly [name: string]: unknown }): string[] {
   return Object.values(values).map((value) => (value === undefined ? "-" : String(value)));
 }

@@ -1,4 +1,4 @@
-/** What reads a JSON body (rows JB, PM). */
+/** Routes that read a JSON body (rows JB, PM). */
 import * as v from "valibot";
 import { Codec, Cookie, Dep, Path, Query, Refusal, Returns, Shape, json, patch, post, put, refuse } from "usher-http";
 import type { Route } from "usher-http";

@@ -1,4 +1,4 @@
-/** JSON lines, in and out (rows JL). */
+/** JSON lines in requests and answers (rows JL). */
 import * as v from "valibot";
 import { Codec, Path, Query, Returns, clientGone, get, jsonLines, param, post } from "usher-http";
 import type { Route } from "usher-http";
@@ -30,7 +30,7 @@ const read: readonly Route[] = [
       return `${count} orders of ${quantity}`;
     },
   ),
-  // Notes each line when it is there.
+  // Records each line when it arrives.
   post(
     Path.of("lines", "noted", key),
     { inputs: { ...keyed, values: jsonLines(v.number(), { max: 1000 }) }, returns: Returns.text },
@@ -67,7 +67,7 @@ const sent: readonly Route[] = [
       yield 2;
     },
   ),
-  // Holds on to nothing of its own that its client's going would end.
+  // Holds nothing that a disconnect of its client would end.
   get(
     Path.of("lines", "quiet", key),
     { inputs: { ...keyed, clientGone }, returns: Returns.jsonLines(v.number()) },

@@ -1,4 +1,4 @@
-/** Where paths lead: literals, parameters, those that decline, rests (rows RT). */
+/** Matching of paths: literals, parameters, those that pass on to the next route, rests (rows RT). */
 import * as v from "valibot";
 import { Answer, Codec, Path, Query, Result, Returns, del, get, param, post, request, route } from "usher-http";
 import type { Route } from "usher-http";
@@ -26,7 +26,7 @@ const r = Path.str("r");
 const text = { returns: Returns.text };
 const says = (text: string) => (): string => text;
 
-/** Every application has these two: what a case looks at a connection with, and a route with a parameter. */
+/** Every application has these two: a route to check a connection with, and a route with a parameter. */
 export const ok: Route = get(Path.of("ok"), { returns: Returns.text }, says("ok"));
 export const hello: Route = get(
   Path.of("hello", name),
@@ -69,7 +69,7 @@ export const routing: readonly Route[] = [
   get(Path.of("target"), { inputs: { request }, returns: Returns.text }, ({ request }) => request.target),
 ];
 
-/** A rest at the root, and what it must not take (rows RT-07, RT-31 to RT-34). */
+/** A rest at the root, and paths that it must not match (rows RT-07, RT-31 to RT-34). */
 export const site: readonly Route[] = [
   get(Path.of(file), { inputs: { file: param(file) }, returns: Returns.text }, says("site")),
   get(Path.of("api", "users", q), { inputs: { q: param(q) }, returns: Returns.text }, says("user")),

@@ -1,4 +1,4 @@
-/** What waits for WebCrypto: sealed cookies and sessions (rows SK, SE). */
+/** Routes that wait for WebCrypto: sealed cookies and sessions (rows SK, SE). */
 import { Codec, Cookie, Keys, Path, Returns, Sessions, get, now, setCookie } from "usher-http";
 import type { Route, SetCookie } from "usher-http";
 import * as v from "valibot";
@@ -23,7 +23,7 @@ export const sealed: readonly Route[] = [
     setCookie(Cookie.make(who, "kim"));
     return "sealed";
   }),
-  // Within one request: on Workers the next one may be another isolate's.
+  // Within one request: on Workers the next one may run in another isolate.
   get(Path.of("session"), { inputs: { now }, returns: Returns.text }, async ({ now }) => {
     const set: SetCookie[] = [];
     await sessions.start((cookie) => set.push(cookie), { name: "kim" });

@@ -1,4 +1,4 @@
-/** What a handler sets beside its answer, what it may not set, and what it refuses (rows AN, RF, CK). */
+/** Headers that a handler sets, headers that it may not set, and its refusals (rows AN, RF, CK). */
 import {
   Answer,
   Codec,
@@ -20,7 +20,7 @@ const gone = Refusal.code("gone", { status: 410, doc: "It was here once." });
 const nobody = Refusal.code("nobody", { status: 401, doc: "Nobody is signed in.", challenge: 'Test realm="t"' });
 const name = Path.str("name");
 
-/** What a handler may not set, by name: each is a 500, and the connection goes on. */
+/** Headers that a handler may not set, by name: each is a 500, and the connection stays open. */
 const forbidden: { readonly [name: string]: () => Answer } = {
   "content-length": () => Answer.make("x", { headers: [["Content-Length", "9"]] }),
   "transfer-encoding": () => Answer.make("x", { headers: [["transfer-encoding", "chunked"]] }),

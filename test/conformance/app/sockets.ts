@@ -1,4 +1,4 @@
-/** What a socket's handler does, and what it notes of how its socket ended (rows WS). */
+/** The handlers of WebSockets, and their records of how a socket ended (rows WS). */
 import * as v from "valibot";
 import { Codec, Cookie, Path, Refusal, Returns, Socket, clientGone, get, param, refuse, setCookie } from "usher-http";
 import type { Route, SocketEnd } from "usher-http";
@@ -21,12 +21,12 @@ const never = { keepAliveMs: 2 ** 31 - 1 };
 
 type Texts = Socket<string, string>;
 
-/** Its end as a case waits for it. How a lost one is told is each runtime's own. */
+/** The end of a socket as a case waits for it. Each runtime has its own reason for a lost one. */
 function told(end: SocketEnd): string {
   return end.kind === "closed" ? `closed ${end.code} ${end.reason}` : end.kind;
 }
 
-/** Sends back what comes, and notes how it ended. */
+/** Sends each message back, and records the end. */
 async function echo(socket: Texts, key: string): Promise<void> {
   note(`${key} opened`, "yes");
   for (;;) {
@@ -46,7 +46,7 @@ function echoes(name: string, returns: ReturnType<typeof Returns.websocket<strin
   );
 }
 
-/** More than any connection takes of a client that reads nothing. */
+/** More bytes than any connection buffers for a client that does not read. */
 const manyParts = 500;
 
 async function flood(socket: Texts, key: string): Promise<void> {
@@ -75,9 +75,9 @@ export const sockets: readonly Route[] = [
     await socket.send(`speaks ${socket.subprotocol}`);
     await socket.receive();
   }),
-  // Longer than the other's, so that one limit for all of them is not this one's.
+  // Longer than the other's, so that one shared limit would be noticed.
   echoes("small", Returns.websocket(texts, { maxMessage: 10 })),
-  // A client that answers must be able to: on a machine with much else to do, a second is not long.
+  // A client that answers needs enough time: on a busy machine, a second is not long.
   echoes("quiet", Returns.websocket(texts, { keepAliveMs: 2500 })),
   echoes("silent", Returns.websocket(texts, { keepAliveMs: 100 })),
   get(
@@ -113,7 +113,7 @@ export const sockets: readonly Route[] = [
       (socket) =>
         flood(socket, key),
   ),
-  // Takes nothing of what its client says, and waits until that has gone.
+  // Reads no message of its client, and waits until the client has gone.
   get(
     Path.of("socket", "waits", key),
     { inputs: { ...keyed, clientGone }, returns: Returns.websocket(texts, { keepAliveMs: 50 }) },
@@ -124,7 +124,7 @@ export const sockets: readonly Route[] = [
         note(`${key} ended`, "gone");
       },
   ),
-  // As fast as its client takes it, and waits for nothing of its own.
+  // As fast as its client reads, without waiting for anything else.
   get(Path.of("socket", "endless", key), { inputs: keyed, returns: Returns.websocket(texts) }, ({ key }) => {
     return async (socket) => {
       for (;;) {
@@ -133,7 +133,7 @@ export const sockets: readonly Route[] = [
       }
     };
   }),
-  // Takes a message when it is let, and not before.
+  // Reads a message when the case allows it, and not before.
   get(Path.of("socket", "held", key), { inputs: keyed, returns: Returns.websocket(texts, never) }, ({ key }) => {
     return async (socket) => {
       note(`${key} opened`, "yes");
@@ -141,7 +141,7 @@ export const sockets: readonly Route[] = [
       await echo(socket, `${key} then`);
     };
   }),
-  // Does not hear that anything ends.
+  // Is not notified of any end.
   get(Path.of("socket", "deaf", key), { inputs: keyed, returns: Returns.websocket(texts) }, ({ key }) => {
     note(`${key} opened`, "yes");
     return () => new Promise(() => {});

@@ -1,6 +1,6 @@
 /**
- * What a case tells a handler that waits, and what a handler notes for a case. By polling: of a runtime where one
- * request may not wake another (Workers), a timer is all there is, and it keeps the request from being taken for hung.
+ * Gates that a case opens for a handler that waits, and records of a handler for a case. By polling: on a runtime where one
+ * request may not wake another (Workers), only a timer works, and it shows that the request does not hang.
  */
 import { Log, Path, Returns, get, param, post } from "usher-http";
 import type { Route } from "usher-http";
@@ -15,13 +15,13 @@ export async function passed(gate: string, until?: AbortSignal): Promise<void> {
 
 const log = Log.source("conformance");
 
-/** What a case can wait for: by asking, or of a server that takes no connection any more, by its log. */
+/** A record for which a case can wait: by a request, or in the log of a server that accepts no connection any more. */
 export function note(key: string, text: string): void {
   notes.set(key, text);
   log.info(`${key}: ${text}`);
 }
 
-/** Long enough for others to run. */
+/** Long enough for other code to run. */
 export function aWhile(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -1,11 +1,11 @@
-/** What is spoken after HTTP (rows AN-27 to AN-31). */
+/** Protocols after HTTP (rows AN-27 to AN-31). */
 import { Answer, Path, Returns, addHeader, get, param, route } from "usher-http";
 import type { Route, TakenConnection } from "usher-http";
 import { note } from "./state.ts";
 
 const key = Path.str("key");
 
-/** Sends back what comes, until its client ends its side or the server stops, and says goodbye. */
+/** Sends bytes back until its client ends its side or the server stops, and then says goodbye. */
 async function echo({ readable, writable, stopping }: TakenConnection, key: string): Promise<void> {
   const reader = readable.getReader();
   const writer = writable.getWriter();
@@ -52,7 +52,7 @@ export const takeovers: readonly Route[] = [
   get(Path.of("taken", key, "floods"), { inputs: { key: param(key) }, returns: Returns.response }, ({ key }) =>
     Answer.takeover("echo", (connection) => flood(connection, key)),
   ),
-  // Does not hear that the server stops.
+  // Is not notified of the stop of the server.
   get(Path.of("taken", key, "deaf"), { inputs: { key: param(key) }, returns: Returns.response }, ({ key }) =>
     Answer.takeover("echo", async ({ readable }) => {
       note(`${key} taken`, "yes");

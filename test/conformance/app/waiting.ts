@@ -1,4 +1,4 @@
-/** Handlers that wait for a case, or for their client to go, and note what they saw (rows WR, SV, BS). */
+/** Handlers that wait for a case, or for their client to disconnect, and record what they observed (rows WR, SV, BS). */
 import { Answer, Path, Returns, body, bodyStream, clientGone, get, param, post } from "usher-http";
 import type { Route } from "usher-http";
 import { aWhile, note, passed } from "./state.ts";
@@ -28,7 +28,7 @@ export const waiting: readonly Route[] = [
       return `waited for ${key}`;
     },
   ),
-  // A signal that is looked at long after its answer was taken.
+  // A signal that is read long after its answer was sent.
   get(
     Path.of("gone", "after", key),
     { inputs: { ...keyed, clientGone }, returns: Returns.text },
@@ -37,7 +37,7 @@ export const waiting: readonly Route[] = [
       return "answered";
     },
   ),
-  // Two parts with a gate between them.
+  // Two chunks with a gate between them.
   get(Path.of("stream", "wait", key), { inputs: keyed, returns: Returns.response }, ({ key }) => {
     async function* parts(): AsyncGenerator<Uint8Array> {
       yield bytes("one ");
@@ -46,7 +46,7 @@ export const waiting: readonly Route[] = [
     }
     return Answer.stream(parts(), { contentType: "text/plain" });
   }),
-  // A head, and its first part only when it is let.
+  // A head, and its first chunk when the gate opens.
   get(Path.of("stream", "head", key), { inputs: keyed, returns: Returns.response }, ({ key }) => {
     async function* parts(): AsyncGenerator<Uint8Array> {
       await passed(key);
@@ -54,7 +54,7 @@ export const waiting: readonly Route[] = [
     }
     return Answer.stream(parts(), { contentType: "text/plain" });
   }),
-  // Quiet after its first part, until its client goes.
+  // Quiet after its first chunk, until its client disconnects.
   get(
     Path.of("stream", "quiet", key),
     { inputs: { ...keyed, clientGone }, returns: Returns.response },
@@ -71,7 +71,7 @@ export const waiting: readonly Route[] = [
       return Answer.stream(parts(), { contentType: "text/plain" });
     },
   ),
-  // Goes on for as long as it is taken.
+  // Continues for as long as the client reads.
   get(Path.of("stream", "endless", key), { inputs: keyed, returns: Returns.response }, ({ key }) => {
     async function* parts(): AsyncGenerator<Uint8Array> {
       try {
@@ -85,7 +85,7 @@ export const waiting: readonly Route[] = [
     }
     return Answer.stream(parts());
   }),
-  // As fast as it is taken, and waits for nothing of its own.
+  // As fast as its client reads, without waiting for anything else.
   get(Path.of("stream", "flood", key), { inputs: keyed, returns: Returns.response }, ({ key }) => {
     async function* parts(): AsyncGenerator<Uint8Array> {
       try {
@@ -96,7 +96,7 @@ export const waiting: readonly Route[] = [
     }
     return Answer.stream(parts());
   }),
-  // Takes a quarter of a second and more, and tells its length where it is to.
+  // Takes a quarter of a second or more, with Content-Length if the case says so.
   get(
     Path.of("stream", "download", framing, key),
     { inputs: { ...keyed, framing: param(framing) }, returns: Returns.response },
@@ -110,13 +110,13 @@ export const waiting: readonly Route[] = [
       return Answer.stream(parts(), { contentType: "text/plain", ...(framing === "length" ? { length: 250 } : {}) });
     },
   ),
-  // Holds a body until it is let.
+  // Holds a body until the gate opens.
   post(Path.of("held", key), { inputs: { ...keyed, body }, returns: Returns.text }, async ({ key, body }) => {
     note(`${key} asked`, "yes");
     await passed(key);
     return `${body.byteLength} bytes`;
   }),
-  // What a handler that reads sees of a body, part by part, and of its end.
+  // What a handler reads of a body, chunk by chunk, and of its end.
   post(
     Path.of("reading", key),
     { inputs: { ...keyed, upload: bodyStream({ max: 1_000_000 }) }, returns: Returns.text },

@@ -1,26 +1,26 @@
 /**
- * What an application may answer with by mistake, as JavaScript lets it: every builder of `Answer` with what it does not
- * take, answers written by hand, `Response`s and streams that are used already, and what is thrown. Each is a 500.
+ * Wrong answers of an application, as JavaScript allows them: every builder of `Answer` with arguments that it does not
+ * accept, handwritten answers, `Response`s and streams that were used before, and thrown values. Each is a 500.
  */
 import { Answer, Dep, Path, Refusal, Returns, addHeader, get, param, refuse, setCookie } from "usher-http";
 import type { AppOptions, Middleware, RequestRecord, Route } from "usher-http";
 import * as v from "valibot";
 import { aWhile, passed } from "./state.ts";
 
-/** Stands in the messages of what is thrown here, and in values that are refused: no log line has it. */
+/** Part of the messages of thrown errors, and of refused values: no log line contains it. */
 export const secret = "s3cret";
 
 const raise = (): never => {
   throw new TypeError(secret);
 };
 const raising = { toString: raise, valueOf: raise, toJSON: raise };
-/** Raises whatever is asked of it. */
+/** Throws on every access. */
 const hostile: object = new Proxy(
   {},
   { get: raise, has: raise, getPrototypeOf: raise, ownKeys: raise, getOwnPropertyDescriptor: raise },
 );
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
-/** As a type checker that is switched off has it. */
+/** As without a type checker. */
 const as = (value: unknown): never => value as never;
 
 type Make = () => unknown;
@@ -40,7 +40,7 @@ const nothings: readonly (readonly [name: string, value: unknown])[] = [
   ["a proxy that raises", hostile],
 ];
 
-/** A call of each value, but for those left out. */
+/** A call of each value, except those left out. */
 function each(name: string, call: (value: never) => unknown, but: readonly string[] = []): Table {
   const rows = nothings.filter(([value]) => !but.includes(value));
   return Object.fromEntries(rows.map(([value, given]) => [`${name} ${value}`, () => call(given as never)]));
@@ -61,7 +61,7 @@ const builders: Table = {
   ...each("refuse with", (code) => refuse(code)),
   ...each("refuse with a message of", (message) => refuse(Refusal.notFound, message), [
     "undefined",
-    // JSON leaves these out or writes them: an answer of little use, but one.
+    // JSON leaves these out or writes them: an answer of little use, but a valid one.
     "null",
     "a number",
     "NaN",
@@ -80,7 +80,7 @@ const builders: Table = {
 
 const options: Table = {
   ...each("options of", (options) => Answer.make("x", options), [
-    // Nothing in them is asked for.
+    // No member of them is read.
     "undefined",
     "a number",
     "NaN",
@@ -95,7 +95,7 @@ const options: Table = {
   ...each("a content type of", (contentType) => Answer.make("x", { contentType }), ["undefined", "null"]),
   ...each("a header of", (value) => Answer.make("x", { headers: [["x-mine", value]] })),
   ...each("a header named", (name) => Answer.make("x", { headers: [[name, "x"]] })),
-  // The name of a header is told, as it is no value.
+  // The name of a header is logged, as it is not a value.
   ...each("a header's pair of", (pair) => Answer.make("x", { headers: [pair] }), ["a list"]),
   "a header's pair of one": () => Answer.make("x", { headers: [as(["x-mine"])] }),
   ...each("headers of", (headers) => Answer.make("x", { headers }), ["undefined"]),
@@ -132,7 +132,7 @@ async function* parts(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield bytes(text);
 }
 
-/** What no answer can be made of while its head is not out. */
+/** Values from which no answer can be made before the head is sent. */
 const streams: Table = {
   "a stream of a text": () => Answer.stream(as("text")),
   "an iterable whose iterator is none": () => Answer.stream(as({ [Symbol.asyncIterator]: 5 })),
@@ -232,7 +232,7 @@ const thrown: Table = {
   },
 };
 
-/** What a handler, `notFound` or middleware answers, by its name. */
+/** The answers of a handler, `notFound` or middleware, by name. */
 export const wrongAnswers: Table = { ...builders, ...options, ...streams, ...byHand, ...thrown };
 
 interface Setters {
@@ -240,7 +240,7 @@ interface Setters {
   readonly set: (cookie: never) => void;
 }
 
-/** What a dependency, or a handler that then answers well, does. */
+/** What a dependency does, or a handler with a correct answer. */
 export const wrongSettings: { readonly [name: string]: (setters: Setters) => unknown } = {
   ...Object.fromEntries(
     nothings.flatMap(([name, value]) => [
@@ -252,7 +252,7 @@ export const wrongSettings: { readonly [name: string]: (setters: Setters) => unk
   "a cookie set that is sealed by nothing": ({ set }) => set(as({ ...cookie, seal: raise })),
 };
 
-/** What a dependency comes to. */
+/** The result of a dependency. */
 export const wrongDependencies: Table = {
   ...thrown,
   "a promise that cannot be read": () => byHand["a promise that cannot be read"]?.(),
@@ -265,7 +265,7 @@ export const wrongDependencies: Table = {
   "problems of nothing": () => Dep.problems(as(undefined)),
 };
 
-/** Streams that go wrong once their head is out. */
+/** Streams that fail after their head is sent. */
 export const cutStreams: Table = {
   "a stream whose first part raises": () => ({ [Symbol.asyncIterator]: () => ({ next: raise }) }),
   "a stream whose first part fails": () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject() }) }),
@@ -314,7 +314,7 @@ function platformOf(...parts: readonly unknown[]): ReadableStream<unknown> {
   });
 }
 
-/** What is made once and answered again. */
+/** Values that are created once and answered again. */
 const once: Table = {
   response: () => new Response("once"),
   stream: () => Answer.stream(new Blob(["once"]).stream()),
@@ -323,7 +323,7 @@ const once: Table = {
 };
 const kept = new Map<string, unknown>();
 
-/** Bodies of bytes that not every platform takes as they are. */
+/** Bodies of bytes that some platforms do not accept unchanged. */
 const oddBytes: Table = {
   shared: () => filled(new Uint8Array(new SharedArrayBuffer(3))),
   resizable: () => filled(new Uint8Array(Reflect.construct(ArrayBuffer, [3, { maxByteLength: 9 }]))),
@@ -371,7 +371,7 @@ export const wrong: readonly Route[] = [
     if (!kept.has(at)) kept.set(at, once[asked.name]?.());
     return kept.get(at) as never;
   }),
-  // The first to come is sent until the gate opens, and so is still being sent when another is answered with it.
+  // The first answer is sent until the gate opens, and so is still being sent when another one uses it.
   get(Path.of("wrong", "at-once", key), { inputs: { key: param(key) }, returns: Returns.response }, ({ key }) => {
     async function* held(): AsyncGenerator<Uint8Array> {
       yield bytes("one ");
@@ -390,7 +390,7 @@ export const wrong: readonly Route[] = [
 /** The name in a path. */
 const second = (path: string): string => decodeURIComponent(path.split("/")[2] ?? "");
 
-/** Answers what is at `/nowhere/{name}`, and around what is at `/around/{name}`. */
+/** Answers at `/nowhere/{name}`, and replaces the answer of `/around/{name}`. */
 export const wrongOptions: Pick<AppOptions, "notFound" | "middleware"> = {
   notFound: ({ path }: RequestRecord) => {
     return path.startsWith("/nowhere/") ? madeOf(wrongAnswers, second(path)) : Answer.make("none", { status: 404 });

@@ -1,4 +1,4 @@
-/** Bytes: held whole, read as they arrive, or nobody's (rows BS, SV-06). */
+/** Bodies: held whole, read as they arrive, or unread (rows BS, SV-06). */
 import type { Expected, MessageCase, WireCase } from "../case.ts";
 import { missing, notAllowed, text, tooLong, unsupportedType } from "../expected.ts";
 import { answers, closed, head, sends } from "../steps.ts";
@@ -124,7 +124,7 @@ const limits: readonly MessageCase[] = [
   },
 ];
 
-/** What no route reads is never taken for a request. */
+/** Unread bytes are never taken for a request. */
 const smuggled = "GET /ok HTTP/1.1\r\nhost: h\r\n\r\n";
 const nobodys: readonly MessageCase[] = [
   { name: "WR-03 a body that nobody reads", ask: "POST /ignored", body: smuggled, answer: text("ignored") },
@@ -147,7 +147,7 @@ const nobodys: readonly MessageCase[] = [
   { name: "WR-03 64 KiB of it", ask: "POST /ignored", body: "x".repeat(65_536), answer: text("ignored") },
 ];
 
-// Not all of it is sent: a client that still sends to a connection that is closed may lose the answer.
+// Not all of it is sent: a client that still sends on a closed connection may lose the answer.
 const most = "x".repeat(65_536);
 const twoChunks = `10000\r\n${most}\r\n`.repeat(2);
 const unread = (name: string, path: string, framing: string, bytes: string, answer: Expected): WireCase => {

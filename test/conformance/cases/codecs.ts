@@ -1,4 +1,4 @@
-/** One header value by every codec: what reads is printed, what does not is a 400 (rows CD, FV). */
+/** One header value for every codec: a valid value is printed, an invalid one is a 400 (rows CD, FV). */
 import type { MessageCase } from "../case.ts";
 import { malformed, text } from "../expected.ts";
 

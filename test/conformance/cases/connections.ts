@@ -1,4 +1,4 @@
-/** Connections: pipelined, in pieces, with `Expect`, at their end (rows WR, AN-19, AT-21). */
+/** Connections: pipelining, cut requests, `Expect`, and ends (rows WR, AN-19, AT-21). */
 import type { WireCase } from "../case.ts";
 import { failed, json, missing, text, tooLong, unsupportedType } from "../expected.ts";
 import {
@@ -116,7 +116,7 @@ export const connections: readonly WireCase[] = [
     steps: [asks("GET /ok"), halfCloses, answers(ok), ended],
   },
   {
-    // Whether it listens on nobody can know: a handler that asks is told that it has gone, and answers all the same.
+    // A half-closed client may still read: a handler that uses clientGone sees it abort, and its answer is sent anyway.
     name: "WR a client that ends its side while its handler waits is answered",
     steps: [
       asks("GET /gone/wait/half"),
@@ -148,10 +148,10 @@ export const connections: readonly WireCase[] = [
     steps: [expects("/reading/expected"), goOn, sends("four"), answers(text("four")), asks("GET /ok"), answers(ok)],
   },
   {
-    // U+00A0 is no white space of HTTP (RFC 9110 §5.6.3), so this is not 100-continue, and is passed over (§10.1.1).
+    // U+00A0 is no white space of HTTP (RFC 9110 §5.6.3), so this is not 100-continue, and is ignored (§10.1.1).
     name: "WR-07 an expectation with a no-break space before it is another",
     steps: [
-      // In one piece: Deno closes the connection of a body that comes behind its head.
+      // In one piece: Deno closes the connection of a body that arrives after its head.
       sends("POST /size HTTP/1.1\r\nhost: h\r\nexpect: \xa0100-continue\r\ncontent-length: 4\r\n\r\nfour"),
       answers(text("4 bytes")),
       asks("GET /ok"),

@@ -1,4 +1,4 @@
-/** How a body's bytes are told apart on the wire (rows BD, AT): what cannot be told ends the connection. */
+/** The framing of a body (rows BD, AT): invalid framing ends the connection. */
 import type { Expected, MessageCase, WireCase } from "../case.ts";
 import { bare, broken, text } from "../expected.ts";
 import { answers, halfCloses, head, sends } from "../steps.ts";

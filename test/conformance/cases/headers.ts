@@ -1,8 +1,8 @@
-/** What a handler sets beside its answer, what it may not set, cookies, and what it refuses (rows AN, CK, RF). */
+/** Headers that a handler sets, headers that it may not set, cookies, and its refusals (rows AN, CK, RF). */
 import type { Lines, MessageCase } from "../case.ts";
 import { failed, json, malformed, refused, text } from "../expected.ts";
 
-/** Of what `/forbidden` answers: a 500, framed once, and the connection goes on. */
+/** The answer of `/forbidden`: a 500, framed once, and the connection stays open. */
 const forbidden: readonly (readonly [id: string, ...names: readonly string[]])[] = [
   ["AN-09", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer"],
   ["AN", "date", "x-request-id"],

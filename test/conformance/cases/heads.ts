@@ -1,4 +1,4 @@
-/** Request heads, as they stand on the wire (rows HD): what is none is a 400 in whatever words, and closed. */
+/** Request heads, byte by byte (rows HD): an invalid one is a 400 with any body, and the connection is closed. */
 import type { MessageCase, Step, WireCase } from "../case.ts";
 import { bare, json, notImplemented, text } from "../expected.ts";
 import { answers, asks, by, head, sends } from "../steps.ts";
@@ -108,7 +108,7 @@ const accepted: readonly MessageCase[] = [
 ];
 
 const long = "a".repeat(10_000);
-/** Another client is answered between two of them: what was sent before is with the server by then, as a packet of its own. */
+/** Another client is answered between two of them: the server has then read the earlier bytes, as a packet of their own. */
 const answeredInPieces = (name: string, status: number, pieces: readonly string[]): WireCase => {
   const other = by("other", asks("GET /ok"), answers(text("ok")));
   return { name, steps: [...pieces.flatMap((piece) => [sends(piece), ...other]), answers(bare(status))] };

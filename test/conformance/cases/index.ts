@@ -1,4 +1,4 @@
-/** Every case there is. */
+/** All cases. */
 import type { MessageCase, StoppingCase, WireCase } from "../case.ts";
 import { answers } from "./answers.ts";
 import { bodies, unreadBodies } from "./bodies.ts";
@@ -64,10 +64,10 @@ export const wireCases: readonly WireCase[] = [
   ...refusedTakeovers,
   ...wrongLines,
 ];
-/** For what hands over its connections. */
+/** For targets that hand over connections. */
 export const takeoverCases: readonly WireCase[] = [...takeovers, ...boundedTakeovers];
-/** Likewise, and a server of its own for each. */
+/** The same, with a server of its own for each. */
 export const stoppedTakeoverCases: readonly StoppingCase[] = stoppedTakeovers;
-/** For what opens sockets. */
+/** For targets that open WebSockets. */
 export const socketCases: readonly WireCase[] = [...sockets, ...boundedSockets];
 export const stoppingCases: readonly StoppingCase[] = [...stopping, ...stoppedSockets];

@@ -1,4 +1,4 @@
-/** Path, query, header and cookie values, and what is made of them (contract 4.4; rows IN). */
+/** Path, query, header and cookie values, and dependencies of them (contract 4.4; rows IN). */
 import type { MessageCase } from "../case.ts";
 import { json, malformed, problems, refused, text } from "../expected.ts";
 

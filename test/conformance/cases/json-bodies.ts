@@ -1,4 +1,4 @@
-/** JSON bodies: how they are sent, and what is read of them (rows JB). */
+/** JSON bodies: how they are sent, and how they are read (rows JB). */
 import type { MessageCase } from "../case.ts";
 import { json, malformed, refused, text, tooLong, unsupportedType } from "../expected.ts";
 
@@ -129,7 +129,7 @@ const bodies: readonly MessageCase[] = [
   },
 ];
 
-/** What is read and written again. */
+/** Values that are read and written again. */
 const read: readonly (readonly [id: string, path: string, body: string, answer: string])[] = [
   ["JB-19 null for what is optional", "note", '{"note":null}', "{}"],
   ["JB-21 what is absent stays absent", "note", "{}", "{}"],

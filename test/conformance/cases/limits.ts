@@ -1,4 +1,4 @@
-/** How long a server waits on a client, and how much it holds for all of them (facts 8.1; rows SV-07 to SV-16). */
+/** Time limits for a client, and memory limits for all of them (facts 8.1; rows SV-07 to SV-16). */
 import type { MessageCase, WireCase } from "../case.ts";
 import { bare, broken, crowded, json, text } from "../expected.ts";
 import { answers, asks, by, closed, ended, head, noted, opens, sends } from "../steps.ts";

@@ -1,4 +1,4 @@
-/** JSON lines, in and out, while they are on their way (rows JL). */
+/** JSON lines in requests and answers, while they are sent (rows JL). */
 import type { MessageCase, WireCase } from "../case.ts";
 import { problems, streamed, text, tooLong, unsupportedType } from "../expected.ts";
 import { answers, asks, by, cut, head, leaves, noted, opens, sees, sends, stopsReading } from "../steps.ts";

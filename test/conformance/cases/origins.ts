@@ -1,4 +1,4 @@
-/** What a page of another site sends (contract 5.7; rows XO, FM-09). */
+/** Requests of another site's page (contract 5.7; rows XO, FM-09). */
 import type { Lines, MessageCase } from "../case.ts";
 import { empty, json, refused } from "../expected.ts";
 

@@ -1,10 +1,10 @@
-/** What is wrong with a JSON body, in words (contract 2.5; rows JB, PM). */
+/** The problems of a JSON body, with their messages (contract 2.5; rows JB, PM). */
 import type { MessageCase } from "../case.ts";
 import { problems } from "../expected.ts";
 
 type Told = readonly [at: string, code: string, message: string];
 
-/** What a body is told of by a shape: the path of the route, the body, the problems. */
+/** The problems of a body: the path of the route, the body, the problems. */
 const wrong: readonly (readonly [id: string, path: string, body: string, ...told: readonly Told[]])[] = [
   ["JB-03", "echo", '{"times":"many"}', ["body.times", "unexpected_type", "This must be a whole number, not text."]],
   ["JB-06", "order", '{"item":"tea","quantity":0}', ["body.quantity", "too_small", "This must be at least 1."]],

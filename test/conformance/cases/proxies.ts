@@ -1,4 +1,4 @@
-/** Whom a trusted proxy speaks for; every target's clients come from a trusted address (rows SV-22 to SV-27). */
+/** Headers of a trusted proxy; every target's clients have a trusted address (rows SV-22 to SV-27). */
 import type { Configuration, Lines, MessageCase } from "../case.ts";
 import { text } from "../expected.ts";
 

@@ -74,7 +74,7 @@ const main: readonly MessageCase[] = [
   { name: "RT-46 a header of the answer's own", ask: "GET /own", answer: text("mine", { headers: [["x-mine", "1"]] }) },
 ];
 
-/** Targets as they stand on the wire, which some runtimes rewrite on the way. */
+/** Request targets as raw bytes, which some runtimes rewrite. */
 const targets: readonly MessageCase[] = [
   { name: "RT-49 an absolute target is routed by its path", ask: "GET http://abs.example/hello/kim", answer: greeted },
   { name: "RT-49 its authority is the host", ask: "GET http://abs.example/host", answer: text("abs.example") },

@@ -1,4 +1,4 @@
-/** Cookies that are signed or encrypted, and sessions, on every runtime's WebCrypto (rows SK, SE). */
+/** Cookies that are signed or encrypted, and sessions, with every runtime's WebCrypto (rows SK, SE). */
 import type { MessageCase } from "../case.ts";
 import { text } from "../expected.ts";
 

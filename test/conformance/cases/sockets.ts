@@ -1,4 +1,4 @@
-/** WebSockets, frame by frame, with no client between a case and the wire (contract 4.3; facts 7; rows WS). */
+/** WebSockets, frame by frame, without a client library (contract 4.3; facts 7; rows WS). */
 import type { Ask, Lines, Step, StoppingCase, WireCase } from "../case.ts";
 import { problems, refused, text as textAnswer } from "../expected.ts";
 import type { Expected } from "../case.ts";
@@ -37,7 +37,7 @@ const offering = (...protocols: readonly string[]): Lines => [
   ...protocols.map((protocol) => ["sec-websocket-protocol", protocol] as const),
 ];
 
-/** Whether another request can follow is left open: some hand the connection over before it is known what for. */
+/** The case does not check for a further request: some runtimes hand the connection over too early. */
 const refusal = (expected: Expected): Step => answers({ ...expected, after: "either" });
 const noSocket = refused(426, "upgrade_required", "This address opens a WebSocket, and nothing else.", {
   headers: [["upgrade", "websocket"]],
@@ -76,14 +76,14 @@ const binary = 0x82;
 const close = 0x88;
 const ping = 0x89;
 const pong = 0x8a;
-/** A close's payload. */
+/** The payload of a close. */
 const code = (code: number, reason = ""): string => String.fromCharCode(code >> 8, code & 255) + reason;
-/** The server ends the connection, and its client then does. */
+/** The server ends the connection, and then its client. */
 const over: readonly Step[] = [ended, halfCloses];
 const leave = [frames([close, code(1000)]), hearsClose(1000), ...over];
 const hello = [frames([text, "hello"]), hears(text, "hello")];
 
-/** What a client sends that no client may, and the code it is told. */
+/** Frames that no client may send, and the code of the close that answers them. */
 const wrong = (name: string, sent: Step, closes: number): WireCase => {
   const key = name.replaceAll(/[^\w-]/g, "-");
   return {
@@ -221,7 +221,7 @@ export const sockets: readonly WireCase[] = [
     steps: [
       asks(opening("deflated/20", [...handshake, ["sec-websocket-extensions", "permessage-deflate"]])),
       upgraded(undefined, [["sec-websocket-extensions", deflate]]),
-      // The one of RFC 7692 §7.2.3.1.
+      // The example of RFC 7692 §7.2.3.1.
       frames([0xc1, "\xf2\x48\xcd\xc9\xc9\x07\x00"]),
       hears(text, "Hello"),
       ...leave,
@@ -460,7 +460,7 @@ export const sockets: readonly WireCase[] = [
       ...open("waits/untaken"),
       noted("untaken opened", "yes"),
       frames([text, "one"], [text, "two"]),
-      // Both are with the server by the time that it answered another.
+      // The server has received both by the time that it has answered another request.
       ...by("other", asks("GET /ok"), answers(textAnswer("ok")), asks("GET /ok"), answers(textAnswer("ok"))),
       leaves,
       noted("untaken ended", "gone"),
@@ -488,7 +488,7 @@ export const sockets: readonly WireCase[] = [
   },
 ];
 
-/** On limits of a listener's own. */
+/** The limits of a listener. */
 export const boundedSockets: readonly WireCase[] = [
   {
     name: "WS a client that takes nothing is lost, and is waited for until then",

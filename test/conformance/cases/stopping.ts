@@ -1,4 +1,4 @@
-/** A server that is told to stop, by a signal, as it is where it runs (contract 4.6; rows SV-18 to SV-21). */
+/** A server that stops by a signal, in its own process (contract 4.6; rows SV-18 to SV-21). */
 import type { StoppingCase } from "../case.ts";
 import { streamed, text, typed } from "../expected.ts";
 import {

@@ -1,4 +1,4 @@
-/** Streams as they go out, and clients that go (contract 6, rows AN-22, SV-12, BS). */
+/** Streams that are sent, and clients that disconnect (contract 6, rows AN-22, SV-12, BS). */
 import type { WireCase } from "../case.ts";
 import { streamed, text } from "../expected.ts";
 import { answers, asks, by, cut, discards, head, leaves, noted, opens, sees, sends, stopsReading } from "../steps.ts";
@@ -60,7 +60,7 @@ export const disconnects: readonly WireCase[] = [
     steps: [
       asks("GET /gone/after/taken"),
       answers(text("answered")),
-      // Behind it another, so that all of it was taken.
+      // Another one follows it, so that all of it was read.
       asks("GET /ok"),
       answers(ok),
       leaves,

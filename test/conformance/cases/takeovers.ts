@@ -1,4 +1,4 @@
-/** A protocol of the application's own, spoken after HTTP (contract 4.3; rows AN-27 to AN-31). */
+/** A protocol of the application after HTTP (contract 4.3; rows AN-27 to AN-31). */
 import type { Ask, Lines, Step, StoppingCase, WireCase } from "../case.ts";
 import { failed } from "../expected.ts";
 import {
@@ -40,10 +40,10 @@ const taken: Step = {
   by: "one",
 };
 const bare: Step = { ...taken, expected: { ...taken.expected, headers: taken.expected.headers.slice(1) } };
-/** Whether another request can follow is left open. */
+/** The case does not check for a further request. */
 const refused = answers({ ...failed, after: "either" });
 
-/** Where a connection is handed over. */
+/** On targets that hand over connections. */
 export const takeovers: readonly WireCase[] = [
   {
     name: "AN-27 a connection speaks what its client offered, and ends with what was said",
@@ -112,7 +112,7 @@ export const takeovers: readonly WireCase[] = [
   },
 ];
 
-/** Where none is, too. */
+/** On all targets. */
 export const refusedTakeovers: readonly WireCase[] = [
   {
     name: "AN-28 a takeover that its client did not offer is the route's bug",

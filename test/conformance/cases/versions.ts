@@ -1,4 +1,4 @@
-/** What a head says of its connection, and what is said of it in return (rows WR, AN-18, AN-25). */
+/** The version and `Connection` of a request, and of its answer (rows WR, AN-18, AN-25). */
 import type { MessageCase } from "../case.ts";
 import { json, missing, streamed, text } from "../expected.ts";
 

@@ -1,4 +1,4 @@
-/** What an application answers by mistake: a 500, or a stream that is cut, and the next request is answered. */
+/** Mistakes in an application's answers: a 500, or a stream that is cut off, and the next request is answered. */
 import { cutStreams, wrongAnswers, wrongDependencies, wrongSettings } from "../app/wrong.ts";
 import type { Configuration, MessageCase, Step, WireCase } from "../case.ts";
 import { failed, text, typed } from "../expected.ts";
@@ -6,7 +6,7 @@ import { answers, answersHead, asks, by, cut, opens, sees } from "../steps.ts";
 
 const pathOf = (...segments: readonly string[]): string => `/${segments.map(encodeURIComponent).join("/")}`;
 
-/** On one connection, each answered with a 500 before the next is asked for. */
+/** On one connection, each answered with a 500 before the next request is sent. */
 function all(title: string, names: readonly string[], under: readonly string[], on: Configuration = "main"): WireCase {
   const steps = names.flatMap((name): readonly Step[] => [asks(`GET ${pathOf(...under, name)}`), answers(failed)]);
   return { name: `AN ${title}: each is a 500, on one connection`, on, steps: [...steps, asks("GET /ok"), answers(ok)] };

@@ -1,7 +1,7 @@
 import { bodiless } from "../cases/answers.ts";
 import type { Deviations } from "./deviation.ts";
 
-/** What goes another way in HTTP/2 on Node. */
+/** Differences in HTTP/2 on Node. */
 export const http2: Deviations = {
   cases: [
     {
@@ -15,7 +15,7 @@ export const http2: Deviations = {
   ],
 };
 
-/** What goes another way in HTTP/2 on Deno. */
+/** Differences in HTTP/2 on Deno. */
 export const http2OnDeno: Deviations = {
   cases: [
     {

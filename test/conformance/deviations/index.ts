@@ -1,4 +1,4 @@
-/** Where each target deviates, by its name. */
+/** The deviations of each target, by its name. */
 import { bun } from "./bun.ts";
 import { deno } from "./deno.ts";
 import type { Deviations } from "./deviation.ts";

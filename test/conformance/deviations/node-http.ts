@@ -1,9 +1,9 @@
 import type { Deviation, Deviations } from "./deviation.ts";
 
 /**
- * What the parser of `node:http` does, which is Node's and Deno's. It takes the bytes off the wire in C++ and fails before
- * there is a request; of what it failed at, JavaScript is given the last packet alone, so that nothing can be read anew of a
- * head or a chunk that came in two. Its one option, `insecureHTTPParser`, takes what is smuggled too. To read each packet in
+ * The parser of `node:http`, on Node and on Deno. It reads the bytes in C++ and fails before
+ * there is a request; of the bytes at which it failed, JavaScript gets only the last packet, so that it cannot parse again a
+ * head or a chunk that arrived in two. Its one option, `insecureHTTPParser`, accepts smuggled requests too. To read each packet in
  * JavaScript (`socket.on("data")`) costs a request 1.7 to 2.6 µs, of 14 to 15: 12 to 17 %. RFC 9112 §2.2 and RFC 9110 §8.6
  * leave it to a server whether it takes a bare LF, or one length twice.
  */
@@ -42,7 +42,7 @@ const parser: readonly Deviation[] = [
 ];
 const writes = { "keep-alive": "node:http tells a client of HTTP/1.0 how long it keeps the connection." };
 
-/** Node 22 and later, and Deno, drop the bytes that they have read behind such a request. */
+/** Node 22 and later, and Deno, drop the bytes that they have read after such a request. */
 const lastUpgrade: Deviation = {
   why: "node:http drops what is pipelined behind an ignored upgrade with a body, so its response is the last of the connection.",
   cases: {

@@ -1,5 +1,5 @@
 /**
- * What every program that serves does: starts each configuration on a free port, and says the ports on one line.
+ * The common part of all server programs: starts each configuration on a free port, and prints the ports on one line.
  */
 import { Log } from "usher-http";
 import type { Route } from "usher-http";

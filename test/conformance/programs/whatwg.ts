@@ -8,7 +8,7 @@ import { startAll } from "./start.ts";
 
 type Adapter = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-// Its types bring the DOM's with them, which clash with Node's: they are not to be found by this name.
+// Its types include the DOM's, which conflict with Node's: TypeScript must not find them by this name.
 const name: string = "@whatwg-node/server";
 const { createServerAdapter } = (await import(name)) as {
   readonly createServerAdapter: (handler: WhatwgHandler) => Adapter;

@@ -2,7 +2,7 @@ import { worker } from "../../../adapters/workers/index.ts";
 import { configurations } from "../app/configurations.ts";
 import type { Configuration } from "../case.ts";
 
-// A module of each Worker's own. TypeScript is not to look for it by this name.
+// A module of each Worker's own. TypeScript must not look for it by this name.
 const module: string = "configuration";
 const { default: name } = (await import(module)) as { readonly default: Configuration };
 const { routes, options } = configurations[name];

@@ -1,17 +1,17 @@
 import type { RawClient } from "../../support/raw-client.ts";
 
-/** Far longer than anything here takes: what is not there by then does not come. */
+/** Far longer than anything here takes: bytes that have not arrived by then never arrive. */
 export const patienceMs = 30_000;
 /**
- * For what is known not to come: a machine so slow that it would have come later is not told by a test that fails.
+ * For events that are known not to occur: a machine so slow that one occurs later is not noticed by a test.
  */
 export const shortPatienceMs = 1500;
-/** How a case fails in which nothing comes. */
+/** The failure of a case in which nothing more arrives. */
 export const nothingCame = "nothing came any more";
 
 /**
- * Runs what talks to a server by these clients, and ends it with them where nothing comes any more. A case that waits
- * for what never comes is told as that, and does not hold up the rest.
+ * Runs the steps with these clients, and ends the clients when nothing more arrives. A case that waits
+ * for what never arrives is reported as that, and does not delay the rest.
  */
 export async function withinDeadline<A>(
   patienceMs: number,
@@ -25,7 +25,7 @@ export async function withinDeadline<A>(
   }, patienceMs);
   try {
     const came = await run();
-    // What came because its client was taken away did not come by itself.
+    // Bytes that arrived because the client was ended did not arrive by themselves.
     if (!isLate) return came;
     throw new Error("not even the end of it");
   } catch (error) {
@@ -36,7 +36,7 @@ export async function withinDeadline<A>(
   }
 }
 
-/** What must come, and of no client. */
+/** The expected bytes, and their client. */
 export async function soon<A>(patienceMs: number, what: string, coming: Promise<A>): Promise<A> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

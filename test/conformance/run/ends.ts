@@ -1,6 +1,6 @@
 import type { RawClient } from "../../support/raw-client.ts";
 
-/** Looks whether a connection is at its end: nothing follows, though another request is there to be answered. */
+/** Checks that a connection has ended: no bytes follow, though another request was sent. */
 export async function ends(client: RawClient): Promise<readonly string[]> {
   client.ask("GET /ok");
   return client.answer().then(

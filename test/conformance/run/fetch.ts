@@ -3,7 +3,7 @@ import type { Expected, Lines, MessageCase, Sending } from "../case.ts";
 import { lineOf } from "./request-bytes.ts";
 import { differences, noAllowance } from "./seen.ts";
 
-/** Why a case cannot be asked with a standard `Request`; undefined where it can. */
+/** Why a case cannot be a standard `Request`; undefined if it can. */
 export function unaskable({ ask, headers = [], hostless, body, answer }: MessageCase): string | undefined {
   const [method = "", target = "", version = ""] = lineOf(ask).split(" ");
   const hosts = headers.filter(([name]) => name.toLowerCase() === "host");
@@ -20,7 +20,7 @@ export function unaskable({ ask, headers = [], hostless, body, answer }: Message
   return undefined;
 }
 
-/** Asks an app without a socket. */
+/** Sends a request to an app without a socket. */
 export async function askFetch(app: App, one: MessageCase): Promise<readonly string[]> {
   const response = await app.fetch(requestOf(one), { peer: "127.0.0.1" });
   const head = [...response.headers].filter(([name]) => name !== "set-cookie");
@@ -29,7 +29,7 @@ export async function askFetch(app: App, one: MessageCase): Promise<readonly str
   return differences(seen, unframed(one.answer), {
     toHead: one.ask.startsWith("HEAD "),
     oldVersion: false,
-    // Where the application itself ends the connection, its answer says so.
+    // When the application itself ends the connection, its answer has that header.
     allows: { ...noAllowance, writes: (name) => name === "connection" && one.answer.after === "closed" },
   });
 }
@@ -43,7 +43,7 @@ export function requestOf({ ask, headers = [], body }: MessageCase): Request {
   if (body === undefined) return new Request(url, init as RequestInit);
   const length = typeof body === "string" || ArrayBuffer.isView(body) ? Buffer.byteLength(body) : undefined;
   if (length !== undefined) init.headers.push(["content-length", String(length)]);
-  // A stream, of which the platform makes up no type.
+  // A stream, for which the platform invents no type.
   return new Request(url, { ...init, body: partsOf(body), duplex: "half" } as unknown as RequestInit);
 }
 
@@ -57,7 +57,7 @@ function partsOf(body: Sending): ReadableStream<Uint8Array> {
   });
 }
 
-/** What is left of an answer without a wire: no framing, no connection, and one line for a name. */
+/** The parts of an answer without a network: no framing, no connection, and one line for each name. */
 function unframed(answer: Expected): Expected {
   const names = new Set(answer.headers.map(([name]) => name));
   const headers = [...names].flatMap((name): Lines => {

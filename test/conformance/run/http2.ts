@@ -7,11 +7,11 @@ import type { Allowance } from "./seen.ts";
 
 /** Fields of one HTTP/1.1 connection (RFC 9113 §8.2.2). */
 const ofConnection = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te"]);
-/** Fields of which Node's client sends one line. */
+/** Fields that Node's client sends in one line. */
 const single = new Set(["authorization", "content-type", "content-length", "if-none-match", "etag", "range", "origin"]);
 const printable = /^[\t\x20-\x7e]*$/;
 
-/** Why a case has no meaning in HTTP/2, or cannot be asked by Node's client; undefined where it has. */
+/** Why a case has no meaning in HTTP/2, or cannot be sent by Node's client; undefined if it can. */
 export function withoutHttp2({ ask, headers = [], hostless, body, answer }: MessageCase): string | undefined {
   const [method = "", target = "", version = ""] = lineOf(ask).split(" ");
   const names = headers.map(([name]) => name.toLowerCase());
@@ -26,7 +26,7 @@ export function withoutHttp2({ ask, headers = [], hostless, body, answer }: Mess
   return undefined;
 }
 
-/** Asks a server over HTTP/2; with a body twice, with its length and without, because frames end it (RFC 9113 §8.1). */
+/** Sends over HTTP/2; a body twice, with Content-Length and without, because frames end it (RFC 9113 §8.1). */
 export async function askHttp2(
   session: () => Promise<ClientHttp2Session>,
   one: MessageCase,
@@ -74,7 +74,7 @@ async function askOnce(
   });
 }
 
-/** What is left of an answer: frames end it, and the connection is kept. */
+/** The parts of an answer in HTTP/2: frames end it, and the connection is kept. */
 function overHttp2(answer: Expected): Expected {
   return { ...answer, framing: answer.framing === "chunked" ? "none" : answer.framing, after: "kept" };
 }

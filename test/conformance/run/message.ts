@@ -7,19 +7,19 @@ import { requestBytes } from "./request-bytes.ts";
 import { differences } from "./seen.ts";
 import type { Allowance } from "./seen.ts";
 
-/** A server as a case knows it. */
+/** A server of a case. */
 export interface Asked {
   readonly port: number;
   readonly allows: Allowance;
-  /** How long it is waited for. */
+  /** The time limit of a wait for it. */
   readonly patienceMs: number;
 }
 
 /**
- * Asks a server over a connection of its own, and looks at the answer and at what becomes of the connection: a kept one
- * answers another request, which it could not with a byte too many or too few behind the first.
+ * Sends a request on a connection of its own, and checks the answer and the state of the connection afterwards: a kept one
+ * answers another request, which it could not do with a byte too many or too few after the first.
  *
- * @param network What the network in front of the server writes into every request.
+ * @param network What the network in front of the server adds to every request.
  */
 export async function askServer(
   { port, allows, patienceMs }: Asked,

@@ -1,6 +1,6 @@
 import type { Ask, Sending } from "../case.ts";
 
-/** A request as it stands on the wire, a character for each byte. */
+/** The bytes of a request, one character for each byte. */
 export function requestBytes({ ask, headers = [], hostless, body }: Ask): string {
   const names = headers.map(([name]) => name.toLowerCase());
   const host = hostless === true || names.includes("host") ? [] : ["host: h"];

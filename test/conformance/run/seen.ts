@@ -1,25 +1,25 @@
 import type { Expected } from "../case.ts";
 
-/** An answer as it came. */
+/** An answer as it arrived. */
 export interface Seen {
   readonly status: number;
-  /** Undefined where there is no wire to see it on. */
+  /** Undefined without a network. */
   readonly phrase?: string;
   readonly head: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
-/** What is allowed of a target, beside what the case says. */
+/** The allowed differences of a target, in addition to the case. */
 export interface Allowance {
-  /** Whether it writes such a header of its own accord. */
+  /** Whether the runtime itself writes such a header. */
   writes(name: string): boolean;
-  /** Whether it lets nobody write one. */
+  /** Whether no application can write one there. */
   lacks(name: string): boolean;
 }
 
 export const noAllowance: Allowance = { writes: () => false, lacks: () => false };
 
-/** What an answer has that its case does not expect, in words; an empty list where it is that answer. */
+/** The differences between an answer and its case, as text; an empty list if there are none. */
 export function differences(
   seen: Seen,
   expected: Expected,
@@ -76,7 +76,7 @@ function onTheWire({ phrase, head }: Seen, expected: Expected): readonly string[
   return wrong;
 }
 
-// Every answer has an id, and a date where the server did not fail.
+// Every answer has an id, and a date if the server did not fail.
 function ambient(seen: Seen, { status, headers }: Expected, allows: Allowance): readonly string[] {
   const wrong: string[] = [];
   const ids = values(seen, "x-request-id");

@@ -5,7 +5,7 @@ import { ends } from "./ends.ts";
 import type { Asked } from "./message.ts";
 import { differences } from "./seen.ts";
 
-/** A server as the steps of a case know it. */
+/** A server for the steps of a case. */
 export interface Stepped extends Asked {
   /** Waits for a line on its standard error that holds a text. */
   logged(text: string): Promise<void>;
@@ -14,7 +14,7 @@ export interface Stepped extends Asked {
   ended(): Promise<number | string>;
 }
 
-/** Takes the steps of a case one after the other; throws at the first that does not go as it must. */
+/** Runs the steps of a case one after the other; throws at the first that fails. */
 export async function takeSteps(server: Stepped, steps: readonly Step[]): Promise<void> {
   const clients = new Map<string, RawClient>();
   const gates = new Set(steps.flatMap((step) => (step.does === "open" ? [step.gate] : [])));
@@ -26,7 +26,7 @@ export async function takeSteps(server: Stepped, steps: readonly Step[]): Promis
         const wrong = await take(step, server, clients).catch((error: unknown) => [(error as Error).message]);
         if (step.does === "open") gates.delete(step.gate);
         if (wrong.length === 0) continue;
-        // Nobody is left waiting, and holding what other cases need.
+        // No client is left waiting while it holds what other cases need.
         for (const gate of gates) await opened(server, gate);
         throw new Error(wrong.map((what) => `step ${at + 1}, ${step.does}: ${what}`).join("\n"));
       }
@@ -191,13 +191,13 @@ async function once(
   );
 }
 
-/** Waits until nobody listens any more. */
+/** Waits until the port has no listener. */
 async function refusal(port: number): Promise<readonly string[]> {
   for (;;) {
     try {
       (await RawClient.to(port)).leave();
     } catch (error) {
-      // A reset is one that was waiting to be taken when its listener closed.
+      // A reset comes from a connection that waited to be accepted when its listener closed.
       if ((error as NodeJS.ErrnoException).code === "ECONNREFUSED") return right;
     }
     await new Promise((resolve) => setTimeout(resolve, 5));

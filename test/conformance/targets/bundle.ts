@@ -7,8 +7,8 @@ import { build } from "esbuild";
 const root = join(import.meta.dirname, "../../..");
 
 /**
- * A program as one file of JavaScript, which every runtime takes. Of the package it has what `dist`
- * holds, which is what users get.
+ * A program as one file of JavaScript, which every runtime can run. It contains the package from `dist`,
+ * which is what users get.
  */
 export async function bundle(program: URL): Promise<string> {
   const { outputFiles } = await build({
@@ -24,7 +24,7 @@ export async function bundle(program: URL): Promise<string> {
         },
       },
     ],
-    // Without it esbuild reads tsconfig.json, whose paths lead to the source.
+    // Without it esbuild reads tsconfig.json, whose paths point to the source.
     tsconfigRaw: {},
     bundle: true,
     write: false,
@@ -32,7 +32,7 @@ export async function bundle(program: URL): Promise<string> {
     platform: "neutral",
     mainFields: ["module", "main"],
     target: "es2023",
-    // A package of its own to whoever opens sockets by it, and Bun has one built in.
+    // A package of its own for programs that open sockets with it; Bun has it built in.
     external: ["node:*", "ws"],
     logLevel: "silent",
   });

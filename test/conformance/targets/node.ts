@@ -17,7 +17,7 @@ export const nodeNewest: Target = processTarget("node-newest", {
   binary: runtimes["node-newest"],
 });
 
-/** Later Nodes again, with HTTP/2 beside HTTP/1.1. */
+/** Later Nodes again, with HTTP/2 next to HTTP/1.1. */
 export const withHttp2: readonly Target[] = rows(["node-newest"] as const, ["node-22", "node-24"] as const).map(
   (name) =>
     processTarget(`${name} over HTTP/2`, {

@@ -21,7 +21,7 @@ export async function running(
     said.push(line);
     wake();
   });
-  // Closed, and not merely ended: what it said last has been read then.
+  // Closed, and not only ended: its last output has been read then.
   const ended = once(child, "close").then(([code, signal]: (number | string | null)[]) => {
     how = code ?? signal ?? "nothing";
     wake();

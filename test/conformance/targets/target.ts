@@ -11,9 +11,9 @@ export interface Target {
   readonly socketless?: string;
   /** Why it hands over no connection, and runs no case of `takeovers.ts` but those that refuse; undefined where it does. */
   readonly takeoverless?: string;
-  /** Why it cannot be told to stop, and runs no case of `stopping.ts`; undefined where it can. */
+  /** Why it has no stop, and runs no case of `stopping.ts`; undefined if it has one. */
   readonly unstoppable?: string;
-  /** Why it has no limits of ours, and runs no case of the configuration `impatient`; undefined where it has. */
+  /** Why it lacks the framework's limits, and runs no case of the configuration `impatient`; undefined if it has them. */
   readonly unlimited?: string;
 }
 
@@ -34,7 +34,7 @@ export interface Running {
   complaints(): readonly string[];
   /** Waits for a line on its standard error that holds a text. */
   logged(text: string): Promise<void>;
-  /** What it complained of last, and how it ended where it did: what a failure shows beside itself. */
+  /** Its last complaint, and how it ended if it did: part of the text of a failure. */
   lastWords(): string;
   signal(signal: "SIGTERM" | "SIGINT"): void;
   /** Its exit code, or the signal that ended it. */
