@@ -1,6 +1,6 @@
 /**
- * What a runtime calls raises, which no input is known to make it do: the connection is closed or answered 500, an error line
- * says of what kind it was and where, and never what, and the process goes on. On Node: node/last-net.test.ts.
+ * An event listener of a runtime throws, which no known input causes: the connection is closed or answered 500, an error line
+ * has its kind and its place but no message, and the process continues. On Node: node/last-net.test.ts.
  */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -35,7 +35,7 @@ async function breaks(server: SpawnedServer, place: string, how = "raises"): Pro
   await server.tells(`broken: ${place}`);
 }
 
-/** One line is told of it, and the process goes on. */
+/** It is logged in one line, and the process continues. */
 async function isTold(server: SpawnedServer): Promise<void> {
   const line = JSON.parse(await server.logs('"error.kind"')) as { readonly [field: string]: string };
   expect(line).toMatchObject({
@@ -53,8 +53,8 @@ async function opened(server: SpawnedServer): Promise<RawClient> {
   return client;
 }
 
-describe.each(Object.keys(listeners) as Runtime[])("what raises on an event, on %s", (runtime) => {
-  it.each(["raises", "rejects"])("is a 500 where the app %s, and nothing stays in flight", async (how) => {
+describe.each(Object.keys(listeners) as Runtime[])("an exception in an event listener, on %s", (runtime) => {
+  it.each(["raises", "rejects"])("is a 500 when the app %s, and nothing stays in flight", async (how) => {
     const server = await start(runtime);
     await breaks(server, "the app's answer", how);
     expect((await (await server.client()).ask("GET /later").answer()).status).toBe(500);
@@ -66,13 +66,13 @@ describe.each(Object.keys(listeners) as Runtime[])("what raises on an event, on 
 
   const frames: readonly (readonly [place: string, frame: string, on: readonly Runtime[]])[] = [
     ["a socket's message", "\u0081\u0080\0\0\0\0", ["bun", "deno"]],
-    // Deno tells of no ping.
+    // Deno does not report pings.
     ["a socket's ping", "\u0089\u0080\0\0\0\0", ["bun"]],
     ["a socket's close", "\u0088\u0082\0\0\0\0\u0003\u00e8", ["bun", "deno"]],
-    // A frame of no kind there is.
+    // A frame with an undefined opcode.
     ["a socket's loss", "\u008f\u0080\0\0\0\0", ["bun", "deno"]],
   ];
-  it.each(frames.filter(([, , on]) => on.includes(runtime)))("ends one connection alone: %s", async (place, frame) => {
+  it.each(frames.filter(([, , on]) => on.includes(runtime)))("ends only one connection: %s", async (place, frame) => {
     const server = await startShared(runtime);
     const [client, other] = [await opened(server), await opened(server)];
     await breaks(server, place);
@@ -83,7 +83,7 @@ describe.each(Object.keys(listeners) as Runtime[])("what raises on an event, on 
     expect(await other.bytes(3)).toBe("\u0081\u0001x");
   });
 
-  it.each(["raises", "rejects"])("ends one connection alone: a socket's opening %s", async (how) => {
+  it.each(["raises", "rejects"])("ends only one connection: a socket's opening %s", async (how) => {
     const server = await startShared(runtime);
     await breaks(server, "a socket's opening", how);
     const client = await opened(server);
@@ -100,7 +100,7 @@ describe.each(Object.keys(listeners) as Runtime[])("what raises on an event, on 
     await isTold(server);
   });
 
-  it("ends nothing more: a departure", async () => {
+  it("ends nothing more: a disconnect", async () => {
     const server = await startShared(runtime);
     const client = (await server.client()).ask("GET /never");
     await server.tells("never: false");
@@ -118,7 +118,7 @@ describe.each(Object.keys(listeners) as Runtime[])("what raises on an event, on 
   });
 });
 
-it("is a 500 where an answer's own end raises, on deno", async () => {
+it("is a 500 when the end of an answer throws, on deno", async () => {
   const server = await startShared("deno");
   await breaks(server, "the end of an answer");
   expect((await (await server.client()).ask("GET /later").answer()).status).toBe(500);

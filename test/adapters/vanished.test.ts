@@ -1,5 +1,5 @@
 /**
- * Clients whose machine is gone: no FIN, no RST, and nobody who says that what is sent is not taken. It takes a network whose
+ * Clients whose machine is gone: no FIN, no RST, and no ICMP error for the bytes that are sent. It takes a network whose
  * cable can be pulled, which Linux has for root.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
@@ -37,7 +37,7 @@ describe.skipIf(namespaces.isSkipped)(`a client that vanished${namespaces.why}`,
       ip("-n", namespace, "addr", "add", address, "dev", end);
       ip("-n", namespace, "link", "set", end, "up");
     }
-    // Else the address of its card would be asked for, and nobody who answers is a word as well.
+    // Otherwise ARP would look up its address, and a failed lookup is an answer as well.
     const card = /ether (\S+)/.exec(ip("-n", clients, "link", "show", "c0"))?.[1] ?? "";
     ip("-n", servers, "neigh", "replace", "10.99.0.2", "lladdr", card, "dev", "s0", "nud", "permanent");
     // Three and a half seconds in place of a quarter of an hour.

@@ -1,4 +1,4 @@
-/** What is told of a sentence that the server may say, without a server. */
+/** The parts of a database server's message that may be logged, tested without a server. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redact } from "../../src/database/failure.ts";
@@ -6,7 +6,7 @@ import { rounds } from "../support/wide.ts";
 
 const sql = 'select $1, "No Where", name from users where users.name = $1';
 
-describe("a sentence of the server's", () => {
+describe("a message of the database server", () => {
   const rows: readonly (readonly [why: string, sentence: string, value: string, told: string])[] = [
     [
       "names of the statement",
@@ -42,17 +42,17 @@ describe("a sentence of the server's", () => {
     expect(redact(sentence, sql, [value])).toBe(told);
   });
 
-  it("tells a name that the server gives beside it, where no value is like it", () => {
+  it("keeps a name that the server reports in its own field, unless a value is similar", () => {
     const sentence = 'null value in column "left_over"';
     expect(redact(sentence, sql, ["x"], ["left_over"])).toBe(sentence);
     expect(redact(sentence, sql, ["Leftover?", "LEFT_"], ["left_over"])).toBe('null value in column "…"');
   });
 
-  it("ends after 500 characters", () => {
+  it("is cut off after 500 characters", () => {
     expect(redact("no ".repeat(1000), sql, [])).toBe(`${"no ".repeat(167).slice(0, 500)}…`);
   });
 
-  it("holds no four characters of a value, wherever and however it stands", () => {
+  it("has no four characters of a value, in any place and form", () => {
     const letter = fc.constantFrom(..."abcABC12 _-.$\"'«»„“ ", "\ud83d\ude00", "\u00e9", "\n");
     const value = fc.array(letter, { minLength: 1, maxLength: 30 }).map((letters) => letters.join(""));
     const change = fc.constantFrom<(text: string) => string>(
@@ -74,7 +74,7 @@ describe("a sentence of the server's", () => {
         const lower = value.toLowerCase();
         for (let at = 0; at + 4 <= lower.length; at++) {
           const piece = lower.slice(at, at + 4);
-          // What stands between words, and tells nothing.
+          // Separators between words, which reveal nothing.
           if (!/[\p{L}\p{N}]/u.test(piece)) continue;
           expect(told).not.toContain(piece);
           expect(told).not.toContain(piece.split("").toReversed().join(""));

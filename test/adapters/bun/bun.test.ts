@@ -1,4 +1,4 @@
-/** What is Bun's own. */
+/** Behavior of Bun only. */
 import { describe, expect, it } from "vitest";
 import { atSomeSpeed } from "../../support/eventually.ts";
 import { header } from "../../support/raw-client.ts";
@@ -15,7 +15,7 @@ describe("a request", () => {
     await client.closed();
   });
 
-  it("to CONNECT is no route's", async () => {
+  it("to CONNECT reaches no route", async () => {
     const server = await startShared();
     for (const [target, status] of [
       ["http:80", 501],
@@ -27,7 +27,7 @@ describe("a request", () => {
     }
   });
 
-  it("behind one that waits ends both, and nothing else", async () => {
+  it("after a pending one ends both on an error, and nothing else", async () => {
     const server = await startShared();
     const client = await server.client();
     client.ask("GET /held").ask("GET /hello");
@@ -36,7 +36,7 @@ describe("a request", () => {
     expect(await server.asks("GET /hello")).toBe("hi");
   });
 
-  it("behind one that is answered at once is answered in its turn", async () => {
+  it("after one that is answered at once is answered in its turn", async () => {
     const client = await (await startShared()).client();
     client.ask("GET /hello").ask("GET /peer");
     expect([(await client.answer()).body, (await client.answer()).body]).toEqual(["hi", "127.0.0.1 127.0.0.1"]);
@@ -50,7 +50,7 @@ describe("an answer", () => {
     await client.closed();
   });
 
-  it("to a body nobody reads ends the connection where that is long, or does not end", async () => {
+  it("to an unread body ends the connection if the body is long, or endless", async () => {
     const server = await startShared();
     for (const [framing, body, ends] of [
       ["content-length: 65536", "x".repeat(65_536), false],
@@ -67,14 +67,14 @@ describe("an answer", () => {
     }
   });
 
-  it("does not wait for a short body that nobody reads", async () => {
+  it("does not wait for a short body that the handler does not read", async () => {
     const client = await (await startShared()).client();
     const answered = await client.send("POST /unread HTTP/1.1", "host: h", "content-length: 3", "", "").answer();
     expect([answered.status, header(answered, "connection")]).toEqual([200, undefined]);
     expect((await client.send("abc").ask("GET /hello").answer()).body).toBe("hi");
   });
 
-  it("does not wait for a body of which only the beginning is read, and the connection is kept", async () => {
+  it("does not wait for the rest of a partly read body, and the connection is kept", async () => {
     const client = await (await startShared()).client();
     const answered = await client.send("POST /first HTTP/1.1", "host: h", "content-length: 6", "", "abc").answer();
     expect([answered.status, header(answered, "connection")]).toEqual([200, undefined]);
@@ -88,18 +88,18 @@ describe("an answer", () => {
     expect((await client.ask("GET /hello").answer()).body).toBe("hi");
   });
 
-  it("that is a stream of events has its head sent before there is one", async () => {
+  it("that is an event stream has its head sent before the first event", async () => {
     const server = await start();
     const client = await server.client();
     client.ask("GET /events");
     await client.sees("\r\n\r\n");
-    // What is sent for the head is sent once, however long the first event takes.
+    // The head is sent once, however long the first event takes.
     await new Promise((resolve) => setTimeout(resolve, 200));
     await server.open();
     expect((await client.answer()).body).toBe(":\n\nlate");
   });
 
-  it("that is a stream which fails at once is told by its line alone, and Bun prints no source", async () => {
+  it("that is a stream which fails at once is only a log line, and Bun prints no source code", async () => {
     const server = await startShared();
     await (await server.client()).ask("GET /raises").closed();
     await server.logs("stream on /raises failed");
@@ -107,7 +107,7 @@ describe("an answer", () => {
     expect(server.written.filter((line) => !line.startsWith("{"))).toEqual([]);
   });
 
-  it("that a client does not take ends with its connection's time", async () => {
+  it("that a client does not read ends when the connection times out", async () => {
     const server = await start({ idleTimeoutMs: 1000 });
     const client = await server.client();
     client.socket.pause();
@@ -117,7 +117,7 @@ describe("an answer", () => {
 });
 
 describe("an option", () => {
-  it("idleTimeoutMs ends a connection with no request on it, also after one that took its time", async () => {
+  it("idleTimeoutMs ends a connection without a request, also after a slow answer", async () => {
     await atSomeSpeed(async (factor) => {
       const server = await start({ idleTimeoutMs: 1000 * factor });
       const clients = await Promise.all(["/hello", "/later", "/exact", "/held"].map(() => server.client()));
@@ -132,7 +132,7 @@ describe("an option", () => {
     });
   });
 
-  it("idleTimeoutMs ends no stream that is quiet, nor what waits for its handler or for its body", async () => {
+  it("idleTimeoutMs does not end a quiet stream, or a request whose handler or body is pending", async () => {
     const server = await start({ idleTimeoutMs: 1, sendTimeoutMs: 1 });
     const [quiet, held, sending] = await Promise.all([server.client(), server.client(), server.client()]);
     quiet.ask("GET /quiet");
@@ -153,12 +153,12 @@ describe("an option", () => {
     expect((await sending.answer()).body).toBe("6 bytes");
   });
 
-  it("of a time past what Bun has room for is refused", async () => {
+  it("of a time that Bun cannot hold is refused", async () => {
     await expect(start({ idleTimeoutMs: 255_001 })).rejects.toThrow("serve: idleTimeoutMs cannot be 255001: on Bun");
     await expect(start({ sendTimeoutMs: 255_001 })).rejects.toThrow("serve: sendTimeoutMs cannot be 255001: on Bun");
   });
 
-  it("that Bun does not keep is said to be", async () => {
+  it("that Bun does not support is logged", async () => {
     const server = await start({ headTimeoutMs: 1000, maxConnections: 1 });
     await server.logs("headTimeoutMs is not kept on Bun");
     await server.logs("maxConnections is not kept on Bun");

@@ -1,4 +1,4 @@
-/** What `usher-http/bun` has in common with every listener, on a real bun. */
+/** The tests that `usher-http/bun` shares with every listener, on a real bun. */
 import { describeListener } from "../../support/spawned/listener.ts";
 import { start } from "./start.ts";
 

@@ -1,4 +1,4 @@
-/** What a server on Bun counts as open: the runtime's own side is played here. */
+/** What a server on Bun counts as open: the test takes the place of the runtime. */
 import { expect, it } from "vitest";
 import { respond } from "../../../adapters/bun/respond.ts";
 import type { BunExchange } from "../../../adapters/bun/respond.ts";

@@ -1,4 +1,4 @@
-/** What a socket on Bun waits for, and for how long: the runtime's own side is played here, and the clock is held. */
+/** The time limits of a socket on Bun: the test takes the place of the runtime, and the clock is fake. */
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { socketHandlers } from "../../../adapters/bun/socket.ts";
 import type { SocketData } from "../../../adapters/bun/socket.ts";
@@ -75,17 +75,17 @@ beforeEach(() => {
   };
 });
 
-/** The client reads until so many bytes are left. */
+/** The client reads until this number of bytes is left. */
 function takes(left: number): void {
   played.buffered = left;
   handlers.drain(played);
 }
 
-/** Longer than a client may take nothing. */
+/** Longer than a client may read nothing. */
 const tooLong = (): void => void vi.advanceTimersByTime(2 * sendTimeoutMs);
 
 describe("a send", () => {
-  it("waits for a client that is behind, which is not lost once it has read", async () => {
+  it("waits for a slow client, which is not disconnected after it has read", async () => {
     expect(link.send("x".repeat(65_535))).toBe(true);
     const waits = link.send("x");
     takes(65_535);
@@ -94,7 +94,7 @@ describe("a send", () => {
     expect([played.calls, link.send("")]).toEqual([[], true]);
   });
 
-  it("waits anew for as long, each time that the client has read some of it", async () => {
+  it("waits for the full time again, each time that the client has read some of it", async () => {
     const waits = link.send("x".repeat(100_000));
     for (let left = 99_999; left > 99_990; left--) {
       vi.advanceTimersByTime(sendTimeoutMs * 0.75);
@@ -108,7 +108,7 @@ describe("a send", () => {
   });
 });
 
-it("a client that reads some of what it was sent is heard, and one that reads nothing is not", () => {
+it("a client that reads some of what it was sent is alive, and one that reads nothing is not", () => {
   void link.send("x".repeat(100_000));
   const before = link.progress?.();
   vi.advanceTimersByTime(sendTimeoutMs / 2);
@@ -118,12 +118,12 @@ it("a client that reads some of what it was sent is heard, and one that reads no
 });
 
 describe("a close", () => {
-  it("is at once where nothing waits", () => {
+  it("is immediate without unsent messages", () => {
     expect(link.close(1000, "over")).toBeUndefined();
     expect(played.calls).toEqual([["close", 1000, "over"]]);
   });
 
-  it("comes behind what waits", async () => {
+  it("follows the unsent messages", async () => {
     void link.send("x");
     const closes = link.close(1000, "over");
     expect(played.calls).toEqual([]);
@@ -132,7 +132,7 @@ describe("a close", () => {
     expect(played.calls).toEqual([["close", 1000, "over"]]);
   });
 
-  it("is none where the client has gone, whose time is then over too", async () => {
+  it("is not sent when the client has gone, whose time limit then ends too", async () => {
     void link.send("x");
     const closes = link.close(1000, "over");
     handlers.close(played, 1006, "");

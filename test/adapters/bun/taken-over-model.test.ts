@@ -1,4 +1,4 @@
-/** The WebSockets of `usher-http/bun` beside their model. */
+/** The WebSockets of `usher-http/bun` compared with their model. */
 import { join } from "node:path";
 import { runtimes } from "../../support/runtimes.ts";
 import { SpawnedServer } from "../../support/spawned/server.ts";

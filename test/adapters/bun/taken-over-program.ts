@@ -1,4 +1,4 @@
-/** Run by Bun: WebSockets for a model of them. */
+/** Run by Bun: WebSockets that are compared with a model. */
 import { serve } from "../../../adapters/bun/index.ts";
 import { main } from "../../support/taken-over/main.ts";
 

@@ -39,7 +39,7 @@ async function ask(
 const json = (headers: readonly (readonly [string, string])[] = []) =>
   Answer.make(large, { contentType: "application/json", headers });
 
-describe("an answer", () => {
+describe("a compressed answer", () => {
   it.each<readonly [id: string, accepts: readonly string[], coding: string | null]>([
     ["CM-01", ["gzip, br"], "gzip"],
     ["CM-03", ["br", "gzip"], "gzip"],
@@ -69,7 +69,7 @@ describe("an answer", () => {
     expect(answered.headers.get("content-length")).toBe(String(answered.bytes.length));
   });
 
-  it("CM-02 has the same length to HEAD", async () => {
+  it("CM-02 has the same Content-Length for HEAD", async () => {
     const accepts = { "accept-encoding": "gzip" };
     const [whole, head] = [await ask(json, accepts), await ask(json, accepts, { method: "HEAD" })];
     expect(head.headers.get("content-length")).toBe(String(whole.bytes.length));
@@ -93,7 +93,7 @@ describe("an answer", () => {
     ],
     ["bytes of no type", () => Answer.make(Buffer.from(large), { contentType: "application/octet-stream" }), null],
     ["empty", () => Answer.empty({ status: 200 }), null],
-  ])("%s is left alone", async (_id, made, vary) => {
+  ])("%s is not compressed", async (_id, made, vary) => {
     const { headers, text } = await ask(made, { "accept-encoding": "gzip" }).catch(() => ({
       headers: new Headers(),
       text: "",
@@ -102,14 +102,14 @@ describe("an answer", () => {
     expect(text.length).toBeLessThanOrEqual(large.length);
   });
 
-  it("is left alone on a route that is never compressed", async () => {
+  it("is not compressed on a route with compression off", async () => {
     const more = { meta: Meta.empty.add(Compress.never, true) };
     const { coding, headers } = await ask(json, { "accept-encoding": "gzip" }, { more });
     expect([coding, headers.get("vary")]).toEqual([null, null]);
   });
 });
 
-describe("an answer of any kind", () => {
+describe("a compressed answer of any kind", () => {
   it.each([
     ["vary", "Accept", "Accept, Accept-Encoding"],
     ["Vary", "accept-encoding, Accept", "accept-encoding, Accept"],
@@ -127,7 +127,7 @@ describe("an answer of any kind", () => {
     expect(vary?.split(", ").toSorted()).toEqual(["accept-encoding", "origin"]);
   });
 
-  it("of any text reads back", async () => {
+  it("of any text can be decoded", async () => {
     const middleware = Compress.make({ minBytes: 0 });
     const coding = fc.constantFrom("gzip", "br");
     await fc.assert(
@@ -139,7 +139,7 @@ describe("an answer of any kind", () => {
     );
   });
 
-  it("that is a long refusal is compressed, in its own status", async () => {
+  it("that is a long refusal is compressed, with its own status", async () => {
     const wrong = Refusal.code("wrong", { status: 422, doc: "It is wrong." });
     const long = "no ".repeat(1000);
     const { status, text, coding } = await ask(
@@ -155,7 +155,7 @@ async function* parts(text: string, size = 1000): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
 }
 
-describe("conditions", () => {
+describe("conditional requests with compression", () => {
   const versioned = () => Conditional.answer(json(), { etag: "v1" });
   it.each([
     [{ "if-none-match": '"v1-gzip"', "accept-encoding": "gzip" }, 304, '"v1-gzip"'],
@@ -192,7 +192,7 @@ describe("conditions", () => {
     ['"v2-gzip"', 412],
     ['"v1-other"', 412],
     ['"v1-gzip-gzip"', 412],
-  ])("of a change that names what was read as %s end with %i", async (tag, status) => {
+  ])("of a PUT or DELETE with If-Match that was read as %s end with %i", async (tag, status) => {
     const inputs = { precondition: Conditional.precondition };
     const refuses = [Conditional.preconditionFailed];
     const change = post(Path.root, { inputs, returns: Returns.text, refuses }, ({ precondition }) => {
@@ -203,7 +203,7 @@ describe("conditions", () => {
     expect((await fetch(new Request("http://localhost/", { method: "POST", headers }))).status).toBe(status);
   });
 
-  it("come before compression, ranges too", async () => {
+  it("are evaluated before compression, ranges too", async () => {
     const ranged = () => Conditional.ranged(Buffer.from(large), { etag: "v1", contentType: "application/json" });
     const part = await ask(ranged, { range: "bytes=0-1999", "accept-encoding": "gzip" });
     expect([part.status, part.coding, part.text]).toEqual([206, null, large.slice(0, 2000)]);
@@ -211,7 +211,7 @@ describe("conditions", () => {
     expect([whole.coding, whole.text, whole.headers.get("accept-ranges")]).toEqual(["gzip", large, null]);
   });
 
-  it("of tagged JSON hold for each coding", async () => {
+  it("work with the tags of JSON for each coding", async () => {
     const Item = v.object({ text: v.string() });
     const routes = Conditional.tagJson([get(Path.root, { returns: Returns.json(Item) }, () => ({ text: large }))]);
     const { fetch } = App.make(routes, { middleware: [Compress.make()] });
@@ -223,8 +223,8 @@ describe("conditions", () => {
   });
 });
 
-describe("a stream", () => {
-  it("is a platform stream, or a page that becomes ready, as well", async () => {
+describe("a compressed stream", () => {
+  it("may be a platform stream, or a streamed page", async () => {
     const accepts = { "accept-encoding": "gzip" };
     const stream = () => Answer.stream(new Blob([large]).stream(), { contentType: "text/plain" });
     expect(await ask(stream, accepts)).toMatchObject({ coding: "gzip", text: large });
@@ -235,7 +235,7 @@ describe("a stream", () => {
     expect(await ask(page, accepts)).toMatchObject({ coding: "gzip", text: "<p>&lt;0&lt;1&lt;2</p>" });
   });
 
-  it("of any parts reads back, and ends with a trailer", async () => {
+  it("of any chunks can be decoded, and ends with a trailer", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 5000 }), { maxLength: 10 }), async (all) => {
         async function* made() {
@@ -250,7 +250,7 @@ describe("a stream", () => {
     );
   });
 
-  it("of one part of ten megabytes reads back", async () => {
+  it("of one chunk of ten megabytes can be decoded", async () => {
     const part = Buffer.alloc(10_000_000, "abcdefg");
     async function* made() {
       yield part;
@@ -262,13 +262,13 @@ describe("a stream", () => {
     expect(gunzipSync(bytes).equals(Buffer.concat([part, part]))).toBe(true);
   });
 
-  it("is gzip alone: a client that takes only brotli gets it plain", async () => {
+  it("is gzip only: a client that accepts only brotli gets it uncompressed", async () => {
     const stream = () => Answer.stream(parts(large), { contentType: "text/plain" });
     expect(await ask(stream, { "accept-encoding": "br" })).toMatchObject({ coding: null, text: large });
     expect(await ask(stream, { "accept-encoding": "br, gzip;q=0.1" })).toMatchObject({ coding: "gzip", text: large });
   });
 
-  it("that fails is cut, and its producer ended", async () => {
+  it("that fails is cut off, and its producer ends", async () => {
     logWith({ level: "error" });
     let ended = false;
     async function* failing() {
@@ -291,10 +291,10 @@ describe("a stream", () => {
   });
 });
 
-describe("events", () => {
+describe("compressed event streams", () => {
   const said = Event.text("said");
 
-  it("CM-12 can each be read when they are sent, and end with a trailer", async () => {
+  it("CM-12 can be read event by event, and end with a trailer", async () => {
     let go: (() => void) | undefined;
     const route = get(Path.root, { returns: Returns.events([said]) }, () => async (send) => {
       for (const word of ["one", "two", "three"]) {
@@ -320,7 +320,7 @@ describe("events", () => {
     await ended;
   });
 
-  it("end when their client leaves", async () => {
+  it("end when their client disconnects", async () => {
     let ended = 0;
     const route = get(Path.root, { returns: Returns.events([said]) }, () => async (send) => {
       try {
@@ -355,7 +355,7 @@ it.each<readonly [options: unknown, message: string]>([
   expect(() => Compress.make(options as never)).toThrow(message);
 });
 
-it("takes types and codings of its own", async () => {
+it("accepts types and codings of the application", async () => {
   const middleware = Compress.make({ types: ["image/*", "x/y.z"], encodings: ["br"], minBytes: 10, level: 9 });
   const of = (contentType: string) => () => Answer.make(large, { contentType });
   const accepts = { "accept-encoding": "gzip, br;q=0.1" };

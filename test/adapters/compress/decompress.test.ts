@@ -1,4 +1,4 @@
-/** Encoded bodies over a socket: limits, the budget, time, clients that stop, and what is left of a decoder. */
+/** Encoded bodies over a socket: limits, the budget, time, clients that stop, and the memory of decoders. */
 import { randomBytes } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import zlib from "node:zlib";
@@ -61,7 +61,7 @@ describe("without the option", () => {
     expect([status, text]).toEqual([200, "0"]);
   });
 
-  it("is refused before a byte is read, and no continue is sent", async () => {
+  it("is refused before a byte is read, and gets no 100 Continue", async () => {
     logWith({ level: "info" });
     const client = await clientOf(routes);
     client.send(
@@ -99,7 +99,7 @@ describe("limits", () => {
     [{ maxBody: 299_999 }, 413],
     [{ bodyBudget: 299_999 }, 503],
     [{ bodyBudget: 1_000_000, bodyShare: 299_999 }, 503],
-  ])("%j hold for what comes out: %i", async (limits, status) => {
+  ])("%j apply to the decoded bytes: %i", async (limits, status) => {
     const client = await clientOf(routes, { ...limits, decompress });
     const bytes = gzipSync(noise.map((byte) => byte & 15));
     expect(bytes.length).toBeLessThan(200_000);
@@ -108,7 +108,7 @@ describe("limits", () => {
     expect((await client.answer()).status).toBe(status);
   });
 
-  it("read only the codings that are asked for", async () => {
+  it("read only the codings of the option", async () => {
     const app = App.make(routes, { decompress: Decompress.make({ encodings: ["br"] }) });
     const { status, headers } = await send(app, "size", gzipSync("x"));
     expect([status, headers.get("accept-encoding")]).toEqual([415, "br"]);
@@ -116,7 +116,7 @@ describe("limits", () => {
   });
 });
 
-describe("what arrives before anything comes out", () => {
+describe("encoded bytes that arrive before any decoded byte", () => {
   const inParts = (bytes: Uint8Array, size: number): ReadableStream => {
     let at = 0;
     return new ReadableStream({
@@ -138,7 +138,7 @@ describe("what arrives before anything comes out", () => {
     },
   );
 
-  it("is not without end", async () => {
+  it("are limited", async () => {
     const empty = gzipSync("");
     let pulled = 0;
     const endless = new ReadableStream({
@@ -166,17 +166,20 @@ describe("a client", () => {
     await client.closed();
   });
 
-  it.each(["/size", "/stream"])("that stops in the middle of %s gets 400 in the time of any body", async (path) => {
-    holdClock();
-    const client = await begun(path, gzipSync(noise).subarray(0, 1000), 200_000);
-    await eventually(() => {
-      vi.advanceTimersByTime(30_000);
-      expect(client.socket.bytesRead).toBeGreaterThan(0);
-    });
-    expect((await client.answer()).status).toBe(400);
-  });
+  it.each(["/size", "/stream"])(
+    "that stops in the middle of %s gets 400 within the time limit of a body",
+    async (path) => {
+      holdClock();
+      const client = await begun(path, gzipSync(noise).subarray(0, 1000), 200_000);
+      await eventually(() => {
+        vi.advanceTimersByTime(30_000);
+        expect(client.socket.bytesRead).toBeGreaterThan(0);
+      });
+      expect((await client.answer()).status).toBe(400);
+    },
+  );
 
-  it("is told to continue when its body is read, and keeps its connection", async () => {
+  it("gets 100 Continue when its body is read, and keeps its connection", async () => {
     const client = await clientOf(routes, { decompress });
     const bytes = gzipSync('{"a":"kim"}');
     const length = `content-length: ${bytes.length}`;
@@ -213,7 +216,7 @@ describe("a decoder", () => {
     expect(Number((await sent).text)).toBeGreaterThan(noise.length - 70_000);
   });
 
-  it("is destroyed, whatever becomes of its body", async () => {
+  it("is destroyed, whatever happens to its body", async () => {
     const made = vi.spyOn(zlib, "createGunzip");
     syncBuiltinESMExports();
     const app = App.make(routes, { decompress });
@@ -235,7 +238,7 @@ describe("a decoder", () => {
   });
 });
 
-it("a body whose request is answered before it has arrived is not whole", async () => {
+it("a body whose request is answered before it has arrived is incomplete", async () => {
   const handled = vi.fn(() => "handled");
   const early = gate<Answer>();
   let late: Promise<Answer> | undefined;
@@ -260,7 +263,7 @@ it("a body whose request is answered before it has arrived is not whole", async 
 });
 
 describe("Test.call", () => {
-  it("sends an encoded body as any other", async () => {
+  it("sends an encoded body like any other", async () => {
     const app = Test.app(routes, { decompress });
     const headers = { "content-encoding": "gzip", "content-type": "application/json" };
     const { status, body } = await Test.call(app, "POST", "/name", { headers, body: gzipSync('{"a":"kim"}') as never });

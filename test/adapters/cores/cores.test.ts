@@ -70,7 +70,7 @@ describe.each(kinds)("four processes, by %s,", { timeout: 300_000 }, (_what, pro
     port = await freePort();
   });
 
-  it("answer, migrate once, and share sessions, rates and hubs as far as their engine does", async () => {
+  it("answer, migrate once, and share sessions, rate limits and hubs if their store is shared", async () => {
     const file = join(import.meta.dirname, program);
     const start = () => SpawnedServer.start(command(), file, { port, engines } as never);
     servers = await Promise.all(Array.from({ length: processes }, start));
@@ -149,14 +149,17 @@ describe("the option reusePort", () => {
     expect(() => limitsOf(options)).toThrow(sentence);
   });
 
-  it.each(["darwin", "win32", "windows"])("is refused on %s, where the kernel shares no port out", (system) => {
-    expect(() => checkReusePort(limitsOf({ reusePort: true }), system, ["linux"])).toThrow(
-      `serve: reusePort is not kept on ${system}`,
-    );
-    expect(() => checkReusePort(limitsOf({ reusePort: false }), system, ["linux"])).not.toThrow();
-  });
+  it.each(["darwin", "win32", "windows"])(
+    "is refused on %s, where the kernel does not distribute connections",
+    (system) => {
+      expect(() => checkReusePort(limitsOf({ reusePort: true }), system, ["linux"])).toThrow(
+        `serve: reusePort is not kept on ${system}`,
+      );
+      expect(() => checkReusePort(limitsOf({ reusePort: false }), system, ["linux"])).not.toThrow();
+    },
+  );
 
-  it("shares both addresses of localhost, and is needed by each process", async () => {
+  it("works on both addresses of localhost, and each process must set it", async () => {
     const first = await SpawnedServer.start(node, file, { reusePort: true, host: "localhost" });
     const options = { port: first.port, host: "localhost" };
     const second = await SpawnedServer.start(node, file, { reusePort: true, ...options });

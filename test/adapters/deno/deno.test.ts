@@ -1,4 +1,4 @@
-/** What is Deno's own. */
+/** Behavior of Deno only. */
 import { describe, expect, it } from "vitest";
 import { header } from "../../support/raw-client.ts";
 import { shared } from "../../support/spawned/server.ts";
@@ -35,12 +35,12 @@ describe("a request", () => {
     expect((await client.send("GET /\u00c3\u00a9 HTTP/1.1", "host: h", "", "").answer()).status).toBe(400);
   });
 
-  it("to OPTIONS * is the server's own to answer", async () => {
+  it("to OPTIONS * is answered by the server itself", async () => {
     const client = await (await startShared()).client();
     expect((await client.ask("OPTIONS *").answer()).status).toBe(204);
   });
 
-  it("of any method is the app's to answer", async () => {
+  it("of any method is answered by the app", async () => {
     const client = await (await startShared()).client();
     for (const method of ["MADEUP", "get", "TRACE"]) {
       expect((await client.ask(`${method} /hello`).answer()).status).toBe(501);
@@ -48,7 +48,7 @@ describe("a request", () => {
     expect((await client.send("CONNECT a:1 HTTP/1.1", "host: h", "", "").answer()).status).toBe(501);
   });
 
-  it("behind one that waits is answered in its turn", async () => {
+  it("after a pending one is answered in its turn", async () => {
     const server = await start();
     const client = await server.client();
     client.ask("GET /held").ask("GET /hello");
@@ -57,7 +57,7 @@ describe("a request", () => {
     expect([(await client.answer()).body, (await client.answer()).body]).toEqual(["held", "hi"]);
   });
 
-  it("with a coding under its chunks is a 400 where its body is read", async () => {
+  it("with a transfer coding besides chunked is a 400 when its body is read", async () => {
     const server = await startShared();
     const client = await server.client();
     client.send("POST /size HTTP/1.1", "host: h", "transfer-encoding: gzip, chunked", "", "1", "a", "0", "", "");
@@ -66,7 +66,7 @@ describe("a request", () => {
   });
 });
 
-describe("a handshake that offers HTTP/2 first is a 426, and the process lives", () => {
+describe("a handshake that offers HTTP/2 first is a 426, and the process continues", () => {
   const handshake = ["connection: upgrade", "sec-websocket-version: 13", "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=="];
   it.each([
     ["/socket", "upgrade: h2c", "upgrade: websocket"],
@@ -89,14 +89,14 @@ describe("a handshake that offers HTTP/2 first is a 426, and the process lives",
 });
 
 describe("an answer", () => {
-  it("that would be a 205 is a 204: Deno sends a 205 with nothing that tells its end", async () => {
+  it("that would be a 205 is a 204: Deno sends a 205 without any framing", async () => {
     const client = await (await startShared()).client();
     const answered = await client.ask("GET /empty").answer();
     expect([answered.status, header(answered, "content-length")]).toEqual([204, undefined]);
     expect((await client.ask("GET /hello").answer()).body).toBe("hi");
   });
 
-  it("that is a stream has its head sent before there is a part of it", async () => {
+  it("that is a stream has its head sent before its first chunk", async () => {
     const server = await start();
     const client = await server.client();
     client.ask("GET /late-head");
@@ -106,7 +106,7 @@ describe("an answer", () => {
     expect([answered.body, header(answered, "content-type")]).toEqual(["late", "application/octet-stream"]);
   });
 
-  it("is the same whatever encodings its client takes", async () => {
+  it("is the same for every Accept-Encoding", async () => {
     const client = await (await startShared()).client();
     const answered = await client.ask("GET /large", ["accept-encoding: gzip, br"]).answer();
     expect([answered.body.length, header(answered, "content-encoding")]).toEqual([8_000_000, undefined]);
@@ -114,7 +114,7 @@ describe("an answer", () => {
 });
 
 describe("a server that stops", () => {
-  it("closes the connection of a client that takes no more of a stream that was made whole", async () => {
+  it("closes the connection of a client that stops reading a synchronous stream", async () => {
     const server = await start({ drainMs: 50 });
     const client = await server.client();
     client.socket.pause();
@@ -125,14 +125,14 @@ describe("a server that stops", () => {
     expect(server.logged.slice(-2)).toEqual(["stopping, with 0 requests in flight", "stopped"]);
   });
 
-  it("ends its process without an error where a client takes no more of a stream that is quiet", async () => {
+  it("ends its process without an error when a client does not read a quiet stream", async () => {
     const server = await start({ drainMs: 500 });
     const client = await server.client();
     client.socket.pause();
     client.ask("GET /heavy/quiet");
     expect(await server.asks("GET /hello")).toBe("hi");
     server.child.kill("SIGTERM");
-    // Deno closes no connection after `shutdown()`: `abort()` would raise what nothing can catch.
+    // Deno closes no connection after `shutdown()`: `abort()` would cause an error that cannot be caught.
     expect(await server.ended).toBe(0);
     expect(server.logged.slice(-2)).toEqual([
       "stopped with 1 requests unanswered after 0.5s",
@@ -141,7 +141,7 @@ describe("a server that stops", () => {
   });
 });
 
-describe("a server that stops has nothing to say of a body", () => {
+describe("a server that stops logs nothing about a body", () => {
   it.each([
     ["that came whole", "content-length: 3", "abc", false],
     ["that came whole in parts", "transfer-encoding: chunked", "3\r\nabc\r\n0\r\n\r\n", false],
@@ -162,7 +162,7 @@ describe("a server that stops has nothing to say of a body", () => {
 });
 
 describe("an option", () => {
-  it("that Deno does not keep is said to be", async () => {
+  it("that Deno does not support is logged", async () => {
     const server = await start({ headTimeoutMs: 1, idleTimeoutMs: 1, maxConnections: 1, maxHeaderBytes: 70_000 });
     for (const name of ["headTimeoutMs", "idleTimeoutMs", "maxConnections"]) {
       await server.logs(`${name} is not kept on Deno`);
@@ -172,8 +172,8 @@ describe("an option", () => {
 });
 
 describe("console.warn", () => {
-  // Deno says there, once, that its signal aborts after an answer.
-  it("that an application sets after it was hushed stays the application's", async () => {
+  // Deno warns there, once, that its signal aborts after an answer.
+  it("that an application sets after the warning was hidden stays", async () => {
     const server = await start({}, "warning-program.ts");
     expect(await server.asks("GET /sets")).toBe("set");
     for (let i = 0; i < 3; i++) expect(await server.asks("GET /whose")).toBe("mine, 1");
@@ -181,7 +181,7 @@ describe("console.warn", () => {
 });
 
 describe("a line of the log", () => {
-  it("is of its caller's trace, though nothing read a header before the request was answered", async () => {
+  it("has the trace of its caller, though nothing read a header before the request was answered", async () => {
     const server = await start({}, "program.ts");
     const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
     const client = await server.client();

@@ -33,7 +33,7 @@ describe("a request of HTTP/2", () => {
   it.each([
     ["and a body", "hello", "5 bytes"],
     ["and none", undefined, "0 bytes"],
-  ])("has its body read without a length beside a Host %s", async (_, body, text) => {
+  ])("has its body read without a length, with a Host %s", async (_, body, text) => {
     const session = await http2Client((await startShared()).url);
     const headers = { ":method": "POST", ":path": "/size", ":authority": "shop.example", host: "shop.example" };
     expect((await http2Ask(session, headers, body)).body).toBe(text);
@@ -67,7 +67,7 @@ describe("a request of HTTP/2 for the name that Deno gives its own listener", ()
     expect((await http2Ask(session, { ...headers, origin: `http://localhost:${port}0` }, "a")).status).toBe(403);
   });
 
-  it("is for that host if it came by https", async () => {
+  it("is for that host if it arrived by https", async () => {
     const { url, port } = await startShared();
     const session = await http2Client(url);
     const headers = { ":path": "/no/where", ":authority": `localhost:${port}`, ":scheme": "https" };
@@ -87,7 +87,7 @@ describe("a request of HTTP/2 on a Unix socket", () => {
 });
 
 describe("a stop", () => {
-  it("tells an HTTP/2 client by GOAWAY, and answers what it asked before", async () => {
+  it("sends GOAWAY to an HTTP/2 client, and answers its earlier requests", async () => {
     const server = await start();
     const client = await FrameClient.to(server.port);
     client.write("headers", 5, 1, requestBlock("/held"));
@@ -107,7 +107,7 @@ describe("a request of HTTP/1.0 without Host", () => {
   const own = addresses.filter(({ internal, scopeid = 0 }) => !internal && scopeid === 0).map(({ address }) => address);
 
   it.each(["127.0.0.1", "0.0.0.0", "127.0.0.2", ...own])(
-    "is for no host, and not for the address of the listener: %s",
+    "has no host, and not the address of the listener: %s",
     async (host) => {
       const { port } = await start({ host });
       const client = await RawClient.to(port, host === "0.0.0.0" ? "127.0.0.1" : host);
@@ -121,13 +121,13 @@ describe("a request of HTTP/1.0 without Host", () => {
     [{ transport: "tcp", hostname: "192.0.2.1", port: 80 }, "http://192.0.2.1"],
     [{ transport: "tcp", hostname: "::1", port: 8080 }, "http://localhost:8080"],
     [{ transport: "tcp", hostname: "2001:db8::1", port: 8080 }, "http://[2001:db8::1]:8080"],
-  ])("has what Deno writes for its own address: %s", (address, origin) => {
+  ])("has the host that Deno writes for its own address: %s", (address, origin) => {
     expect(ownOriginOf(address)).toBe(origin);
   });
 });
 
 describe("a request of HTTP/1.1 without a body", () => {
-  it("has none, and its connection goes on", async () => {
+  it("has no body, and its connection stays open", async () => {
     const client = await (await startShared()).client();
     client.send("POST /size HTTP/1.1", "host: h", "", "");
     expect((await client.answer()).body).toBe("0 bytes");

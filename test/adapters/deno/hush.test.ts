@@ -1,4 +1,4 @@
-/** What becomes of `console.warn` while Deno is kept from saying one thing there. */
+/** `console.warn` while one warning of Deno is hidden. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 const deno = "Deno.serve: request.signal aborts on successful responses (legacy behavior).";
@@ -14,14 +14,14 @@ afterEach(() => {
   console.warn = original;
 });
 
-/** Hushes it as a fresh process would. */
+/** Hides it as a fresh process would. */
 async function hushed(): Promise<void> {
   const { hushAborts } = await import("../../../adapters/deno/private.ts");
   hushAborts();
 }
 
 describe("console.warn", () => {
-  it("says all but that, and is what it was once Deno has said it", async () => {
+  it("prints everything except that warning, and is restored after Deno has printed it", async () => {
     await hushed();
     console.warn("one", 2);
     console.warn(deno);
@@ -30,7 +30,7 @@ describe("console.warn", () => {
     expect(first.mock.calls).toEqual([["one", 2], ["three"]]);
   });
 
-  it("is hushed once, whoever asks", async () => {
+  it("is replaced once, for any number of callers", async () => {
     const { hushAborts } = await import("../../../adapters/deno/private.ts");
     hushAborts();
     const { warn } = console;
@@ -38,7 +38,7 @@ describe("console.warn", () => {
     expect(console.warn).toBe(warn);
   });
 
-  it("that the application set later stays", async () => {
+  it("keeps a function that the application set later", async () => {
     await hushed();
     const later = vi.fn();
     console.warn = later;
@@ -48,7 +48,7 @@ describe("console.warn", () => {
     expect([first.mock.calls, later.mock.calls]).toEqual([[], [[deno], ["two"]]]);
   });
 
-  it("that the application set later, and that calls the one before it, stays and says all but that", async () => {
+  it("keeps a function that the application set later and that calls the one before it, without the warning", async () => {
     await hushed();
     const { warn } = console;
     const later = (...said: unknown[]): void => warn("later", ...said);
@@ -61,7 +61,7 @@ describe("console.warn", () => {
     expect([console.warn, first.mock.calls]).toEqual([later, [["one"], ["two"], ["later", "three"]]]);
   });
 
-  it("that the application puts back is the application's", async () => {
+  it("is restored to the function that the application puts back", async () => {
     const spy = vi.fn();
     console.warn = spy;
     await hushed();
@@ -82,13 +82,13 @@ describe("console.warn", () => {
         },
       },
     ],
-  ])("is given %s as it is", async (_what, ...said: unknown[]) => {
+  ])("prints %s unchanged", async (_what, ...said: unknown[]) => {
     await hushed();
     console.warn(...said);
     expect(first.mock.calls).toEqual([said]);
   });
 
-  it("that nobody may set stays, and a request is answered all the same", async () => {
+  it("may be read-only, and a request is still answered", async () => {
     Object.defineProperty(console, "warn", { value: first, writable: false, configurable: true });
     try {
       await expect(hushed()).resolves.toBeUndefined();

@@ -1,4 +1,4 @@
-/** What `usher-http/deno` has in common with every listener, on a real deno. */
+/** The tests that `usher-http/deno` shares with every listener, on a real deno. */
 import { describeListener } from "../../support/spawned/listener.ts";
 import { start } from "./start.ts";
 

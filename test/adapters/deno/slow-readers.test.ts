@@ -1,4 +1,4 @@
-/** How long a stream waits for its client on Deno: the runtime's own side is played here, and the clock is held. */
+/** The time limit of a stream for its client on Deno: the test takes the place of the runtime, and the clock is fake. */
 import { beforeEach, expect, it, vi } from "vitest";
 import type { DenoExchange } from "../../../adapters/deno/exchange.ts";
 import { InFlight, respond } from "../../../adapters/deno/respond.ts";
@@ -33,7 +33,7 @@ beforeEach(() => {
   };
 });
 
-/** What the client reads next, which is made now. */
+/** The next chunk of the client, which is generated now. */
 async function reads(part: string): Promise<string> {
   const read = reader.read();
   await vi.advanceTimersByTimeAsync(0);
@@ -41,7 +41,7 @@ async function reads(part: string): Promise<string> {
   return text(await read);
 }
 
-it("is as long as nothing is made for it, and counts anew for each part", async () => {
+it("does not count while no chunk is ready, and starts again for each chunk", async () => {
   for (const part of ["one", "two", "three"]) {
     expect(await reads(part)).toBe(part);
     await vi.advanceTimersByTimeAsync(sendTimeoutMs / 2);
@@ -52,7 +52,7 @@ it("is as long as nothing is made for it, and counts anew for each part", async 
   expect([text(await last), hasLeft]).toEqual(["last", false]);
 });
 
-it("ends after sendTimeoutMs in which it took nothing", async () => {
+it("ends after sendTimeoutMs in which the client read nothing", async () => {
   await reads("one");
   await vi.advanceTimersByTimeAsync(2 * sendTimeoutMs);
   expect(hasLeft).toBe(true);

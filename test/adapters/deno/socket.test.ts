@@ -1,4 +1,4 @@
-/** What a socket on Deno waits for, and for how long: the runtime's own side is played here, and the clock is held. */
+/** The time limits of a socket on Deno: the test takes the place of the runtime, and the clock is fake. */
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { DenoExchange } from "../../../adapters/deno/exchange.ts";
 import type { DenoSocket } from "../../../adapters/deno/runtime.ts";
@@ -78,7 +78,7 @@ describe("a send", () => {
     expect([await waits, vi.getTimerCount(), lost]).toEqual([true, 0, []]);
   });
 
-  it("waits anew for as long, each time that its client has read some of it", async () => {
+  it("waits for the full time again, each time that its client has read some of it", async () => {
     const waits = link.send("x".repeat(100_000));
     for (let i = 0; i < 10; i++) {
       await vi.advanceTimersByTimeAsync(750);
@@ -89,7 +89,7 @@ describe("a send", () => {
     expect([await waits, lost, played.closes]).toEqual([false, ["nothing written was taken for 1s"], [[]]]);
   });
 
-  it("waits for no client that has gone", async () => {
+  it("does not wait for a client that has gone", async () => {
     const waits = link.send("x".repeat(100_000));
     played.readyState = 3;
     await vi.advanceTimersByTimeAsync(10);
@@ -97,7 +97,7 @@ describe("a send", () => {
   });
 });
 
-it("a socket is closed with its code, and ended by a close without one, which one that closes is not", () => {
+it("a socket is closed with its code, and destroyed without one if it is already closing", () => {
   played.tell("open");
   void link.close(1000, "over");
   link.terminate();
@@ -108,28 +108,28 @@ it("a socket is closed with its code, and ended by a close without one, which on
 });
 
 describe("a handshake whose socket Deno never opens", () => {
-  it("is given up after the send timeout, and what it acquired is released", async () => {
+  it("ends after the send timeout, and its acquired values are released", async () => {
     await vi.advanceTimersByTimeAsync(sendTimeoutMs - 1);
     expect([unsent, isGone]).toEqual([0, false]);
     await vi.advanceTimersByTimeAsync(1);
     expect([opens, unsent, isGone, vi.getTimerCount()]).toEqual([0, 1, true, 0]);
   });
 
-  it("is given up when Deno reports that it has closed, and once", async () => {
+  it("ends when Deno reports that it has closed, and once", async () => {
     played.tell("close");
     expect([opens, unsent, isGone, vi.getTimerCount()]).toEqual([0, 1, true, 0]);
     await vi.advanceTimersByTimeAsync(2 * sendTimeoutMs);
     expect(unsent).toBe(1);
   });
 
-  it("closes a socket that opens after that, without its handler", async () => {
+  it("closes a socket that opens after that, without running its handler", async () => {
     await vi.advanceTimersByTimeAsync(sendTimeoutMs);
     played.tell("open");
     played.tell("close");
     expect([opens, unsent, played.closes.length]).toEqual([0, 1, 1]);
   });
 
-  it("is one that opens in time no longer", async () => {
+  it("does not time out if it opens in time", async () => {
     played.tell("open");
     await vi.advanceTimersByTimeAsync(2 * sendTimeoutMs);
     expect([opens, unsent, isGone, played.closes]).toEqual([1, 0, false, []]);

@@ -1,4 +1,4 @@
-/** The WebSockets of `usher-http/deno` beside their model. */
+/** The WebSockets of `usher-http/deno` compared with their model. */
 import { describeTakenOver } from "../../support/taken-over/spawned.ts";
 import { start } from "./start.ts";
 

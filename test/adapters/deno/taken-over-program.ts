@@ -1,4 +1,4 @@
-/** Run by Deno: WebSockets for a model of them. */
+/** Run by Deno: WebSockets that are compared with a model. */
 import { serve } from "../../../adapters/deno/index.ts";
 import { main } from "../../support/taken-over/main.ts";
 

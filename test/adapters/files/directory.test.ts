@@ -184,7 +184,7 @@ describe("a site", () => {
     expect((await ask(site(), "GET /data.bin")).headers.get("content-type")).toBe("x/y");
   });
 
-  it("SF-06 lies under a path, beside the application's own routes", async () => {
+  it("SF-06 may be under a path, next to the application's own routes", async () => {
     const about = get(Path.of("about"), { returns: Returns.text }, () => "the app's");
     const own = get(Path.of("static", "a.txt"), { returns: Returns.text }, () => "first");
     const routes = [...Files.directory(root, { at: "/static/", index: "index.html" }), about, own];
@@ -207,13 +207,13 @@ describe("a site", () => {
     expect((await ask(routes, "GET /.hidden")).status).toBe(404);
   });
 
-  it("sends hidden files only where it is to", async () => {
+  it("sends hidden files only with the option", async () => {
     expect((await ask(Files.directory(root, { dotfiles: true }), "GET /.env")).status).toBe(200);
     expect((await ask(Files.directory(root, { dotfiles: true }), "GET /..")).status).toBe(404);
   });
 });
 
-describe("compressed files beside a file", () => {
+describe("compressed files next to a file", () => {
   it.each([
     ["SF-12", ["Accept-Encoding: gzip, br"], "br", "br"],
     ["SF-12", ["Accept-Encoding: br;q=0.5, gzip"], "gz", "gzip"],
@@ -234,7 +234,7 @@ describe("compressed files beside a file", () => {
     expect(answered.headers.get("vary")).toBe("Accept-Encoding");
   });
 
-  it("each have a version of their own", async () => {
+  it("each have an ETag of their own", async () => {
     const routes = Files.directory(root);
     const tags = new Set<string | undefined>();
     for (const encoding of ["identity", "br", "gzip"]) {
@@ -259,7 +259,7 @@ describe("a download", () => {
     ["a\r\nb: c", 'attachment; filename="a__b: c"'],
     ["(1)*'.txt", `attachment; filename="(1)*'.txt"`],
     ["€(1).txt", `attachment; filename="___(1).txt"; filename*=UTF-8''%E2%82%AC%281%29.txt`],
-  ])("is stored by the name %j", async (download, disposition) => {
+  ])("is stored under the name %j", async (download, disposition) => {
     const answer = await Files.answer(join(root, "a.txt"), { download });
     expect(answer?.headers).toContainEqual(["content-disposition", disposition]);
   });
@@ -272,7 +272,7 @@ describe("Files.answer", () => {
       { returns: Returns.response },
       async () => (await Files.answer(path)) ?? new Response(null, { status: 410 }),
     );
-  it("is a file at any path of the application's", async () => {
+  it("sends a file at any path of the application", async () => {
     const { status, body, headers } = await Test.call(Test.app([route(join(root, "out.txt"))]), "GET", "/");
     expect([status, body, headers.get("etag")]).toEqual([200, "SECRET", expect.stringMatching(/^"[0-9a-f]{32}"$/)]);
   });
@@ -285,7 +285,7 @@ describe("Files.answer", () => {
 });
 
 describe("a file that changes", () => {
-  it("is sent anew soon", async () => {
+  it("is sent in its new version after a short time", async () => {
     put("changes.txt", "one");
     const app = Test.app(Files.directory(root));
     const text = async () => (await Test.call(app, "GET", "/changes.txt")).body;
@@ -316,7 +316,7 @@ describe("a file that changes", () => {
     rmSync(join(root, "moving.bin"), { force: true });
   });
 
-  it("is replaced while it is sent, and the client gets the old one", async () => {
+  it("is replaced while it is sent, and the client gets the old version", async () => {
     put("replaced.bin", new Uint8Array(4_000_000).fill(97));
     const app = App.make(Files.directory(root));
     const response = await app.fetch(new Request("http://localhost/replaced.bin"));
@@ -334,7 +334,7 @@ describe("a file that changes", () => {
   });
 });
 
-describe("clients that leave", () => {
+describe("clients that disconnect", () => {
   it("leave no file open", async () => {
     const { port } = await start(Files.directory(root));
     const open = () => readdirSync("/proc/self/fd").length;
@@ -348,7 +348,7 @@ describe("clients that leave", () => {
     await eventually(() => expect(open()).toBeLessThanOrEqual(before));
   });
 
-  it("and those that ask at once share what is read", async () => {
+  it("and concurrent clients share one read of the file", async () => {
     const app = Test.app(Files.directory(root));
     const answers = await Promise.all(
       Array.from({ length: 200 }, async () => (await Test.call(app, "GET", "/a.txt")).body),
@@ -385,11 +385,11 @@ describe("at start", () => {
   });
 });
 
-it("holds at most a bounded part of the files in memory", async () => {
+it("holds only a limited number of bytes of files in memory", async () => {
   for (let i = 0; i < 400; i++) put(`many/${i}.bin`, new Uint8Array(60_000));
   put("many/last.bin.gz", gzipSync("x"));
   const app = Test.app(Files.directory(root));
   for (let i = 0; i < 400; i++) expect((await Test.call(app, "GET", `/many/${i}.bin`)).status).toBe(200);
-  // Sixteen of the 24 MB: the first were given up, and are read again.
+  // Sixteen of the 24 MB: the first files were evicted, and are read again.
   expect((await Test.call(app, "GET", "/many/0.bin")).body.length).toBe(60_000);
 });

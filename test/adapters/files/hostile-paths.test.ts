@@ -105,7 +105,7 @@ it("none of 700 leads out of the directory, or to a hidden file, and each is ans
     answered.set(status, (answered.get(status) ?? 0) + 1);
   }
   expect(paths.length).toBeGreaterThan(700);
-  // The connection is as good as before.
+  // The connection still works.
   expect((await client.ask("GET /folder/file.txt").answer()).body).toBe("public");
   expect(answered.get(404)).toBeGreaterThan(600);
   expect(answered.get(200) ?? 0).toBeLessThan(10);

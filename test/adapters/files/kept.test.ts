@@ -1,4 +1,4 @@
-/** What of a directory is kept in memory, and what is open of it. Time stands still, so that a file that is kept is sent as it was. */
+/** The files of a directory that are in memory, and those that are open. Time stands still, so that a kept file stays valid. */
 import {
   linkSync,
   mkdirSync,
@@ -18,7 +18,7 @@ import { logWith } from "../../support/logs.ts";
 
 let root: string;
 let app: Test.TestApp;
-/** The length of a file, as it is told. */
+/** The length of a file, from Content-Length. */
 let length: (name: string | number) => Promise<number>;
 let text: (name: string) => Promise<string>;
 
@@ -41,7 +41,7 @@ beforeEach(() => {
 const pathOf = (name: string | number): string => join(root, "many", String(name));
 const write = (name: string | number, bytes: number): void => writeFileSync(pathOf(name), new Uint8Array(bytes));
 
-/** Makes so many files of a length, and asks for each: the first one first, and the last one last. */
+/** Creates this number of files of a length, and requests each: the first one first, and the last one last. */
 async function areAskedFor(count: number, bytes: number): Promise<void> {
   write("one", bytes);
   const between = Array.from({ length: count - 2 }, (_, i) => i + 1);
@@ -58,10 +58,10 @@ async function lengthNow(name: number): Promise<number> {
   return length(name);
 }
 
-describe("of the files of a directory there are kept", () => {
+describe("of the files of a directory, the memory holds", () => {
   const most = 64 * 1024;
 
-  it("16 MiB, without the one that was asked for least recently", async () => {
+  it("16 MiB, without the one that was requested least recently", async () => {
     await areAskedFor(257, most);
     expect([await lengthNow(256), await lengthNow(0)]).toEqual([most, 1]);
   });
@@ -71,12 +71,12 @@ describe("of the files of a directory there are kept", () => {
     expect([await lengthNow(4096), await lengthNow(0)]).toEqual([10, 1]);
   });
 
-  it("none that is longer, which is looked at each time", async () => {
+  it("no larger file, which is checked at each request", async () => {
     write(0, most + 1);
     expect([await length(0), await lengthNow(0)]).toEqual([most + 1, 1]);
   });
 
-  it("as many after one of them has changed again and again", async () => {
+  it("as many after one of them has changed repeatedly", async () => {
     for (let i = 0; i <= 257; i++) {
       vi.advanceTimersByTime(1000);
       write("0", most - i);
@@ -86,7 +86,7 @@ describe("of the files of a directory there are kept", () => {
   });
 });
 
-/** What of this process's files is open. */
+/** The open files of this process. */
 function opened(): readonly string[] {
   return readdirSync("/proc/self/fd").map((name) => {
     try {
@@ -115,7 +115,7 @@ describe("a compressed file next to one that is kept", () => {
     return headers.get("content-encoding");
   };
 
-  it("is looked for each second where there was none, and known to be gone at once", async () => {
+  it("is looked for each second if it did not exist, and its removal is noticed at once", async () => {
     write("app.js", 10);
     expect(await codingAfter(0)).toBe(null);
     write("app.js.br", 5);

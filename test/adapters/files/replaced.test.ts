@@ -15,7 +15,7 @@ beforeEach(() => {
   return () => rmSync(folder, { recursive: true });
 });
 
-/** The time that a build gives to all files, so that two builds of one source are the same. */
+/** The modification time that a build gives to all files, so that two builds of one source are the same. */
 const built = new Date("1980-01-01T00:00:01Z");
 
 function put(path: string, content: string | Uint8Array): void {
@@ -25,8 +25,8 @@ function put(path: string, content: string | Uint8Array): void {
   renameSync(fresh, join(folder, path));
 }
 
-describe("a file of another content, with the length and the time of the one before", () => {
-  it("is sent anew, also to a client that has the one before", async () => {
+describe("a file with new content, and the length and time of the old file", () => {
+  it("is sent again, also to a client that has the old one", async () => {
     put("index.html", "one");
     const app = Test.app(Files.directory(folder));
     const { body, headers } = await Test.call(app, "GET", "/index.html");
@@ -38,7 +38,7 @@ describe("a file of another content, with the length and the time of the one bef
     });
   });
 
-  it("is sent anew by a server that did not know the one before", async () => {
+  it("is sent by a server that has not sent the old one", async () => {
     const get = (headers: Record<string, string> = {}) =>
       Test.call(Test.app(Files.directory(folder)), "GET", "/index.html", { headers });
     put("index.html", "one");
@@ -52,7 +52,7 @@ describe("a file of another content, with the length and the time of the one bef
 it.each([
   ["a small file", 10],
   ["a large file", 100_000],
-])("%s that is replaced between two looks at it is sent whole", async (_what, length) => {
+])("%s that is replaced between two checks is sent whole", async (_what, length) => {
   put("index.html", "one");
   const look = disk.stat;
   const looking = vi.spyOn(disk, "stat").mockImplementationOnce(async (...given) => {
@@ -70,7 +70,7 @@ it.each([
 });
 
 it.skipIf(process.getuid?.() === 0).each([10, 100_000])(
-  "a file of %i bytes that may not be read is a 404",
+  "a file of %i bytes without permission to read it is a 404",
   async (length) => {
     put("secret.txt", new Uint8Array(length));
     chmodSync(join(folder, "secret.txt"), 0);
@@ -89,7 +89,7 @@ it("a large file that was replaced since it was last sent is sent whole", async 
   }
 });
 
-it("a root that is a link may lead to another folder", async () => {
+it("a root that is a link may point to another folder", async () => {
   for (const release of ["1", "2"]) {
     mkdirSync(join(folder, release));
     put(join(release, "index.html"), `release ${release}`);
@@ -105,7 +105,7 @@ it("a root that is a link may lead to another folder", async () => {
   await eventually(async () => expect(await text()).toBe("release 2"));
   rmSync(join(folder, "1"), { recursive: true });
   expect((await Test.call(app, "GET", "/app.js")).body).toBe("\u0002".repeat(100_000));
-  // What it led to before is outside now.
+  // The old folder is outside of the root now.
   symlinkSync(join(folder, "2", "index.html"), join(folder, "outside.html"));
   rmSync(root);
   mkdirSync(root);

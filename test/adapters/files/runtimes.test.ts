@@ -22,7 +22,7 @@ const runs = rows<readonly [name: string, binary: () => string, flags: readonly 
   [["the oldest Node", runtimes["node-oldest"], [], "node:http"]],
 );
 
-it.each(runs)("are sent on %s (%#)", async (_name, binary, flags, server) => {
+it.each(runs)("files are sent on %s (%#)", async (_name, binary, flags, server) => {
   const { stdout } = await promisify(execFile)(binary(), [...flags, program, server], { cwd: import.meta.dirname });
   expect(JSON.parse(stdout)).toEqual({
     whole: [200, "ALPHABET"],

@@ -1,4 +1,4 @@
-/** A site, from a disk and from memory: the rows SF, and the same answers of both. */
+/** A site, from a disk and from memory: the rows SF, with the same answers from both. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -112,7 +112,7 @@ describe.each(sources)("%s", (name, of) => {
     expect([head.status, head.body, head.headers.get("content-length")]).toEqual([200, "", "5"]);
   });
 
-  it("SF-06 stands under a path, and next to a route of the app", async () => {
+  it("SF-06 may be under a path, and next to a route of the app", async () => {
     const about = get(Path.of("about"), { returns: Returns.text }, () => "the app's");
     const routes = [...of({ ...whole, at: "static" }), about];
     const bodies = ["/static/about", "/static", "/about"].map(async (path) => {
@@ -160,20 +160,20 @@ describe.each(sources)("%s", (name, of) => {
     expect((await ask(of({}), "GET /large.bin", ["Range: bytes=300000-"])).status).toBe(416);
   });
 
-  it("without an index has no folders, and hidden files where they are wanted", async () => {
+  it("without an index has no folders, and sends hidden files if the option says so", async () => {
     expect((await ask(of({}), "GET /about")).status).toBe(404);
     expect((await ask(of({}), "GET /")).status).toBe(404);
     expect((await ask(of({ dotfiles: true }), "GET /.well-known/security.txt")).body).toBe("SECRET");
   });
 
-  it("answers many at once with one reading", async () => {
+  it("answers concurrent requests with one read", async () => {
     const app = Test.app(of(whole));
     const answers = Array.from({ length: 100 }, async () => (await Test.call(app, "GET", "/about")).body);
     expect(new Set(await Promise.all(answers))).toEqual(new Set(["ABOUT"]));
   });
 });
 
-describe.each(sources)("%s beside an API", (_name, of) => {
+describe.each(sources)("%s next to an API", (_name, of) => {
   it("has a fallback for every path except those of some folders, whose missing paths are the app's own 404", async () => {
     const fallback = { file: "app/index.html", except: ["api", "internal/v1"] };
     const client = await RawClient.to((await start(of({ fallback, index: "index.html", notFound: "404.html" }))).port);
@@ -212,13 +212,13 @@ describe("at start", () => {
     expect(() => Files.bundle(files as never, options as never)).toThrow(message);
   });
 
-  it("a large file of base64 is taken", async () => {
+  it("a large file in base64 is accepted", async () => {
     const bytes = new Uint8Array(6_000_000).map((_, i) => i * 31);
     const app = Test.app(Files.bundle({ "a.bin": { base64: Buffer.from(bytes).toString("base64") } }));
     expect((await Test.call(app, "GET", "/a.bin")).headers.get("content-length")).toBe("6000000");
   });
 
-  it("Workers have files in memory, and a sentence for what they have not", async () => {
+  it("Workers have files in memory, and other options are refused with a message", async () => {
     const app = Test.app(FilesOfWorkers.bundle(site, whole));
     expect((await Test.call(app, "GET", "/about")).body).toBe("ABOUT");
     for (const name of ["directory", "answer", "read"] as const) {

@@ -1,4 +1,4 @@
-/** Which tokens `Jwt.bearer` accepts: the rules of RFC 6750, 7519, 8725 and 9068, a row each. */
+/** The tokens that `Jwt.bearer` accepts: the rules of RFC 6750, 7519, 8725 and 9068, a row each. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Openapi, Path, Returns, Test, get } from "usher-http";
@@ -10,16 +10,16 @@ const signedOut = '{"error":"signed_out","message":"Please sign in."}';
 const refused = [401, 'Bearer error="invalid_token"', signedOut] as const;
 const ask = asking(Jwt.bearer(options));
 
-/** The reason of a refusal, as the log has it. */
+/** The reason of a refusal, as it is logged. */
 const reasons = (): readonly unknown[] => messages("warn").filter((line) => String(line).includes("signed_out"));
 const because = (reason: string) => [`GET /: signed_out: ${reason}`];
 
-describe("a token that is right", () => {
+describe("a valid token", () => {
   it("gives its claims", async () => {
     expect(await ask(await hs256())).toEqual([200, null, JSON.stringify(claims)]);
   });
 
-  it("gives them as the shape reads them", async () => {
+  it("gives them as its shape reads them", async () => {
     const user = Jwt.bearer({
       ...options,
       claims: v.pipe(
@@ -36,11 +36,11 @@ describe("a token that is right", () => {
     ["is for several services", { aud: ["till", "shop"] }],
     ["expires in a fraction of a second", { exp: seconds + 0.5 }],
     ["has ids of any length", { sub: "a".repeat(1000), jti: "" }],
-  ])("is one that %s", async (_what, more) => {
+  ])("may be one that %s", async (_what, more) => {
     expect((await ask(await hs256(more)))[0]).toBe(200);
   });
 
-  it.each(["bearer", "BEARER", "bEaReR"])("comes by the scheme %s", async (scheme) => {
+  it.each(["bearer", "BEARER", "bEaReR"])("may have the scheme %s", async (scheme) => {
     const user = Jwt.bearer(options);
     const app = Test.app([get(Path.root, { inputs: { user }, returns: Returns.text }, ({ user }) => user.sub ?? "")]);
     const headers = { authorization: `${scheme}   ${await hs256()}` };
@@ -59,7 +59,7 @@ describe("a token that is right", () => {
     "RS256",
     "RS384",
     "RS512",
-  ] as const)("is signed by %s, with the key as PEM and as JWK", async (alg) => {
+  ] as const)("may be signed by %s, with the key as PEM and as JWK", async (alg) => {
     const { pem, jwk, privateKey } = await pairOf(alg);
     const token = await signed(privateKey, { alg });
     for (const text of [pem, JSON.stringify(jwk), JSON.stringify({ keys: [jwk] })]) {
@@ -69,17 +69,17 @@ describe("a token that is right", () => {
   });
 });
 
-describe("the keys that are given", () => {
+describe("the keys of the option", () => {
   it.each([
     ["HS384", 48],
     ["HS512", 64],
-  ] as const)("are secrets of %s", async (alg, size) => {
+  ] as const)("may be secrets of %s", async (alg, size) => {
     const key = bytesOf("k".repeat(size));
     const user = Jwt.bearer({ ...options, keys: Jwt.secrets([key]), algorithms: [alg] });
     expect((await asking(user)(await signed(key, { alg })))[0]).toBe(200);
   });
 
-  it("have names or none, and so has the token", async () => {
+  it("may have a kid or none, and so may the token", async () => {
     const [named, other, nameless] = await Promise.all([pairOf("ES256", "a"), pairOf("ES256", "b"), pairOf("ES256")]);
     const keys = await Jwt.publicKeys([JSON.stringify(named.jwk), JSON.stringify(other.jwk), nameless.pem]);
     const user = asking(Jwt.bearer({ ...options, keys, algorithms: ["ES256"] }));
@@ -91,7 +91,7 @@ describe("the keys that are given", () => {
     expect(await statusOf(nameless, "b")).toBe(401);
   });
 
-  it("are several secrets, any of which may have signed it", async () => {
+  it("may be several secrets, each of which may have signed the token", async () => {
     const newer = "a newer secret of thirty-two bytes";
     const user = asking(Jwt.bearer({ ...options, keys: Jwt.secrets([newer, secret]) }));
     for (const key of [newer, secret, newer]) expect((await user(forged({ alg: "HS256" }, claims, key)))[0]).toBe(200);
@@ -99,7 +99,7 @@ describe("the keys that are given", () => {
   });
 });
 
-describe("a token that is refused", () => {
+describe("an invalid token", () => {
   const without = (name: string): object => ({ ...claims, [name]: undefined });
   it.each([
     ["has expired", { exp: seconds - 5 }, "it has expired"],
@@ -117,12 +117,12 @@ describe("a token that is refused", () => {
     ["is for what is no text", { aud: ["shop", 1] }, "its claim aud is of another type"],
     ["is about a number", { sub: 1 }, "its claim sub is of another type"],
     ["has an id that is null", { jti: null }, "its claim jti is of another type"],
-  ])("is one that %s", async (_what, more, reason) => {
+  ])("is refused if it %s", async (_what, more, reason) => {
     expect(await ask(await hs256(more))).toEqual(refused);
     expect(reasons()).toEqual(because(reason));
   });
 
-  it.each(["iss", "aud", "exp"])("is one without %s", async (name) => {
+  it.each(["iss", "aud", "exp"])("is refused without %s", async (name) => {
     expect(await ask(forged({ alg: "HS256" }, without(name)))).toEqual(refused);
     expect(reasons()).toEqual(because(`it has no ${name}`));
   });
@@ -133,7 +133,7 @@ describe("a token that is refused", () => {
     ["an nbf without a beginning", `"exp":${seconds + 9},"nbf":-1e999`, "its claim nbf is of another type"],
     ["an exp that is null", '"exp":null', "its claim exp is of another type"],
     ["two exp, the last of them past", `"exp":${seconds + 9},"exp":1`, "it has expired"],
-  ])("is one with %s", async (_what, member, reason) => {
+  ])("is refused with %s", async (_what, member, reason) => {
     expect(await ask(forged({ alg: "HS256" }, `{"iss":"https://login.example/","aud":"shop",${member}}`))).toEqual(
       refused,
     );
@@ -147,12 +147,12 @@ describe("a token that is refused", () => {
     ["no JSON", "{"],
     ["nothing", ""],
     ["not UTF-8", Buffer.from([0x7b, 0xff, 0x7d]).toString("latin1")],
-  ])("is one whose payload is %s", async (_what, payload) => {
+  ])("is refused if its payload is %s", async (_what, payload) => {
     expect(await ask(forged({ alg: "HS256" }, payload))).toEqual(refused);
     expect(reasons()).toEqual(because("it is no JWT"));
   });
 
-  it("is one whose claims are not of the shape", async () => {
+  it("is refused if its claims do not fit the shape", async () => {
     const user = asking(Jwt.bearer({ ...options, claims: v.object({ sub: v.string(), shop: v.number() }) }));
     expect(await user(await hs256({ shop: "s3cr3t-value" }))).toEqual(refused);
     expect(await user(await hs256())).toEqual(refused);
@@ -160,7 +160,7 @@ describe("a token that is refused", () => {
     expect(logged().join("\n")).not.toContain("s3cr3t-value");
   });
 
-  it("is one that is older than maxAgeMs, or does not say how old it is", async () => {
+  it("is refused if it is older than maxAgeMs, or has no iat", async () => {
     const user = asking(Jwt.bearer({ ...options, maxAgeMs: 60_000, clockSkewMs: 0 }));
     expect((await user(await hs256({ iat: seconds - 60 })))[0]).toBe(200);
     expect(await user(await hs256({ iat: seconds - 61 }))).toEqual(refused);
@@ -207,7 +207,7 @@ describe("RFC 8725", () => {
     expect(reasons()).toEqual(because(reason));
   });
 
-  it("§3.1: a public key is no secret of HS256", async () => {
+  it("§3.1: a public key is not used as a secret of HS256", async () => {
     const { pem, jwk, privateKey } = await pairOf("RS256");
     const keys = await Jwt.publicKeys([pem]);
     const user = asking(Jwt.bearer({ ...options, keys, algorithms: ["RS256"] }));
@@ -230,7 +230,7 @@ describe("RFC 8725", () => {
     }
   });
 
-  it("§3.11: the type of the token, where the options name one", async () => {
+  it("§3.11: the type of the token is checked, if the options name one", async () => {
     const user = asking(Jwt.bearer({ ...options, typ: "at+jwt" }));
     for (const typ of ["at+jwt", "AT+JWT", "application/at+jwt"]) {
       expect((await user(forged({ alg: "HS256", typ }, claims)))[0]).toBe(200);
@@ -241,14 +241,14 @@ describe("RFC 8725", () => {
     expect(new Set(reasons())).toEqual(new Set(because("its typ is another")));
   });
 
-  it("§3.12: a token of one issuer is none of another", async () => {
+  it("§3.12: a token of one issuer is not valid for another", async () => {
     const other = asking(Jwt.bearer({ ...options, issuer: ["https://a.example/", "https://b.example/"] }));
     expect(await other(await hs256())).toEqual(refused);
     expect((await other(await hs256({ iss: "https://b.example/" })))[0]).toBe(200);
   });
 });
 
-describe("a request without a right token", () => {
+describe("a request without a valid token", () => {
   const user = Jwt.bearer({
     ...options,
     realm: "shop",
@@ -282,7 +282,7 @@ describe("a request without a right token", () => {
     ["the scheme alone", ["Bearer"], wrong, wrong],
     ["a token that is none", ["Bearer a.b.c"], wrong, wrong],
     ["parameters", ["Bearer a=b"], wrong, wrong],
-  ])("is refused by RFC 6750: %s", async (_what, values, needed, optional) => {
+  ])("is refused as in RFC 6750: %s", async (_what, values, needed, optional) => {
     expect(await sent("/", ...values)).toEqual(needed);
     expect(await sent("/any", ...values)).toEqual(optional);
     expect(await sent("/write", ...values)).toEqual(needed);
@@ -292,7 +292,7 @@ describe("a request without a right token", () => {
     ["two tokens", ["Bearer a.b.c", "Bearer d.e.f"]],
     ["two tokens in one line", ["Bearer a.b.c, Bearer d.e.f"]],
     ["a token with a space", ["Bearer a. b.c"]],
-  ])("is a 400 where it is malformed: %s", async (_what, values) => {
+  ])("is a 400 if it is malformed: %s", async (_what, values) => {
     expect((await sent("/", ...values))[0]).toBe(400);
     expect((await sent("/any", ...values))[0]).toBe(400);
   });
@@ -316,7 +316,7 @@ describe("a request without a right token", () => {
     if (status === 403) expect(challenge).toBe(`Bearer realm="shop", ${metadata}, ${needed}`);
   });
 
-  it("needs the scopes of another claim", async () => {
+  it("may need the scopes of another claim", async () => {
     const user = asking(Jwt.bearer({ ...options, scopeClaim: "scp" }).scope("write"));
     expect((await user(await hs256({ scp: ["write"] })))[0]).toBe(200);
     const forbidden = '{"error":"not_allowed","message":"You may not do that."}';
@@ -329,8 +329,8 @@ describe("a request without a right token", () => {
   });
 });
 
-describe("what a bearer says", () => {
-  it("is no word of the token in the log or the answer", async () => {
+describe("the output of a bearer", () => {
+  it("has no text of the token in the log or the answer", async () => {
     logWith({ levels: { default: "debug" } });
     const value = "pr1vate-v4lue";
     const tokens = [
@@ -351,7 +351,7 @@ describe("what a bearer says", () => {
     expect(lines().length).toBeGreaterThan(0);
   });
 
-  it("is described as http bearer, with its challenges", () => {
+  it("is http bearer in the API document, with its challenges", () => {
     const user = Jwt.bearer({ ...options, doc: "An access token." });
     const routes = [
       get(Path.root, { inputs: { user: user.scope("write") }, returns: Returns.text }, () => ""),
@@ -376,7 +376,7 @@ describe("what a bearer says", () => {
     expect(paths["/any"]?.get).toMatchObject({ security: [{ bearer: [] }, {}] });
   });
 
-  it("is described as OpenID Connect, with its scopes", () => {
+  it("is OpenID Connect in the API document, with its scopes", () => {
     const openIdConnect = "https://login.example/.well-known/openid-configuration";
     const user = Jwt.bearer({ ...options, openIdConnect });
     const routes = [get(Path.root, { inputs: { user: user.scope("write") }, returns: Returns.text }, () => "")];

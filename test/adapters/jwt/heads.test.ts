@@ -1,11 +1,11 @@
-/** A verifier remembers the heads of tokens, and not more and more of them. */
+/** A verifier caches the heads of tokens, up to a limit. */
 import { Path, Returns, Test, get } from "usher-http";
 import { Jwt } from "usher-http/jwt";
 import { expect, it } from "vitest";
 import { memory } from "../../support/memory.ts";
 import { bytesOf, now, options, secret, signed } from "./tokens.ts";
 
-it("a verifier keeps nothing of most heads, each another one of 6 kB", async () => {
+it("a verifier does not cache most heads if each is a different one of 6 kB", async () => {
   const user = Jwt.bearer({ ...options, maxLength: 16_000 });
   const app = Test.app([get(Path.root, { inputs: { user }, returns: Returns.text }, ({ user }) => user.iss)]);
   let at = 0;

@@ -1,4 +1,4 @@
-/** The keys of an issuer: how often they are fetched, and what is no answer. */
+/** The keys of an issuer: how often they are fetched, and invalid responses. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { App, Path, Returns, get } from "usher-http";
@@ -16,7 +16,7 @@ const json =
   (response) =>
     response.setHeader("content-type", "application/json").end(JSON.stringify(body));
 
-/** What the issuer answers, and how often it was asked. */
+/** The responses of the issuer, and the number of requests to it. */
 let answer: Answer;
 let asked = 0;
 let first: Pair;
@@ -38,7 +38,7 @@ beforeEach(() => {
 const minute = 60_000;
 const at = (ms: number): Date => new Date(now.getTime() + ms);
 
-/** Asks as a client would, with a bearer of its own; its answer is the status. */
+/** Sends a request as a client with a token of its own; returns the status. */
 function client(more: JwksOptions = {}) {
   const user = Jwt.bearer({ ...options, keys: Jwt.jwks(url, more), algorithms: ["ES256", "RS256"] });
   const ask = asking(user);
@@ -56,7 +56,7 @@ describe("the keys of an issuer", () => {
     expect(asked).toBe(1);
   });
 
-  it("are fetched again for one that is not known, at most once in refreshMs", async () => {
+  it("are fetched again for an unknown kid, at most once in refreshMs", async () => {
     const ask = client();
     expect(await ask(first)).toBe(200);
     expect(await ask(second)).toBe(401);
@@ -68,7 +68,7 @@ describe("the keys of an issuer", () => {
     expect(asked).toBe(2);
   });
 
-  it("are not fetched for each of a flood of kids", async () => {
+  it("are not fetched for each token of a flood of kids", async () => {
     const ask = client();
     const flood = (ms: number) => Promise.all(Array.from({ length: 200 }, (_, i) => ask(first, `kid ${ms} ${i}`, ms)));
     for (const ms of [0, 1000, 29_999]) expect(new Set(await flood(ms))).toEqual(new Set([401]));
@@ -77,8 +77,8 @@ describe("the keys of an issuer", () => {
     expect(asked).toBe(2);
   });
 
-  it("are fetched again when they are old, while no request waits", async () => {
-    // `Test.call` waits for what runs after the answer.
+  it("are refreshed when they are old, while no request waits", async () => {
+    // `Test.call` waits for the tasks after the answer.
     vi.useFakeTimers({ toFake: ["Date"], now });
     const user = Jwt.bearer({ ...options, keys: Jwt.jwks(url, { maxAgeMs: minute }), algorithms: ["ES256"] });
     const app = App.make([get(Path.root, { inputs: { user }, returns: Returns.text }, () => "in")]);
@@ -97,12 +97,12 @@ describe("the keys of an issuer", () => {
         };
       });
       vi.setSystemTime(at(minute));
-      // The answer arrives while the issuer has given none.
+      // The response arrives while the issuer sends no keys.
       expect(await ask(first)).toBe(200);
       await fetching;
       expect(await ask(first)).toBe(200);
       release();
-      // The key is no longer among them: its tokens are not right any more, though they were remembered.
+      // The key is no longer among them: its tokens are no longer valid, though they were cached.
       await expect.poll(() => ask(first)).toBe(401);
       expect(await ask(second)).toBe(200);
       expect(asked).toBe(2);
@@ -112,8 +112,8 @@ describe("the keys of an issuer", () => {
   });
 });
 
-describe("the keys of an issuer, for requests at once", () => {
-  it("are fetched at once for a key that is not known, although they are old and about to be fetched anyway", async () => {
+describe("the keys of an issuer, for concurrent requests", () => {
+  it("are fetched at once for an unknown key, although they are old and about to be refreshed anyway", async () => {
     const ask = client();
     expect(await ask(first)).toBe(200);
     answer = json({ keys: [second.jwk] });
@@ -121,7 +121,7 @@ describe("the keys of an issuer, for requests at once", () => {
     expect(asked).toBe(2);
   });
 
-  it("are kept for a request that came a moment before them, and had to wait", async () => {
+  it("are kept for a request that arrived a moment before them, and had to wait", async () => {
     const ask = client();
     expect(await ask(first, "first", 1000)).toBe(200);
     answer = (response) => void response.writeHead(500).end();
@@ -129,7 +129,7 @@ describe("the keys of an issuer, for requests at once", () => {
     expect(asked).toBe(1);
   });
 
-  it("are the newer ones, also where a request is still verifying by the older ones", async () => {
+  it("are the newer ones, also when a request still verifies with the older ones", async () => {
     const ask = client();
     const verify = crypto.subtle.verify.bind(crypto.subtle);
     let release = (): void => {};
@@ -153,13 +153,13 @@ describe("the keys of an issuer, for requests at once", () => {
   });
 });
 
-describe("the keys of an issuer that is away", () => {
-  it("are not enough for a token of a newer one: it may be right", async () => {
+describe("the keys of an issuer that is unreachable", () => {
+  it("are not enough to refuse a token with a newer key: it may be valid", async () => {
     const ask = client();
     expect(await ask(first)).toBe(200);
     answer = (response) => void response.writeHead(500).end();
     expect(await ask(second, "second", 30_000)).toBe(503);
-    // The issuer is not asked each time.
+    // The issuer is not contacted each time.
     expect(await ask(second, "second", 30_999)).toBe(503);
     expect(await ask(first, "first", 30_999)).toBe(200);
     answer = json({ keys: [first.jwk] });
@@ -167,7 +167,7 @@ describe("the keys of an issuer that is away", () => {
     expect(asked).toBe(3);
   });
 
-  it("are used, for so long", async () => {
+  it("are used for a limited time", async () => {
     const ask = client({ maxAgeMs: minute, staleMs: 10 * minute });
     expect(await ask(first)).toBe(200);
     answer = (response) => void response.writeHead(500).end();
@@ -181,7 +181,7 @@ describe("the keys of an issuer that is away", () => {
     ).toHaveLength(4);
   });
 
-  it("are tried again soon after a failure, and then less often", async () => {
+  it("are fetched again soon after a failure, and then less often", async () => {
     const ask = client({ refreshMs: 5000 });
     answer = (response) => void response.writeHead(500).end();
     const times: number[] = [];
@@ -195,7 +195,7 @@ describe("the keys of an issuer that is away", () => {
     expect(await ask(first, "first", 22_000)).toBe(200);
   });
 
-  it("are asked for as rarely as before, once there was an answer again", async () => {
+  it("are fetched as rarely as before, after a success", async () => {
     const ask = client({ refreshMs: 5000 });
     answer = (response) => void response.writeHead(500).end();
     expect(await ask(first)).toBe(503);
@@ -214,11 +214,11 @@ describe("the keys of an issuer that is away", () => {
     expect(await ask(second)).toBe(200);
   });
 
-  it("may be two with one kid, or none", async () => {
+  it("may be two with one kid, or without a kid", async () => {
     answer = json({ keys: [{ ...second.jwk, kid: "first" }, first.jwk] });
     const ask = client();
     for (const pair of [first, second]) expect(await ask(pair, "first")).toBe(200);
-    // A token that names none is tried with each.
+    // A token without a kid is verified with each.
     const user = asking(Jwt.bearer({ ...options, keys: Jwt.jwks(url), algorithms: ["ES256"] }));
     for (const { privateKey } of [first, second]) {
       expect((await user(await signed(privateKey, { alg: "ES256" })))[0]).toBe(200);
@@ -228,7 +228,7 @@ describe("the keys of an issuer that is away", () => {
 
 describe("an issuer's answer", () => {
   const long = "x".repeat(64 * 1024);
-  /** Writes 100 MB, as long as it is read; `ended` says how much was. */
+  /** Sends 100 MB while they are read; `ended` has the number of sent bytes. */
   const endless = (length: (bytes: number) => void): Answer => {
     return (response) => {
       let bytes = 0;
@@ -264,7 +264,7 @@ describe("an issuer's answer", () => {
     ],
     ["no answer", () => {}, "there was no whole answer in 80 ms"],
     ["a body without an end", (response) => void response.write("{"), "there was no whole answer in 80 ms"],
-  ])("is none where it is %s", async (_what, given, reason) => {
+  ])("is not accepted if it is %s", async (_what, given, reason) => {
     answer = given;
     const timeoutMs = reason.includes("80 ms") ? 80 : 5000;
     expect(await client({ timeoutMs })(first)).toBe(503);
@@ -275,7 +275,7 @@ describe("an issuer's answer", () => {
   it.each([
     ["is longer than maxBytes", 200, "the answer is longer than 262144 bytes"],
     ["has another status", 500, "the answer has the status 500"],
-  ])("is none where it %s, and no more of it is read", async (_what, status, reason) => {
+  ])("is not accepted if it %s, and no more of it is read", async (_what, status, reason) => {
     const written = new Promise<number>((resolve) => {
       answer = (response, request) => endless(resolve)(response.writeHead(status), request);
     });
@@ -287,7 +287,7 @@ describe("an issuer's answer", () => {
 });
 
 describe("a key set", () => {
-  it("may have what is no key for this", async () => {
+  it("may contain keys that cannot be used", async () => {
     const weak = { kty: "RSA", e: "AQAB", n: "a".repeat(171), kid: "weak", alg: "RS256" };
     const others = [
       null,
@@ -311,7 +311,7 @@ describe("a key set", () => {
     expect((await user(await signed(privateKey, { alg: "RS256", kid: "weak" })))[0]).toBe(401);
   });
 
-  it("makes no secret of a public key", async () => {
+  it("does not use a public key as an HMAC secret", async () => {
     const user = asking(Jwt.bearer({ ...options, keys: Jwt.jwks(url), algorithms: ["ES256"] }));
     for (const key of [first.pem, JSON.stringify(first.jwk)]) {
       expect((await user(forged({ alg: "HS256", kid: "first" }, claims, key)))[0]).toBe(401);

@@ -1,4 +1,4 @@
-/** What hostile tokens and wrong options lead to: never a 500, and a sentence at the start. */
+/** Hostile tokens are never a 500, and wrong options are an error at the start. */
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ const refused = [401, 'Bearer error="invalid_token"', signedOut] as const;
 const ask = asking(Jwt.bearer(options));
 
 describe("hostile tokens", () => {
-  it("are bounded in their length", async () => {
+  it("are limited in their length", async () => {
     const long = await hs256({ note: "x".repeat(6200) });
     expect(long.length).toBeGreaterThan(8192);
     expect(await ask(long)).toEqual(refused);
@@ -21,7 +21,7 @@ describe("hostile tokens", () => {
     expect((await asking(Jwt.bearer({ ...options, maxLength: long.length - 1 }))(long))[0]).toBe(401);
   });
 
-  it("may have ten thousand claims, nested or not, where their length is allowed", async () => {
+  it("may have ten thousand claims, nested or not, if their length is allowed", async () => {
     const user = asking(Jwt.bearer({ ...options, maxLength: 1_000_000, claims: v.object({ sub: v.string() }) }));
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`c${i}`, i]));
     expect(await user(await hs256(many))).toEqual([200, null, '{"sub":"ada"}']);
@@ -31,7 +31,7 @@ describe("hostile tokens", () => {
     expect(await user(forged({ alg: "HS256" }, own))).toEqual([200, null, '{"sub":"ada"}']);
   });
 
-  it("are never a 500, whatever they are", async () => {
+  it("are never a 500, whatever they contain", async () => {
     const parts = fc.oneof(fc.base64String(), fc.string(), fc.constantFrom("e30", "eyJhbGciOiJIUzI1NiJ9", ""));
     const made = fc.oneof(
       fc.array(parts, { maxLength: 6 }).map((parts) => parts.join(".").replaceAll(/[^\w.+/~-]/g, "_")),
@@ -52,8 +52,8 @@ describe("hostile tokens", () => {
   });
 });
 
-describe("what a bearer is made of", () => {
-  it("runs once a request, whatever uses it", async () => {
+describe("the dependencies of a bearer", () => {
+  it("run once per request, for any number of uses", async () => {
     const token = await hs256({ scope: "a b" });
     const user = Jwt.bearer(options);
     const inputs = { user, again: user.optional, a: user.scope("a"), b: user.scope("b") };
@@ -66,7 +66,7 @@ describe("what a bearer is made of", () => {
     expect(answer.body).toBe("true");
   });
 
-  it("takes its keys from a resource, which is checked at its first use", async () => {
+  it("may be a resource with the keys, which is checked at its first use", async () => {
     const keys = Dep.ofResource<ReturnType<typeof Jwt.secrets>>("keys");
     const user = Jwt.bearer({ ...options, keys });
     const route = get(Path.root, { inputs: { user }, returns: Returns.text }, ({ user }) => user.sub ?? "");
@@ -78,7 +78,7 @@ describe("what a bearer is made of", () => {
     expect((await Test.call(wrong, "GET", "/", { headers, now })).status).toBe(500);
   });
 
-  it("has its codes for an application's own refusals", async () => {
+  it("the codes of a bearer can be used in an application's own refusals", async () => {
     const user = Dep.join(
       { user: Jwt.bearer(options) },
       ({ user }) => (user.sub === "ada" ? refuse(Jwt.notAllowed) : user),
@@ -105,7 +105,7 @@ describe("the options of a bearer", () => {
     ["a realm with a quote", { realm: 'a"b' }, /realm is a string, and not a text of printable ASCII/],
     ["keys of another", { keys: {} }, /keys is another object, and not made by Jwt.jwks/],
     ["a shape that is none", { claims: {} }, /claims is another object, and not a schema/],
-  ])("is refused at the start with %s", (_what, more, message) => {
+  ])("are refused at the start with %s", (_what, more, message) => {
     expect(() => Jwt.bearer({ ...options, ...more } as typeof options)).toThrow(message);
   });
 
@@ -120,12 +120,12 @@ describe("the options of a bearer", () => {
     ["a scope with a space", () => Jwt.bearer(options).scope("a b"), /not a scope of RFC 6749/],
     ["http elsewhere", () => Jwt.jwks("http://login.example/jwks"), /url must be https:/],
     ["no URL", () => Jwt.jwks("login.example"), /url is no URL/],
-  ])("is refused at the start with %s", (_what, make, message) => {
+  ])("are refused at the start with %s", (_what, make, message) => {
     expect(make).toThrow(message);
     expect(() => make()).not.toThrow(/s3cret/);
   });
 
-  it("is refused at the start with keys that are private, weak, or none", async () => {
+  it("are refused at the start with keys that are private, weak, or missing", async () => {
     const { privateKey, jwk } = await pairOf("ES256");
     const weak = { kty: "RSA", e: "AQAB", n: "a".repeat(171) };
     const wrong: readonly (readonly [text: string, message: RegExp])[] = [

@@ -48,7 +48,7 @@ const expected = [
   ["long", 503],
 ];
 
-describe("a bearer answers the same", () => {
+describe("a bearer has the same answers", () => {
   it.each([
     ["the oldest Node", runtimes["node-oldest"], []],
     ["Bun", runtimes.bun, []],

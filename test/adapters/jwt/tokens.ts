@@ -1,4 +1,4 @@
-/** Keys, and tokens that they sign: right ones, and those that no issuer would. */
+/** Keys and the tokens that they sign: valid ones, and ones that no issuer would sign. */
 import { createHmac } from "node:crypto";
 import { SignJWT, exportJWK, exportSPKI, generateKeyPair } from "jose";
 import type { CryptoKey, JWK, JWTHeaderParameters } from "jose";
@@ -18,14 +18,14 @@ export interface Pair {
   readonly pem: string;
 }
 
-/** A key pair, of which the public key is told in both forms. */
+/** A key pair, with the public key in both formats. */
 export async function pairOf(alg: string, kid?: string, more: JWK = {}): Promise<Pair> {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
   const jwk = { ...(await exportJWK(publicKey)), ...(kid === undefined ? {} : { kid }), ...more };
   return { publicKey, privateKey, jwk, pem: await exportSPKI(publicKey) };
 }
 
-/** What a right token says; a claim that is undefined is left out. */
+/** The claims of a valid token; a claim that is undefined is left out. */
 export const claims = { iss: "https://login.example/", aud: "shop", sub: "ada", exp: seconds + 60 };
 
 export function signed(
@@ -56,7 +56,7 @@ export const options: JwtOptions = {
   algorithms: ["HS256"],
 };
 
-/** Asks an app whose one route has that input; the answer is its status, its challenge, and the claims. */
+/** Sends a request to an app whose one route has that input; returns its status, its challenge, and the claims. */
 export function asking(user: Dep<unknown, string, unknown>) {
   const app = Test.app([
     get(Path.root, { inputs: { user }, returns: Returns.text }, ({ user }) => JSON.stringify(user)),

@@ -1,4 +1,4 @@
-/** The examples of the RFCs: a signature that they print is right, and one byte less of it is not. */
+/** The examples of the RFCs: a signature that they print is valid, and it is invalid with one byte less. */
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { Jwt } from "usher-http/jwt";
@@ -10,7 +10,7 @@ const claims = "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFt
 /** Before the time that they expire, 1300819380. */
 const at = new Date(1_300_819_000_000);
 
-/** Their payload has no `aud`, which is looked for once the signature is right. */
+/** Their payload has no `aud`, which is checked after the signature. */
 const vectors: readonly (readonly [name: string, alg: JwtAlgorithm, keys: () => unknown, token: string])[] = [
   [
     "RFC 7515 A.1",
@@ -75,13 +75,13 @@ describe("the examples of the RFCs", () => {
     expect(await reasonOf(token.replace(/^e/, "f"))).toContain("it is no JWT");
   });
 
-  it("RFC 8037 A.4: a signature of what is no JSON", async () => {
+  it("RFC 8037 A.4: a signature of a payload that is not JSON", async () => {
     const key = { kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" };
     const user = Jwt.bearer({ ...options, keys: await Jwt.publicKeys([JSON.stringify(key)]), algorithms: ["EdDSA"] });
     const signature = "hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg";
     const token = `eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc.${signature}`;
     expect((await asking(user)(token, at))[0]).toBe(401);
-    // The signature is right; its payload is a text.
+    // The signature is valid; its payload is a text.
     expect(messages("warn")).toEqual(["GET /: signed_out: it is no JWT"]);
     expect((await asking(user)(token.replace("hgyY", "hgyZ"), at))[0]).toBe(401);
     expect(messages("warn").at(-1)).toBe("GET /: signed_out: none of the keys signed it");
@@ -89,7 +89,7 @@ describe("the examples of the RFCs", () => {
 });
 
 /** The same bytes in other characters: bits that base64url does not use, or padding. A list of revoked tokens has one text of each. */
-describe("RFC 7515 §5.2: a token in other characters than its issuer's is none", () => {
+describe("RFC 7515 §5.2: a token in another spelling than its issuer's is refused", () => {
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const withUnusedBit = (part: string): string => part.slice(0, -1) + letters[letters.indexOf(part.at(-1) ?? "") ^ 1];
   const signedAs = (write: (head: string, payload: string) => string): string => {
@@ -112,7 +112,7 @@ describe("RFC 7515 §5.2: a token in other characters than its issuer's is none"
     };
     await refuses();
     expect((await ask(issued, now))[0]).toBe(200);
-    // The verifier knows the head by now.
+    // The verifier has cached the head by now.
     await refuses();
   });
 });

@@ -1,4 +1,4 @@
-/** Answers of tools at their limits: none, as long as may be, and longer. */
+/** Answers of tools at their limits: empty, of the maximum length, and longer. */
 import { Codec, Event, Meta, Path, Query, RefusalFormat, Returns, Test, get } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
@@ -23,7 +23,7 @@ it("JSON lines without a line are an empty list", async () => {
   });
 });
 
-it("Test.mcp tells of a refusal that is no JSON", async () => {
+it("Test.mcp reports a refusal that is not JSON", async () => {
   const meta = Meta.tool({ name: "it" });
   const route = get(
     Path.of("it"),
@@ -64,7 +64,7 @@ describe("maxAnswer", () => {
     ["content", '{"events":[{"event":"note","data":"a"}],"isCut":true}', undefined],
     ["progress", '{"error":"too_large","message":"The answer is longer than a tool may give."}', true],
   ] as const)(
-    "an event that is too long ends a stream of %s, which is no failure of its route",
+    "an event that is too long ends a stream of %s, and is not a failure of its route",
     async (events, text, isError) => {
       const Note = Event.text("note");
       const notes = get(

@@ -1,10 +1,10 @@
-/** Messages to a server of the Model Context Protocol, by `Test.call`. */
+/** Messages to an MCP server, with `Test.call`. */
 import { Test } from "usher-http";
 import type { TestAnswer, TestApp } from "usher-http";
 
 type Headers = { readonly [name: string]: string };
 
-/** Sends a message as a client of before 2026 does. */
+/** Sends a message like a client of before 2026. */
 export function ask(
   app: TestApp,
   method: string,
@@ -25,7 +25,7 @@ export function ask(
   });
 }
 
-/** A result of the protocol. */
+/** A result of MCP. */
 export async function resultOf(app: TestApp, method: string, params: object = {}, headers: Headers = {}) {
   const answered = (await ask(app, method, params, { headers })).json() as { readonly result: Record<string, unknown> };
   return answered.result;
@@ -47,7 +47,7 @@ export async function callTool(
   return (await resultOf(app, "tools/call", { name, arguments: given }, headers)) as unknown as ToolResult;
 }
 
-/** The refusal that an error of a tool is. */
+/** The refusal inside of an error of a tool. */
 export async function refusalOf(
   app: TestApp,
   name: string,

@@ -1,4 +1,4 @@
-/** The beginning of a call of a session: its client may have left, or not read yet. */
+/** The start of a call in a session: its client may have disconnected, or not read yet. */
 import { App, Event, Meta, Path, Returns, clientGone, get } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import { expect, it } from "vitest";
@@ -27,7 +27,7 @@ const routes = [
   ),
 ];
 
-/** Calls a tool in a session of its own, whose messages have room for a few notes. */
+/** Calls a tool in a session of its own, which has space for a few messages. */
 async function called(name: string, signal: AbortSignal | null = null): Promise<Response> {
   const sessions = { resumeMs: 3_600_000, maxKept: 300 };
   const app = App.make([...routes, ...Mcp.routes(routes, { name: "notes", version: "1", sessions })]);
@@ -52,15 +52,15 @@ async function called(name: string, signal: AbortSignal | null = null): Promise<
   return send(1, "tools/call", { name, _meta: { progressToken: "t" } }, headers, signal);
 }
 
-it("a client that begins to read late has all progress, although it is more than a session keeps", async () => {
+it("a client that begins to read late gets all progress, although it is more than a session keeps", async () => {
   const answered = await called("notes");
-  // As long as a network takes.
+  // As long as a network needs.
   await new Promise((resolve) => setTimeout(resolve, 20));
   const read = [...(await answered.text()).matchAll(/note (\d+)/g)].map(([, n]) => Number(n));
   expect(read).toEqual(Array.from({ length: notes }, (_, i) => i + 1));
 });
 
-it("a call whose client had left before it ends, although its route waits", async () => {
+it("a call whose client disconnected before it ends, although its route waits", async () => {
   [arrives, begins] = [gate(), gate()];
   const answered = called("late", AbortSignal.abort());
   const gone = await arrives.passed;

@@ -77,14 +77,14 @@ describe("a stream that throws is an error of the tool", () => {
     expect(messages("error")).toEqual([expect.stringContaining(`/${name}`)]);
   });
 
-  it("and of a resource an error of the protocol", async () => {
+  it("and in a resource it is an error of the protocol", async () => {
     const answered = await ask(app, "resources/read", { uri: "app:///response" });
     const error = { code: -32_603, message: "The resource cannot be read: status 500.", data: { status: 500 } };
     expect([answered.status, answered.json()]).toEqual([200, { jsonrpc: "2.0", id: 1, error }]);
   });
 });
 
-/** An app whose routes hold something for their time. */
+/** An app whose routes hold a value while they run. */
 function holding(options: { readonly sessions?: McpSessions } = {}) {
   const held = { now: 0, ever: 0 };
   const lock = Dep.scoped(
@@ -141,7 +141,7 @@ const followed = (id: number) => ({
   params: { name: "follow", _meta: { progressToken: 1 } },
 });
 
-describe("what a route holds is released although its stream is not read", () => {
+describe("the values of a route are released although its stream is not read", () => {
   it.each([
     ["the call of a tool that refuses with 401", { method: "tools/call", params: { name: "401" } }, 401],
     ["a resource that is a 401", { method: "resources/read", params: { uri: "app:///401" } }, 401],
@@ -153,7 +153,7 @@ describe("what a route holds is released although its stream is not read", () =>
     await eventually(() => expect(held).toEqual({ now: 0, ever: 1 }));
   });
 
-  it("of progress in whose place middleware answers", async () => {
+  it("of progress that middleware replaces", async () => {
     const { held, send } = holding();
     expect(await (await send(followed(1), { "x-instead": "1" })).text()).toBe("instead");
     await eventually(() => expect(held).toEqual({ now: 0, ever: 1 }));

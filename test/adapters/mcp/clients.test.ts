@@ -34,11 +34,11 @@ describe.each([
   const client = await connected(mode);
   afterAll(() => client.close());
 
-  it("agrees on a version", () => {
+  it("negotiates a version", () => {
     expect([client.getNegotiatedProtocolVersion(), client.getInstructions()]).toEqual([version, "Look first."]);
   });
 
-  it("lists the tools, but for what only a clerk may call", async () => {
+  it("lists the tools, except those that only a clerk may call", async () => {
     const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
     const open = ["place_order", "list_orders", "follow_orders", "get_order", "change_order"];
     expect(await names(client)).toEqual(open);
@@ -47,7 +47,7 @@ describe.each([
     await clerk.close();
   });
 
-  it("places and lists orders, and is refused", async () => {
+  it("creates and lists orders, and gets refusals", async () => {
     const placed = await client.callTool({ name: "place_order", arguments: { item: "pen", quantity: 2 } });
     expect(placed.structuredContent).toMatchObject({ item: "pen", quantity: 2 });
     const listed = await client.callTool({ name: "list_orders", arguments: { per_page: 5 } });
@@ -64,7 +64,7 @@ describe.each([
     });
   });
 
-  it("follows them by progress, until it cancels", async () => {
+  it("follows orders by progress, until it cancels", async () => {
     const cancelling = new AbortController();
     const seen: (string | undefined)[] = [];
     const before = followers();

@@ -1,4 +1,4 @@
-/** The routes of `conformance-routes.ts` on the runtime that it runs on: it prints the port. */
+/** The routes of `conformance-routes.ts` on the runtime that runs this file: it prints the port. */
 import { conformanceRoutes } from "./conformance-routes.ts";
 import { serve } from "../../support/serve-here.ts";
 

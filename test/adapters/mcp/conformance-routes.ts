@@ -1,4 +1,4 @@
-/** The tools, resources and prompts that `@modelcontextprotocol/conformance` asks for. */
+/** The tools, resources and prompts that `@modelcontextprotocol/conformance` needs. */
 import { Codec, Event, Log, Meta, Path, Refusal, Returns, get, param, refuse } from "usher-http";
 import type { Route } from "usher-http";
 import { Mcp } from "usher-http/mcp";
@@ -42,7 +42,7 @@ const routes = [
       for (const percent of [0, 50, 100]) await send(Event.make(Tick, { percent }));
     },
   ),
-  // Lines of the log are not for clients.
+  // Log lines are not for clients.
   get(Path.of("g"), { ...tool("test_logging_tool"), ...text }, () => {
     log.warn("a line");
     return "logged";

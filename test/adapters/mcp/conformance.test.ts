@@ -12,7 +12,7 @@ const asksItsClient = "a route answers, and asks its client for nothing";
 const ofItsClient = ["basic-elicitation", "basic-sampling", "basic-list-roots", "request-state"];
 const ofRounds = ["multiple-input-requests", "multi-round", "non-tool-request", "result-type", "tampered-state"];
 
-/** The scenarios that do not pass: how many of their checks, and why. */
+/** The scenarios that do not pass: the number of failed checks, and the reason. */
 const failing: { readonly [version: string]: { readonly [scenario: string]: readonly [failed: number, why: string] } } =
   {
     "2025-11-25": {
@@ -30,7 +30,7 @@ const failing: { readonly [version: string]: { readonly [scenario: string]: read
     "2026-07-28": {
       "completion-complete": [1, "as above"],
       "tools-call-mixed-content": [1, "as above"],
-      // Two of a tool that needs a capability of its client, and one of a tool that asks its client in a stream.
+      // Two for a tool that needs a capability of its client, and one for a tool that asks its client in a stream.
       "server-stateless": [3, asksItsClient],
       ...Object.fromEntries(
         [...ofItsClient, ...ofRounds, "capability-check"].map((name) => [
@@ -41,10 +41,10 @@ const failing: { readonly [version: string]: { readonly [scenario: string]: read
     },
   };
 
-/** What fails of the scenarios that a version requires; those of extensions are not among them. */
+/** The failures of the scenarios that a version requires; those of extensions are not included. */
 async function failedAt(port: string, version: string, path = "/mcp"): Promise<object> {
   const given = [conformance, "server", "--url", `http://127.0.0.1:${port}${path}`, "--requirements", version];
-  // The package needs a newer Node than the oldest that tests run on. It ends with 1 where anything fails.
+  // The package needs a newer Node than the oldest that tests run on. It ends with 1 if anything fails.
   const out = await new Promise<string>((resolve) => {
     execFile(runtimes.bun(), given, (_error, stdout) => resolve(stdout));
   });

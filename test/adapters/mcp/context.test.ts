@@ -40,7 +40,7 @@ const app = Test.app([
 ]);
 
 describe("resources", () => {
-  it("are listed, and templates apart", async () => {
+  it("are listed, with templates in a list of their own", async () => {
     expect(await resultOf(app, "resources/list")).toEqual({
       resources: [{ uri: "app:///readme", name: "readme", title: "Read me", mimeType: "text/plain" }],
     });
@@ -76,7 +76,7 @@ describe("resources", () => {
   });
 });
 
-describe("a resource whose URI another one's template has too", () => {
+describe("a resource whose URI also matches another template", () => {
   const id = Path.int("id");
   const word = Path.str("word");
   const returns = Returns.text;
@@ -139,7 +139,7 @@ describe("prompts", () => {
     });
   });
 
-  it("are texts or messages", async () => {
+  it("return texts or messages", async () => {
     expect(await resultOf(app, "prompts/get", { name: "review", arguments: { item: "pens" } })).toEqual({
       description: "Reviews an item.",
       messages: [{ role: "user", content: { type: "text", text: "Look at pens." } }],
@@ -161,7 +161,7 @@ describe("prompts", () => {
     ["an argument of another name that is not text", { item: "a", other: null }, [{ ...notText, at: "other" }]],
     ["a list", ["item"], [notObject]],
     ["null", null, [notObject]],
-  ])("refuse %s, by its name", async (_what, given, problems) => {
+  ])("refuse %s, with its name", async (_what, given, problems) => {
     const params = { name: "review", ...(given === undefined ? {} : { arguments: given }) };
     const { error } = (await ask(app, "prompts/get", params)).json() as { readonly error: object };
     expect(error).toMatchObject({ code: -32_602, data: { problems } });
@@ -175,11 +175,11 @@ describe("prompts", () => {
     expect(error.data.problems.length).toBe(10);
   });
 
-  it("have names", async () => {
+  it("must have names", async () => {
     expect((await ask(app, "prompts/get", { name: "other" })).json()).toMatchObject({ error: { code: -32_602 } });
   });
 
-  it("must be of an object", () => {
+  it("must have an object of arguments", () => {
     const wrong = Mcp.prompt("wrong", v.array(v.string()) as never, () => "");
     expect(() => Test.app(Mcp.routes([], { ...about, prompts: [wrong] }))).toThrow(
       "POST /mcp has the prompt wrong, whose shape is not an object of texts",
@@ -201,13 +201,13 @@ const toolOf = (name: string, inputs: { readonly [name: string]: typeof user | t
   get(Path.of(name), { meta: Meta.tool({ name }), inputs, returns: Returns.text }, () => name);
 const guarded = [toolOf("all", {}), toolOf("users", { user }), toolOf("admins", { admin })];
 
-describe("who asks", () => {
+describe("the caller of a list", () => {
   const app = Test.app([...guarded, ...Mcp.routes(guarded, about)]);
   it.each([
     ["nobody", {}, ["all"]],
     ["a user", { authorization: "Bearer user" }, ["all", "users"]],
     ["an admin", { authorization: "Bearer admin" }, ["all", "users", "admins"]],
-  ])("%s sees what it may call", async (_who, headers, names) => {
+  ])("%s sees the tools that it may call", async (_who, headers, names) => {
     const { tools } = (await resultOf(app, "tools/list", {}, headers)) as {
       tools: readonly { name: string }[];
     };
@@ -218,7 +218,7 @@ describe("who asks", () => {
   });
 });
 
-it("a credential that several tools need is checked once for a list, also where it is refused", async () => {
+it("a credential that several tools need is checked once for a list, also when it is refused", async () => {
   let checks = 0;
   const account = Dep.join(
     { given: Dep.credential("bearer", Header.optional("authorization", Codec.credentials)) },
@@ -253,7 +253,7 @@ describe("a client that has to sign in", () => {
   const challenge =
     'Bearer resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/mcp", scope="orders"';
 
-  it("finds where", async () => {
+  it("gets the address", async () => {
     const answered = await Test.call(open, "GET", "/.well-known/oauth-protected-resource/mcp");
     expect(answered.json()).toEqual({
       resource: "https://api.example.com/mcp",
@@ -266,19 +266,19 @@ describe("a client that has to sign in", () => {
   it.each([
     ["a tool", "tools/call", { name: "users" }],
     ["a resource", "resources/read", { uri: "app:///users" }],
-  ])("by a 401 of %s", async (_what, method, params) => {
+  ])("from a 401 of %s", async (_what, method, params) => {
     const answered = await ask(open, method, params);
     expect([answered.status, answered.headers.get("www-authenticate")]).toEqual([401, challenge]);
     expect((await ask(open, method, params, { headers: { authorization: "Bearer x" } })).status).toBe(200);
   });
 
-  it("or of every message", async () => {
+  it("or for every message", async () => {
     const answered = await ask(closed, "initialize");
     expect([answered.status, answered.headers.get("www-authenticate")]).toEqual([401, `Bearer, ${challenge}`]);
     expect((await ask(closed, "initialize", {}, { headers: { authorization: "Bearer x" } })).status).toBe(200);
   });
 
-  it("by what the refusal of an input says, in the answer and in the log", async () => {
+  it("from the refusal of an input, in the answer and in the log", async () => {
     const expired = Dep.join(
       { given: Dep.credential("bearer", Header.optional("authorization", Codec.credentials)) },
       ({ given }) =>

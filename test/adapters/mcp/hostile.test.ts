@@ -1,4 +1,4 @@
-/** Messages whose members are of a wrong type, or have the names of members of every object. */
+/** Messages whose members have a wrong type, or the names of members of Object.prototype. */
 import { Codec, Form, Header, Meta, Path, Query, Returns, Test, get, param, post } from "usher-http";
 import type { Route } from "usher-http";
 import { Mcp } from "usher-http/mcp";
@@ -8,7 +8,7 @@ import { ask, callTool, resultOf } from "./asking.ts";
 
 const about = { name: "n", version: "1" };
 
-describe("a name that is not a text is the name of nothing", () => {
+describe("a name that is not a text finds nothing", () => {
   const route = get(Path.of("t"), { meta: Meta.tool({ name: "t" }), returns: Returns.text }, () => "");
   const prompts = [Mcp.prompt("p", v.object({}), () => "")];
   const app = Test.app([route, ...Mcp.routes([route], { ...about, prompts })]);
@@ -30,7 +30,7 @@ describe("a name that is not a text is the name of nothing", () => {
   });
 });
 
-describe("an argument that every object has a member of", () => {
+describe("an argument with the name of a member of Object.prototype", () => {
   const name = Path.param("valueOf", Codec.string);
   const tool = { meta: Meta.tool({ name: "it" }), returns: Returns.json(v.any()) };
   const at = Path.of("it");
@@ -50,7 +50,7 @@ describe("an argument that every object has a member of", () => {
       post(at, { ...tool, inputs: { a: Form.optional("toString", Codec.string) } }, ({ a = "none" }) => a),
       "toString",
     ],
-  ])("is absent from %s unless it is given", async (_where, route, name) => {
+  ])("is absent from %s unless it is sent", async (_where, route, name) => {
     const app = Test.app([route, ...Mcp.routes([route], about)]);
     expect((await callTool(app, "it")).structuredContent).toEqual({ result: "none" });
     const given = JSON.parse(`{"${name}":"given"}`) as object;
@@ -66,7 +66,7 @@ describe("an argument that every object has a member of", () => {
   });
 });
 
-it("the argument false is a value of a form's field, and leaves out a checkbox", async () => {
+it("the argument false is the value of a form field, and omits a checkbox", async () => {
   const inputs = {
     a: Form.required("a", Codec.bool),
     b: Form.default("b", v.boolean(), true),
@@ -82,7 +82,7 @@ it("the argument false is a value of a form's field, and leaves out a checkbox",
   expect((await callTool(app, "form", given)).content[0]?.text).toBe(JSON.stringify(given));
 });
 
-it("an answer of middleware that is not JSON is a text, and no structured content", async () => {
+it("an answer of middleware that is not JSON is a text, without structured content", async () => {
   const route = get(Path.of("a"), { meta: Meta.tool({ name: "a" }), returns: Returns.json(v.object({})) }, () => ({}));
   const html = '<p>"Back soon."</p>';
   const app = Test.app([route, ...Mcp.routes([route], about)], {
@@ -94,7 +94,7 @@ it("an answer of middleware that is not JSON is a text, and no structured conten
   expect(await resultOf(app, "tools/call", { name: "a" })).toEqual({ content: [{ type: "text", text: html }] });
 });
 
-describe("an answer of middleware that says it is JSON", () => {
+describe("an answer of middleware whose content type is JSON", () => {
   const meta = Meta.tool({ name: "it" });
   const object = get(Path.of("it"), { meta, returns: Returns.json(v.object({ a: v.string() })) }, () => ({ a: "" }));
   const lines = get(Path.of("it"), { meta, returns: Returns.jsonLines(v.any()) }, async function* () {});

@@ -10,7 +10,7 @@ import { sessionStore } from "../../../examples/orders/clerks.ts";
 import { routes } from "../../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../../examples/orders/store.ts";
 
-// It looks for its own package.json from the folder that it is started in.
+// It looks for its own package.json in the folder where it is started.
 const cwd = join(import.meta.dirname, "../../../node_modules/@modelcontextprotocol/inspector-cli/build");
 Log.setup({ level: undefined });
 const about = Mcp.prompt("check_stock", v.object({ item: v.string() }), ({ item }) => `Is there any ${item}?`);
@@ -19,7 +19,7 @@ const resources = [Dep.resource(store, memoryStore()), Dep.resource(sessionStore
 const server = await serve([...routes, ...tools], { port: 0, resources });
 afterAll(() => server.stop());
 
-/** What it prints: JSON, or the text of an error. */
+/** Its output: JSON, or the text of an error. */
 function inspect(...args: readonly string[]): Promise<{ readonly code: number; readonly out: string }> {
   const given = ["index.js", `http://127.0.0.1:${server.port}/mcp`, "--transport", "http", ...args];
   return new Promise((resolve) => {
@@ -46,7 +46,7 @@ describe("the inspector's command line", () => {
     expect([open, clerk]).toEqual([listed(names), listed([...names, "remove_order"])]);
   });
 
-  it("places an order, and reads what is refused", async () => {
+  it("creates an order, and reads refusals", async () => {
     const call = ["--method", "tools/call", "--tool-name"];
     const place = (...args: string[]) => printed(...call, "place_order", ...args.flatMap((arg) => ["--tool-arg", arg]));
     const [placed, soldOut, invalid, unknown] = await Promise.all([

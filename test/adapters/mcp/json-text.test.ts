@@ -6,7 +6,7 @@ import { itemTexts, memberText, memberTexts } from "../../../adapters/mcp/json-t
 const name = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('"', "\\", "{", "]", ",", ":", "a", "\n", "é") }));
 const space = fc.constantFrom(undefined, 1, 4, "\t", "\n \r");
 
-describe("a part of a text of JSON", () => {
+describe("a part of a JSON text", () => {
   it("is the value of its name", () => {
     fc.assert(
       fc.property(fc.dictionary(name, fc.jsonValue()), space, (value, indent) => {

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { gate } from "../../support/gate.ts";
 import { memory } from "../../support/memory.ts";
 
-it("sessions that are over are gone when another one is opened", async () => {
+it("sessions that have expired are removed when another one is opened", async () => {
   const Note = Event.text("note");
   const notes = get(
     Path.of("notes"),
@@ -40,10 +40,10 @@ it("sessions that are over are gone when another one is opened", async () => {
     const opened = await sent("initialize", ms, { protocolVersion: "2025-11-25" });
     return opened.headers.get("mcp-session-id") ?? "";
   };
-  // Each keeps the event, in case that its client comes back for it.
+  // Each keeps the event, in case that its client reconnects.
   const params = { name: "notes", _meta: { progressToken: "t" } };
   const use = async () => (await sent("tools/call", 0, params, await open(0))).body.length;
-  // The oldest runs a call all the time, and is over no more than its call.
+  // The oldest always runs a call, and expires no earlier than its call.
   const running = sent("tools/call", 0, { name: "waits" }, await open(0), leaving.signal);
   await started.passed;
   await use();

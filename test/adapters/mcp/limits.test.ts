@@ -1,4 +1,4 @@
-/** What a call counts as: a request of its route, once, and of the client that sent the message. */
+/** A call counts as one request of its route, from the client that sent the message. */
 import {
   App,
   Codec,
@@ -41,7 +41,7 @@ describe("a list of tools", () => {
   it.each([
     ["of a limit", { slowly }],
     ["of an input that is made from a limit", { within }],
-  ])("takes nothing %s, and shows what its key may call", async (what, inputs) => {
+  ])("counts nothing %s, and shows the tools that its key may call", async (what, inputs) => {
     const authorization = `Bearer ${what.length}`;
     const route = get(Path.of("slow"), { ...tool("slow"), inputs }, () => "done");
     const app = Test.app([route, ...Mcp.routes([route], about)]);
@@ -62,7 +62,7 @@ it("a call takes one place of maxInFlight", async () => {
   });
   const app = Test.app([route, ...Mcp.routes([route], about)], { maxInFlight: 1 });
   const called = callTool(app, "waits");
-  // Where the call is refused it never begins.
+  // If the call is refused it never begins.
   expect(await Promise.race([begun.passed, called])).toBe(undefined);
   expect((await ask(app, "ping")).status).toBe(503);
   ends.open();
@@ -70,7 +70,7 @@ it("a call takes one place of maxInFlight", async () => {
   expect((await ask(app, "ping")).status).toBe(200);
 });
 
-it("a body counts once in the budget of bodies", async () => {
+it("a body counts once in the body budget", async () => {
   const route = post(
     Path.of("notes"),
     { ...tool("note"), inputs: { text: json(v.object({ text: v.string() })) } },
@@ -98,7 +98,7 @@ describe("a call that is repeated with its idempotency key", () => {
   const call = async (key: string, file: string, note: string) =>
     (await callTool(app, "upload", { "idempotency-key": key, file: btoa(file), note })).content[0]?.text;
 
-  it("is done once, also with a file", async () => {
+  it("runs once, also with a file", async () => {
     const first = await call("a", "hello", "x");
     expect([first, await call("a", "hello", "x")]).toEqual(["1 hello x", "1 hello x"]);
     expect(await call("a", "hello", "y")).toContain("idempotency_key_reused");
@@ -108,7 +108,7 @@ describe("a call that is repeated with its idempotency key", () => {
     ["----usher-form\r\n", "x"],
     ["a\r\n------usher-form--\r\n", "x"],
     ["a", "b\r\n------usher-form\r\n\r\nc"],
-  ])("brings %j and %j, which have a boundary in them", async (file, note) => {
+  ])("sends %j and %j, which contain a boundary", async (file, note) => {
     expect(await call(`k${runs}`, file, note)).toBe(`${runs} ${file} ${note}`);
   });
 });
@@ -137,14 +137,14 @@ describe("a client's certificate", () => {
       ...(session === undefined ? {} : { headers: { "mcp-session-id": session } }),
     });
 
-  it("is that of the tool's call, and a session is bound to it", async () => {
+  it("is available in the tool's call, and a session is bound to it", async () => {
     const session = (await send("orders", "initialize")).headers.get("mcp-session-id") ?? "";
     expect((await send("orders", "tools/call", session)).body).toContain('"text":"orders"');
     for (const other of ["stock", undefined]) expect((await send(other, "tools/call", session)).status).toBe(404);
   });
 });
 
-it("a session is bound to a credential of the query too", async () => {
+it("a session is bound to a credential in the query too", async () => {
   const key = Dep.credential("key", Query.required("key", Codec.string));
   const app = Test.app(Mcp.routes([], { ...about, sessions: {}, inputs: { key } }));
   const send = (key: string, method: string, headers: { readonly [name: string]: string } = {}) =>
@@ -154,7 +154,7 @@ it("a session is bound to a credential of the query too", async () => {
   expect(statuses).toEqual([404, 200]);
 });
 
-it("a session is bound to a cookie, wherever that is among others", async () => {
+it("a session is bound to a cookie, next to any others", async () => {
   const sid = Dep.credential("sid", Cookie.optional(Cookie.named("sid", Codec.string)));
   const app = Test.app(Mcp.routes([], { ...about, sessions: {}, inputs: { sid } }));
   const send = (cookie: string, method: string, headers: { readonly [name: string]: string } = {}) =>
@@ -171,7 +171,7 @@ it("a session is bound to a cookie, wherever that is among others", async () => 
   }
 });
 
-describe("what clients name is named once", () => {
+describe("names that a client chooses must be unique", () => {
   const at = Path.of("a");
   const [one, other] = [
     get(at, { returns: Returns.text }, () => ""),

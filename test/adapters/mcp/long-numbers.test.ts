@@ -69,7 +69,7 @@ async function textOf(name: string, given: string, params = `"name":"${name}","a
   return result.content[0].text;
 }
 
-describe("a whole number past 2^53 keeps its digits", () => {
+describe("a whole number above 2^53 keeps its digits", () => {
   it.each([
     ["transfer", `{"amount":${long}}`, `{"amount":${long}}`],
     ["transfer", `{ "amount" :\n${long}\t, "notes": ["}", "\\"]"] }`, `{"amount":${long},"notes":["}","\\"]"]}`],
@@ -95,7 +95,7 @@ describe("a whole number past 2^53 keeps its digits", () => {
     ]);
   });
 
-  it("where the arguments are given twice the last ones count", async () => {
+  it("when the arguments are sent twice the last ones count", async () => {
     const twice = `"arguments":{"amount":1},"name":"transfer","arguments":{"amount":${long}}`;
     expect(await textOf("", "", twice)).toBe(`{"amount":${long}}`);
   });

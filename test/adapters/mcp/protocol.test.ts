@@ -35,7 +35,7 @@ describe("a client of before 2026", () => {
     ["2024-11-05", "2025-11-25"],
     [undefined, "2025-11-25"],
     [7, "2025-11-25"],
-  ])("that asks for the version %s gets %s", async (protocolVersion, version) => {
+  ])("that requests the version %s gets %s", async (protocolVersion, version) => {
     expect(await resultOf(app, "initialize", { protocolVersion, capabilities: {} })).toEqual({
       protocolVersion: version,
       capabilities: { tools: {} },
@@ -44,7 +44,7 @@ describe("a client of before 2026", () => {
     });
   });
 
-  it("is answered its pings, and nothing to what it only tells", async () => {
+  it("gets an answer to its pings, and none to its notifications", async () => {
     expect(await resultOf(app, "ping")).toEqual({});
     for (const body of [
       { jsonrpc: "2.0", method: "notifications/initialized" },
@@ -54,13 +54,13 @@ describe("a client of before 2026", () => {
     }
   });
 
-  it.each(["GET", "DELETE"])("has no stream and no session to %s", async (method) => {
+  it.each(["GET", "DELETE"])("has no stream and no session with %s", async (method) => {
     expect(await Test.call(app, method, "/mcp")).toMatchObject({ status: 405 });
   });
 });
 
 describe("a client of 2026-07-28", () => {
-  it("names the version in each request, and gets the type of each result", async () => {
+  it("sends the version in each request, and gets the type of each result", async () => {
     const discovered = await resultOf(app, "server/discover", meta(), headersOf("server/discover"));
     expect(discovered).toMatchObject({
       resultType: "complete",
@@ -82,7 +82,7 @@ describe("a client of 2026-07-28", () => {
     });
   });
 
-  it("gets lists for itself alone of a server that refuses other callers", async () => {
+  it("gets lists for itself only from a server that refuses other callers", async () => {
     const prompts = [Mcp.prompt("hello", v.object({}), () => "Hello.")];
     const inputs = { key: Header.required("x-key", Codec.string) };
     const guarded = Test.app([echo, ...Mcp.routes([echo], { ...about, inputs, prompts })]);
@@ -131,7 +131,7 @@ const deep = (depth: number) => `${"[".repeat(depth)}1${"]".repeat(depth)}`;
 const callOf = (given: string) =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":${given}}}`;
 
-describe("what is no message is an error, without a word of it", () => {
+describe("an invalid message is an error that does not quote it", () => {
   it.each([
     ["no JSON", "{", 400, -32_700],
     ["a control character", "\u0000", 400, -32_700],
@@ -177,7 +177,7 @@ describe("what is no message is an error, without a word of it", () => {
     expect(JSON.parse(result.content[0].text)).toMatchObject(refusal);
   });
 
-  it("another type of content is 415, a longer body 413, and an unknown version 400", async () => {
+  it("another content type is 415, a longer body 413, and an unknown version 400", async () => {
     expect((await send("{}", { "content-type": "text/plain" })).status).toBe(415);
     expect((await send(callOf(`{"body":"${"x".repeat(1_100_000)}"}`))).status).toBe(413);
     const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
@@ -191,7 +191,7 @@ describe("what is no message is an error, without a word of it", () => {
     expect(unsupported).toMatchObject({ error: { code: -32_022, data: { requested: "v9.0", supported: versions } } });
   });
 
-  it("and two at once with one id get each its own", async () => {
+  it("two concurrent messages with one id get an answer each", async () => {
     const said = ["a", "b", "c"];
     const results = await Promise.all(said.map((body) => callTool(app, "echo", { body })));
     expect(results.map(({ structuredContent }) => structuredContent)).toEqual(said.map((result) => ({ result })));
@@ -230,7 +230,7 @@ describe("DNS rebinding", () => {
   });
 });
 
-describe("a stream of events", () => {
+describe("an event stream of a route", () => {
   const Tick = Event.json("tick", v.object({ n: v.number() }));
   const ticks = (name: string, events: "content" | "progress") =>
     get(
@@ -257,7 +257,7 @@ describe("a stream of events", () => {
     });
   });
 
-  it("has the texts of events that are no JSON", async () => {
+  it("has the texts of events that are not JSON", async () => {
     const Note = Event.text("note");
     const notes = get(
       Path.of("notes"),
@@ -275,7 +275,7 @@ describe("a stream of events", () => {
     });
   });
 
-  it("or progress, where the client has a token for it", async () => {
+  it("or progress, if the client has sent a token for it", async () => {
     const params = { name: "progress", arguments: {}, _meta: { progressToken: "t" } };
     const answered = await ask(app, "tools/call", params);
     expect(answered.headers.get("content-type")).toBe("text/event-stream");
@@ -351,7 +351,7 @@ describe("bytes", () => {
   });
 });
 
-describe("bounds", () => {
+describe("limits", () => {
   it("an answer that is too long is an error of the tool", async () => {
     const long = get(Path.of("long"), { meta: Meta.tool({ name: "long" }), returns: Returns.text }, () =>
       "x".repeat(101),
@@ -360,7 +360,7 @@ describe("bounds", () => {
     expect(await refusalOf(app, "long")).toMatchObject({ error: "too_large" });
   });
 
-  it("a client that leaves aborts the route's clientGone", async () => {
+  it("a client that disconnects aborts the route's clientGone", async () => {
     let started = (): void => {};
     const isStarted = new Promise<void>((resolve) => (started = resolve));
     const waits = get(

@@ -4,7 +4,7 @@ import { eventually } from "../../support/eventually.ts";
 export type Headers = { readonly [name: string]: string };
 type Message = { readonly id?: unknown; readonly method: string; readonly params?: object };
 
-/** What a client sends, and where. */
+/** The requests of a client, and their server. */
 interface Sending {
   readonly headers?: Headers;
   readonly signal?: AbortSignal;
@@ -35,12 +35,12 @@ export const numbersOf = (text: string) => [...text.matchAll(/\\"n\\":(\d+)/g)].
 
 let sessions = 0;
 
-/** A session, opened. */
+/** An open session. */
 export class SessionClient {
   readonly url: string;
   readonly headers: Headers;
   readonly id: string;
-  /** What its calls follow: of no other session. */
+  /** The topic of its calls: of no other session. */
   readonly topic: string = `topic ${++sessions}`;
 
   private constructor(url: string, headers: Headers, id: string) {
@@ -57,7 +57,7 @@ export class SessionClient {
     return new SessionClient(url, headers, id);
   }
 
-  /** The same session, where its server is now. */
+  /** The same session, at the current URL of its server. */
   at(url: string): SessionClient {
     return new SessionClient(url, this.headers, this.id);
   }
@@ -98,7 +98,7 @@ export class SessionClient {
     await this.call("publish", { n });
   }
 
-  /** Waits until so many calls of the session follow its topic. */
+  /** Waits until this number of calls of the session follow its topic. */
   async follows(count: number): Promise<void> {
     await eventually(async () => {
       const now = await this.call("following");
@@ -106,7 +106,7 @@ export class SessionClient {
     });
   }
 
-  /** Calls what runs until it is told to end. */
+  /** Starts a call that runs until the test ends it. */
   begin(name: "follow" | "waits", id: unknown, signal?: AbortSignal): Promise<Response> {
     const params = { name, arguments: { topic: this.topic }, _meta: { progressToken: "t" } };
     return this.send({ id, method: "tools/call", params }, signal === undefined ? {} : { signal });
@@ -116,7 +116,7 @@ export class SessionClient {
     return this.send({ method: "notifications/cancelled", params: { requestId } });
   }
 
-  /** Follows, and leaves at an event that has a text; answers what came. */
+  /** Follows, and disconnects at an event that has this text; returns the received events. */
   async leaveAt(part: string): Promise<string> {
     const leaving = new AbortController();
     const { body } = await this.begin("follow", "left", leaving.signal);

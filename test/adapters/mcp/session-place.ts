@@ -1,11 +1,11 @@
-/** Where sessions are kept: on Node in the memory of the process, on Workers in Durable Objects of workerd. */
+/** The stores of sessions: on Node the memory of the process, on Workers Durable Objects of workerd. */
 import { afterAll, beforeAll } from "vitest";
 import { serve } from "usher-http/node";
 import { workerOf } from "../../support/miniflare.ts";
 import type { Miniflare } from "../../support/miniflare.ts";
 import { sessionRoutes } from "./session-routes.ts";
 
-/** Where a server runs. */
+/** The URL of a server. */
 export interface Place {
   readonly url: string;
   readonly end: () => Promise<unknown>;
@@ -51,7 +51,7 @@ export const places: readonly (readonly [name: string, start: () => Promise<Plac
   ["Workers", onWorkers],
 ];
 
-/** Runs a place for the tests of a file, or of a block. The result is the URL of a path there. */
+/** Runs a server for the tests of a file, or of a block. The result is the URL of a path there. */
 export function startedFor(start: () => Promise<Place>): (path: string) => string {
   let place: Place;
   beforeAll(async () => {

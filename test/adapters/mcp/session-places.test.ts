@@ -1,4 +1,4 @@
-/** Sessions are the same wherever they are kept: in the memory of a process, and in Durable Objects of Workers. */
+/** Sessions behave the same in every store: in the memory of a process, and in Durable Objects of Workers. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
@@ -10,7 +10,7 @@ import { places, startedFor } from "./session-place.ts";
 const started = places.map(([name, start]) => [name, startedFor(start)] as const);
 
 describe.each(started)("a session on %s", (_name, at) => {
-  it("is opened by initialize, is needed by what follows, and ends by DELETE", async () => {
+  it("is opened by initialize, is required by later requests, and ends by DELETE", async () => {
     const session = await SessionClient.open(at("/mcp"));
     expect(session.id).toMatch(/^[\da-f-]{36,64}$/);
     const missing = await sendTo(at("/mcp"), { id: 1, method: "ping" });
@@ -28,7 +28,7 @@ describe.each(started)("a session on %s", (_name, at) => {
     ["another's form", () => "f".repeat(64)],
     ["cut", (id) => id.slice(1)],
     ["changed", (id) => id.slice(0, -1) + (id.endsWith("0") ? "1" : "0")],
-  ])("is none where its id is %s", async (_what, idOf) => {
+  ])("does not exist if its id is %s", async (_what, idOf) => {
     const session = await SessionClient.open(at("/mcp"));
     const headers = { "mcp-session-id": idOf(session.id) };
     const refused = await sendTo(at("/mcp"), { id: 7, method: "ping" }, { headers });
@@ -39,7 +39,7 @@ describe.each(started)("a session on %s", (_name, at) => {
     expect((await fetch(at("/mcp"), { method: "DELETE", headers })).status).toBe(404);
   });
 
-  it("is none of another server of the app", async () => {
+  it("is not valid on another server of the app", async () => {
     const session = await SessionClient.open(at("/hasty"));
     const headers = { "mcp-session-id": session.id };
     expect((await sendTo(at("/mcp"), { id: 1, method: "ping" }, { headers })).status).toBe(404);
@@ -51,7 +51,7 @@ describe.each(started)("a session on %s", (_name, at) => {
     [{ authorization: "Bearer a" }, {}],
     [{ authorization: "Bearer a" }, { authorization: "Bearer b" }],
     [{ "x-key": "a" }, { "x-key": "b" }],
-  ])("of the credentials %j is none for those of %j", async (own, other) => {
+  ])("of the credentials %j is not valid for those of %j", async (own, other) => {
     const session = await SessionClient.open(at("/mcp"), own);
     expect(await session.ping(other)).toBe(404);
     for (const method of ["GET", "DELETE"]) {
@@ -62,8 +62,8 @@ describe.each(started)("a session on %s", (_name, at) => {
   });
 });
 
-describe.each(started)("what a session runs on %s", (_name, at) => {
-  it("has calls that the client cancels by another request, and no two of one id", async () => {
+describe.each(started)("the calls of a session on %s", (_name, at) => {
+  it("can be cancelled by another request, and cannot share an id", async () => {
     const [session, other] = [await SessionClient.open(at("/mcp")), await SessionClient.open(at("/mcp"))];
     const called = session.begin("waits", "w");
     await session.follows(1);
@@ -80,7 +80,7 @@ describe.each(started)("what a session runs on %s", (_name, at) => {
     await session.follows(0);
   });
 
-  it("ends with its calls", async () => {
+  it("end with the session", async () => {
     const session = await SessionClient.open(at("/mcp"));
     const called = session.begin("waits", "w");
     await session.follows(1);
@@ -88,7 +88,7 @@ describe.each(started)("what a session runs on %s", (_name, at) => {
     expect(await (await called).text()).toContain('"text":"cancelled"');
   });
 
-  it("that ends while another of its requests comes is there, or is not", async () => {
+  it("that ends while another of its requests arrives is found or not, and nothing else", async () => {
     for (let i = 0; i < 20; i++) {
       const session = await SessionClient.open(at("/mcp"));
       const [ended, status] = await Promise.all([session.request("DELETE"), session.ping()]);
@@ -98,7 +98,7 @@ describe.each(started)("what a session runs on %s", (_name, at) => {
 });
 
 describe.each(started)("a stream of a session on %s", (_name, at) => {
-  it("is resumed after the last event that came, and the call runs on meanwhile", async () => {
+  it("is resumed after the last received event, and the call runs on meanwhile", async () => {
     const session = await SessionClient.open(at("/mcp"));
     const first = await session.leaveAt('\\"n\\":1');
     const [begun = "", one = ""] = idsOf(first);
@@ -115,7 +115,7 @@ describe.each(started)("a stream of a session on %s", (_name, at) => {
     for (const last of [`${stream}.3`, `${stream}.99`]) expect(await (await session.resume(last)).text()).toBe("");
   });
 
-  it("keeps the newest messages that there is room for", async () => {
+  it("keeps the newest messages that fit", async () => {
     const session = await SessionClient.open(at("/mcp"));
     const called = await session.begin("follow", "f");
     await session.follows(1);
@@ -134,7 +134,7 @@ describe.each(started)("a stream of a session on %s", (_name, at) => {
     expect((await session.request("DELETE")).status).toBe(204);
   });
 
-  it("is read by who came last", async () => {
+  it("is read by the latest reader", async () => {
     const session = await SessionClient.open(at("/mcp"));
     const first = await session.begin("follow", "f");
     await session.follows(1);
@@ -149,7 +149,7 @@ describe.each(started)("a stream of a session on %s", (_name, at) => {
 });
 
 describe.each(started)("a stream that is not read on %s", (_name, at) => {
-  it("is not another session's", async () => {
+  it("is not visible in another session", async () => {
     const [session, other] = [await SessionClient.open(at("/mcp")), await SessionClient.open(at("/mcp"))];
     const [begun = ""] = idsOf(await session.leaveAt('\\"n\\":1'));
     expect((await other.resume(begun)).status).toBe(400);
@@ -162,22 +162,22 @@ describe.each(started)("a stream that is not read on %s", (_name, at) => {
     ["7.0", 400],
     ["1.0\u00a0", 400],
     [`${"9".repeat(400)}.0`, 400],
-  ])("is none at %j", async (last, status) => {
+  ])("does not exist at %j", async (last, status) => {
     const session = await SessionClient.open(at("/mcp"));
     expect((await session.request("GET", last === "" ? {} : { "last-event-id": last })).status).toBe(status);
   });
 
-  it("is cancelled by its client, who has left it", async () => {
+  it("is cancelled by its client, which has disconnected", async () => {
     const session = await SessionClient.open(at("/mcp"));
     await session.leaveAt('\\"n\\":1');
     expect((await session.cancel("left")).status).toBe(202);
     await session.follows(0);
   });
 
-  it("is cancelled where its client does not come back", async () => {
+  it("is cancelled if its client does not reconnect", async () => {
     const session = await SessionClient.open(at("/hasty"));
     await session.leaveAt('\\"n\\":1');
-    // A Worker notices by a message that its client is gone.
+    // A Worker notices by a message that its client has gone.
     await eventually(async () => {
       await session.publish(2);
       expect(await session.call("following")).toBe("0");

@@ -1,4 +1,4 @@
-/** Tools whose calls a client cancels, leaves and resumes. Another call of the session publishes what such a call waits for. */
+/** Tools whose calls a client cancels, leaves and resumes. Another call of the session publishes the events for such a call. */
 import { Codec, Dep, Header, Meta, Path, Query, Refusal, Returns, clientGone, get, peer, refuse } from "usher-http";
 import type { Route } from "usher-http";
 import { Mcp } from "usher-http/mcp";
@@ -30,7 +30,7 @@ const waits = get(
     return clientGone.aborted ? "cancelled" : "done";
   },
 );
-/** A negative number ends those who follow. */
+/** A negative number ends the followers. */
 const publishing = get(
   Path.of("publish"),
   { ...tool("publish"), inputs: { topic, n: Query.required("n", Codec.int) }, returns: Returns.text },
@@ -54,7 +54,7 @@ const address = get(
 const tools = [follow, waits, publishing, followers, mine, address];
 const about = { name: "ticks", version: "1" };
 
-/** Servers whose calls wait a minute for their client, whose calls do not wait, and whose sessions last as long as they run a call. */
+/** Servers whose calls wait a minute for their client, whose calls do not wait, and whose sessions last as long as a call. */
 export const sessionRoutes: readonly Route[] = [
   ...tools,
   ...Mcp.routes(tools, { ...about, sessions: { resumeMs: 60_000, maxKept: 600 } }),

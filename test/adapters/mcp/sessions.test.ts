@@ -1,4 +1,4 @@
-/** Sessions of clients of before 2026-07-28 in the memory of a process: how many, how long. See session-places.test.ts too. */
+/** Sessions of clients of before 2026-07-28 in the memory of a process: number and lifetime. See session-places.test.ts too. */
 import { Codec, Dep, Header, Meta, Path, Refusal, Returns, Test, clientGone, get, refuse } from "usher-http";
 import type { TestApp } from "usher-http";
 import { Mcp } from "usher-http/mcp";
@@ -53,7 +53,7 @@ const ping = async (app: TestApp, session: string, headers: Headers = {}) =>
 describe("a session", () => {
   const app = Test.app(withSessions({}));
 
-  it("is opened by initialize, is needed by what follows, and ends by DELETE", async () => {
+  it("is opened by initialize, is required by later requests, and ends by DELETE", async () => {
     const session = await opened(app);
     expect(session).toMatch(/^[\da-f-]{36}$/);
     const missing = await ask(app, "ping");
@@ -74,7 +74,7 @@ describe("a session", () => {
     expect([told.status, told.headers.get("mcp-session-id")]).toEqual([400, null]);
   });
 
-  it("is no business of a client of 2026-07-28", async () => {
+  it("is not used by a client of 2026-07-28", async () => {
     const names = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" };
     const prefix = "io.modelcontextprotocol";
     const meta = { [`${prefix}/protocolVersion`]: "2026-07-28", [`${prefix}/clientCapabilities`]: {} };
@@ -83,8 +83,8 @@ describe("a session", () => {
   });
 });
 
-describe("sessions are bounded", () => {
-  it("by their number: the one that was used the longest ago, and runs nothing, ends", async () => {
+describe("the number and the lifetime of sessions are limited", () => {
+  it("in number: the session that was idle longest, and runs no call, ends", async () => {
     const app = Test.app(withSessions({ max: 2 }));
     const [first, second] = [await opened(app), await opened(app)];
     const called = ask(app, "tools/call", { name: "waits" }, { headers: { "mcp-session-id": first }, id: "w" });
@@ -96,7 +96,7 @@ describe("sessions are bounded", () => {
     expect((await called).body).toContain("done");
   });
 
-  it("by their number: a message makes a session the one that was used last", async () => {
+  it("in number: a message makes a session the latest used", async () => {
     const app = Test.app(withSessions({ max: 2 }));
     const [first, second] = [await opened(app), await opened(app)];
     expect(await ping(app, first)).toBe(200);
@@ -104,7 +104,7 @@ describe("sessions are bounded", () => {
     expect([await ping(app, first), await ping(app, second)]).toEqual([200, 404]);
   });
 
-  it("by their number: where each runs a call, the one that was used the longest ago is cancelled", async () => {
+  it("in number: if each runs a call, the call of the session that was idle longest is cancelled", async () => {
     const app = Test.app(withSessions({ max: 1 }));
     const headers = { "mcp-session-id": await opened(app) };
     const called = ask(app, "tools/call", { name: "waits" }, { headers, id: "w" });
@@ -113,7 +113,7 @@ describe("sessions are bounded", () => {
     expect((await called).body).toContain("cancelled");
   });
 
-  it("by their number: a client that opens many ends its own, of any address of its network", async () => {
+  it("in number: a client that opens many ends its own, from any address of its network", async () => {
     const app = Test.app(withSessions({ max: 3 }));
     const sent = (method: string, peer: string, session?: string) =>
       Test.call(app, "POST", "/mcp", {
@@ -131,12 +131,12 @@ describe("sessions are bounded", () => {
       ...many.map((id) => sent("ping", "2001:db8::9", id)),
     ]);
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 404, 404, 404, 404, 200]);
-    // Where each has one, the least recently used ends.
+    // If each has one, the least recently used ends.
     await open("10.0.0.3");
     expect((await sent("ping", "10.0.0.1", one)).status).toBe(404);
   });
 
-  it("by the time that they are not used", async () => {
+  it("in idle time", async () => {
     const app = Test.app(withSessions({ idleMs: 1000 }));
     const sent = (method: string, ms: number, session?: string) =>
       Test.call(app, "POST", "/mcp", {
@@ -156,12 +156,12 @@ describe("sessions are bounded", () => {
     expect((await sent("ping", 1300, first)).status).toBe(404);
   });
 
-  it.each([[7], [{ max: 0 }], [{ idleMs: "1" }], [{ idle: 1 }]])("by options of their own: not %j", (sessions) => {
+  it.each([[7], [{ max: 0 }], [{ idleMs: "1" }], [{ idle: 1 }]])("by valid options: not %j", (sessions) => {
     expect(() => withSessions(sessions as never)).toThrow("Mcp.routes:");
   });
 });
 
-it("a session whose call has ended is the one that was used last, and those before it that are over end", async () => {
+it("a session whose call has ended is the latest used, and older expired ones end", async () => {
   let now = 1_795_000_000_000;
   const app = Test.app(withSessions({ max: 2, idleMs: 1000 }), { now: () => new Date(now) });
   const called = await opened(app);
@@ -182,7 +182,7 @@ it("a session whose call has ended is the one that was used last, and those befo
   expect([await ping(app, called), await ping(app, second)]).toEqual([200, 404]);
 });
 
-it("a session is idle once its last call has ended", async () => {
+it("a session is idle after its last call has ended", async () => {
   let now = 1_795_000_000_000;
   const app = Test.app(withSessions({ idleMs: 1000 }), { now: () => new Date(now) });
   const session = await opened(app);

@@ -1,4 +1,4 @@
-/** What a call leaves behind whose stream has ended, was left, or is cut by a stop. */
+/** The state after a call whose stream has ended, was left, or is cut off by a stop. */
 import { App, Codec, Meta, Path, Query, Returns, Test, clientGone, get } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import type { McpSessions } from "usher-http/mcp";
@@ -40,7 +40,7 @@ afterEach(async () => {
   [arrives, begins] = [gate(), gate()];
 });
 
-/** A client with a session of a server of its own. */
+/** A client with a session on a server of its own. */
 async function client(sessions: McpSessions | undefined) {
   const options = { name: "ticks", version: "1", ...(sessions === undefined ? {} : { sessions }) };
   const server = await serve([follow, ...Mcp.routes([follow], options)], { port: 0, drainMs: 60_000 });
@@ -73,13 +73,13 @@ async function client(sessions: McpSessions | undefined) {
   return { server, call, resumed, resume };
 }
 
-/** Leaves an answer, and what it brought. */
+/** Disconnects from an answer, and returns what it received. */
 async function left(answer: Response): Promise<void> {
   await (answer.body as ReadableStream).cancel();
 }
 
 describe("a stream of a session", () => {
-  it("is cancelled where its client has left before it began", async () => {
+  it("is cancelled when its client has disconnected before it began", async () => {
     const { call } = await client({ resumeMs: 1 });
     const leaving = new AbortController();
     const sent = call(1, true, leaving.signal).catch(() => "left");
@@ -90,7 +90,7 @@ describe("a stream of a session", () => {
     await eventually(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true]));
   });
 
-  it("is cancelled at once where its client leaves before it begins: nothing could bring it back", async () => {
+  it("is cancelled at once when its client disconnects before it begins: nothing could resume it", async () => {
     const { call } = await client({ resumeMs: 3_600_000 });
     const leaving = new AbortController();
     const sent = call(1, true, leaving.signal).catch(() => "left");
@@ -107,7 +107,7 @@ describe("a stream of a session", () => {
     for (let id = 1; id <= 9; id++) answers.push(await call(id));
     await eventually(() => expect(following()).toBe(9));
     expect((await resume("9.0"))[0]).toBe(400);
-    // Nothing brings the ninth back, and the other calls run on.
+    // Nothing resumes the ninth, and the other calls run on.
     await left(answers[8] as Response);
     await eventually(() => expect(following()).toBe(8));
     expect(signals.map(({ aborted }) => aborted)).toEqual([...Array(8).fill(false), true]);
@@ -123,7 +123,7 @@ describe("a stream of a session", () => {
     expect((await resume("8.0"))[1]).toContain('"id":8');
   });
 
-  it("has what its reader has not read, though another stream has nothing left to drop", async () => {
+  it("has the messages that its reader has not read, though another stream has nothing left to drop", async () => {
     const { call, resumed } = await client({ resumeMs: 60_000, maxKept: 1 });
     for (const id of [1, 2]) await left(await call(id));
     await eventually(() => expect(following()).toBe(2));
@@ -134,7 +134,7 @@ describe("a stream of a session", () => {
     expect(await rest.text()).toContain('\\"events\\":2');
   });
 
-  it("gives its id back once it has ended", async () => {
+  it("frees its id after it has ended", async () => {
     const { call } = await client({});
     for (let i = 0; i < 2; i++) {
       const answer = await call(1);
@@ -145,8 +145,8 @@ describe("a stream of a session", () => {
   });
 });
 
-describe("a stop", () => {
-  it("cancels a call whose client has left its stream", async () => {
+describe("a stop of the server", () => {
+  it("cancels a call whose client has disconnected from its stream", async () => {
     const { server, call } = await client({ resumeMs: 3_600_000 });
     await left(await call(1));
     await eventually(() => expect(following()).toBe(1));
@@ -205,7 +205,7 @@ async function fetching(sessions: McpSessions | undefined, protocolVersion = "20
   return { app, call, late, resume };
 }
 
-/** The numbers that a stream brings, to its end or to the last of so many. */
+/** The numbers of a stream, to its end or up to a number of them. */
 async function numbersOf(reader: ReadableStreamDefaultReader<Uint8Array>, most = Infinity): Promise<readonly number[]> {
   const numbers: number[] = [];
   while (numbers.length < most) {
@@ -219,7 +219,7 @@ async function numbersOf(reader: ReadableStreamDefaultReader<Uint8Array>, most =
 
 const areAborted = () => signals.map(({ aborted }) => aborted);
 
-describe("a client of App.fetch that lets its stream go", () => {
+describe("a client of App.fetch that cancels its stream", () => {
   it.each([
     ["in a session", { resumeMs: 1 }],
     ["without one", undefined],
@@ -239,7 +239,7 @@ describe("a client of App.fetch that lets its stream go", () => {
   it.each([
     ["may resume it", 0, true],
     ["may not, as it is the ninth", 8, false],
-  ])("cancels the call where it had gone before it began to read, and %s", async (_what, others, isKept) => {
+  ])("cancels the call when it had gone before it began to read, and %s", async (_what, others, isKept) => {
     const { app, call } = await fetching({ resumeMs: 3_600_000 });
     const readers = [];
     for (let id = 1; id <= others; id++) readers.push(await call(id));
@@ -252,7 +252,7 @@ describe("a client of App.fetch that lets its stream go", () => {
     await Promise.all(reads);
     const running = Array<boolean>(others).fill(false);
     expect(areAborted()).toEqual([...running, !isKept]);
-    // What nobody reads is not kept for a client by a server that stops.
+    // Unread messages are not kept for a client by a server that stops.
     app.drain();
     await reader.cancel();
     publish(2);
@@ -260,7 +260,7 @@ describe("a client of App.fetch that lets its stream go", () => {
     await Promise.all(readers.map((one) => one.cancel()));
   });
 
-  it("cancels the call where it has gone after the first event, although none follows", async () => {
+  it("cancels the call when it has gone after the first event, although none follows", async () => {
     const { call } = await fetching({ resumeMs: 1 }, "2025-11-25");
     const reader = await call(1);
     await reader.read();
@@ -269,7 +269,7 @@ describe("a client of App.fetch that lets its stream go", () => {
     await eventually(() => expect(areAborted()).toEqual([true]));
   });
 
-  it("cancels the call where it had gone before there was a stream", async () => {
+  it("cancels the call when it had gone before there was a stream", async () => {
     const { late } = await fetching({ resumeMs: 1 });
     const leaving = new AbortController();
     const sent = late(1, leaving.signal);
@@ -282,7 +282,7 @@ describe("a client of App.fetch that lets its stream go", () => {
 });
 
 describe("a stream of App.fetch whose reader has left", () => {
-  it("runs on, and keeps what comes meanwhile", async () => {
+  it("runs on, and keeps later messages", async () => {
     const { call, resume } = await fetching({ resumeMs: 3_600_000 });
     const reader = await call(1);
     await eventually(() => expect(following()).toBe(1));
@@ -294,7 +294,7 @@ describe("a stream of App.fetch whose reader has left", () => {
     expect(await numbersOf(await resume("1.0"))).toEqual([1, 2]);
   });
 
-  it("has no timer once it has ended, and is not cancelled", async () => {
+  it("has no timer after it has ended, and is not cancelled", async () => {
     const { call } = await fetching({ resumeMs: 3_600_000 });
     const reader = await call(1);
     await eventually(() => expect(following()).toBe(1));
@@ -309,8 +309,8 @@ describe("a stream of App.fetch whose reader has left", () => {
     expect(areAborted()).toEqual([false]);
   });
 
-  it("has all that a slow reader finds there, though another stream needs room", async () => {
-    // For three messages.
+  it("has everything for a slow reader, though another stream needs space", async () => {
+    // Space for three messages.
     const { call, resume } = await fetching({ resumeMs: 3_600_000, maxKept: 500 });
     await (await call(1)).cancel();
     await eventually(() => expect(following()).toBe(1));
@@ -329,7 +329,7 @@ describe("a stream of App.fetch whose reader has left", () => {
   });
 });
 
-it("the messages that a session drops are the oldest of its streams, and results are the last of them", async () => {
+it("a session first drops the oldest messages of its streams, and results last", async () => {
   const followed = ["a", "b"].map((name) =>
     get(
       Path.of(name),
@@ -378,7 +378,7 @@ describe("the source of a tool's stream", () => {
     return Test.app([route, ...Mcp.routes([route], { name: "s", version: "1", maxAnswer: 100 })]);
   };
 
-  it("is cancelled where it is too long", async () => {
+  it("is cancelled when it is too long", async () => {
     const cancelled = gate();
     const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(60));
     expect(await refusalOf(appOf("long", { pull, cancel: () => cancelled.open() }), "long")).toMatchObject({
@@ -387,7 +387,7 @@ describe("the source of a tool's stream", () => {
     await cancelled.passed;
   });
 
-  it("has a log line of its own where it throws", async () => {
+  it("has a log line of its own when it throws", async () => {
     const pull = (): never => {
       throw new Error("a secret");
     };

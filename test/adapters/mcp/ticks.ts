@@ -15,7 +15,7 @@ export function following(topic = "ticks"): number {
   return news.subscribers(topic).length;
 }
 
-/** Sends what is published, until its client goes or a negative number ends it. */
+/** Sends published numbers, until its client disconnects or a negative number ends it. */
 export function ticksUntil(gone: AbortSignal, topic = "ticks"): Producer<typeof Tick> {
   return async (send) => {
     const ticks = news.subscribe(topic);

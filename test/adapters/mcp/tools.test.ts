@@ -67,12 +67,12 @@ const remove = del(
 const shop = appOf(place, list, one, secret, remove);
 
 describe("a list of tools", () => {
-  it("has the routes with Meta.tool, and no others", async () => {
+  it("has only the routes with Meta.tool", async () => {
     const { tools } = (await resultOf(shop, "tools/list")) as { tools: readonly { name: string }[] };
     expect(tools.map(({ name }) => name)).toEqual(["place_order", "list_orders", "get_orders_order_id", "remove"]);
   });
 
-  it("has schemas, words and hints", async () => {
+  it("has schemas, descriptions and hints", async () => {
     const { tools } = (await resultOf(shop, "tools/list")) as { tools: readonly Record<string, unknown>[] };
     expect(tools[0]).toEqual({
       name: "place_order",
@@ -119,14 +119,14 @@ describe("a call of a tool", () => {
         ],
       },
     ],
-  ])("gives %s", async (_what, name, given, answer) => {
+  ])("returns %s", async (_what, name, given, answer) => {
     const { structuredContent, content, isError } = await callTool(shop, name, given);
     expect(structuredContent).toEqual(answer);
     expect(JSON.parse(content[0]?.text ?? "")).toEqual((answer as { result?: unknown }).result ?? answer);
     expect(isError).toBeUndefined();
   });
 
-  it("says so where there is no content", async () => {
+  it("has an empty result without content", async () => {
     expect(await callTool(shop, "remove", { order_id: 1 })).toEqual({
       content: [{ type: "text", text: "Done: status 204, no content." }],
     });
@@ -194,7 +194,7 @@ describe("a call runs through the whole app", () => {
     ],
   });
 
-  it("with the caller's credentials, and without what is the message's own", async () => {
+  it("with the caller's credentials, and without the headers of the message", async () => {
     const { structuredContent } = await callTool(
       app,
       "who",
@@ -206,11 +206,11 @@ describe("a call runs through the whole app", () => {
     expect(seen).toEqual(["POST /mcp", "GET /who"]);
   });
 
-  it("and refuses whoever may not call the route", async () => {
+  it("and refuses a caller that may not call the route", async () => {
     expect(await refusalOf(app, "who")).toMatchObject({ error: "denied", message: "Who are you?" });
   });
 
-  it("and has no credential among its members", async () => {
+  it("and no argument can be a credential", async () => {
     const { tools } = (await resultOf(app, "tools/list", {}, { authorization: "Bearer demo" })) as {
       tools: readonly { inputSchema: object }[];
     };
@@ -218,7 +218,7 @@ describe("a call runs through the whole app", () => {
   });
 });
 
-describe("what a tool's route reads and answers", () => {
+describe("inputs and answers of a tool's route", () => {
   const tool = Meta.tool({ name: "it" });
   const at = Path.of("it");
   const rest = Path.rest("file");
@@ -297,14 +297,14 @@ describe("what a tool's route reads and answers", () => {
   });
 });
 
-it("a body that is text is no base64", async () => {
+it("a body that is text is not base64", async () => {
   const note = Dep.ofBody({ contentTypes: ["text/csv"] }, (bytes) => new TextDecoder().decode(bytes));
   const meta = Meta.tool({ name: "it" });
   const route = post(Path.of("it"), { meta, inputs: { note }, returns: Returns.text }, ({ note }) => note);
   expect((await callTool(appOf(route), "it", { body: "YWJj" })).content[0]?.text).toBe("YWJj");
 });
 
-describe("what is no base64 is a problem of its member", () => {
+describe("an invalid base64 text is a problem of its member", () => {
   const tool = Meta.tool({ name: "it" });
   const at = Path.of("it");
   const file = post(at, { meta: tool, inputs: { f: Form.File.required("f") }, returns: Returns.text }, () => "");
@@ -321,7 +321,7 @@ describe("what is no base64 is a problem of its member", () => {
   });
 });
 
-describe("what cannot be a tool is refused by App.make", () => {
+describe("routes that cannot be tools are refused by App.make", () => {
   const tool = Meta.tool({ name: "it" });
   const id = Path.param("id", Codec.string);
   const rows: readonly (readonly [string, Route, string])[] = [
@@ -358,7 +358,7 @@ describe("what cannot be a tool is refused by App.make", () => {
   });
 });
 
-describe("what only JavaScript gets wrong is an error of Mcp.routes", () => {
+describe("mistakes of JavaScript callers are an error of Mcp.routes", () => {
   it.each([
     [{ log: undefined }, "the input log is undefined"],
     [{ log: {} }, "the input log is another object"],
@@ -377,7 +377,7 @@ describe("pages of a list", () => {
     get(Path.of(`r${i}`), { meta: Meta.tool(), returns: Returns.text }, () => ""),
   );
   const app = Test.app([...routes, ...Mcp.routes(routes, { ...about, pageSize: 2 })]);
-  it("are read by the cursor of the one before", async () => {
+  it("are read with the cursor of the previous page", async () => {
     const names: string[] = [];
     for (let cursor: unknown; ;) {
       const { tools, nextCursor } = await resultOf(app, "tools/list", cursor === undefined ? {} : { cursor });
@@ -388,7 +388,7 @@ describe("pages of a list", () => {
     expect(names).toEqual(["get_r0", "get_r1", "get_r2", "get_r3", "get_r4"]);
   });
 
-  it.each(["5", "-1", "01", "x", 2, {}, "99999999999"])("end at the cursor %j", async (cursor) => {
+  it.each(["5", "-1", "01", "x", 2, {}, "99999999999"])("end with an error at the cursor %j", async (cursor) => {
     const { error } = (await ask(app, "tools/list", { cursor })).json() as { error: unknown };
     expect(error).toEqual({ code: -32_602, message: "The cursor does not belong to this list." });
   });

@@ -1,4 +1,4 @@
-/** A cancelled call does not wait for a client that reads nothing of its stream. */
+/** A cancelled call does not wait for a client that does not read its stream. */
 import { Event, Meta, Path, Returns, clientGone, get } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import { serve } from "usher-http/node";
@@ -12,7 +12,7 @@ import type { Gate } from "../../support/gate.ts";
 import { SessionClient } from "./session-client.ts";
 
 const Large = Event.text("large");
-// More than the buffers of a socket take.
+// More than a socket buffers.
 const large = Event.make(Large, "a".repeat(16 * 1024 * 1024));
 
 interface Stuck {
@@ -30,7 +30,7 @@ async function stuck(kept: number): Promise<Stuck> {
     Path.of("floods"),
     { meta: Meta.tool({ name: "floods", events: "progress" }), returns: Returns.events([Large]) },
     () => async (send) => {
-      // By then what was sent waits for its reader.
+      // By then the sent bytes wait for the client.
       setTimeout(() => started.open(), 50);
       while (!isTestOver && (await send(large)).ok);
       ended.open();
@@ -56,11 +56,11 @@ async function stuck(kept: number): Promise<Stuck> {
     maxAnswer: 64 * 1024 * 1024,
     sessions: { max: 1, resumeMs: 600_000 },
   });
-  // The limits of a client that is slow, or of a stop, end nothing here.
+  // The limits of a slow client, or of a stop, end nothing here.
   const server = await serve([...routes, ...tools], { port: 0, sendTimeoutMs: 600_000, drainMs: 30_000 });
   const session = await SessionClient.open(`http://127.0.0.1:${server.port}/mcp`);
   const waiting = Array.from({ length: kept }, (_, i) => begin(session, i + 2, "waits"));
-  // Each stream is kept once its first message was read.
+  // Each stream is kept after its first message was read.
   await Promise.all(waiting.map((socket) => once(socket, "data")));
   const socket = begin(session, 1, "floods");
   socket.pause();

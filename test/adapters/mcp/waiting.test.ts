@@ -1,4 +1,4 @@
-/** Calls that are cancelled while their route's stream waits for what never comes, and does not look at `clientGone`. */
+/** Calls that are cancelled while their route's stream waits for ever, and does not use `clientGone`. */
 import { App, Dep, Event, Meta, Path, Returns, get } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
@@ -9,7 +9,7 @@ const Note = Event.text("note");
 const about = { name: "n", version: "1" };
 const never = (): Promise<never> => new Promise(() => {});
 
-/** An app whose streams have begun to wait, or hold something, so many times. */
+/** An app whose streams have begun to wait, or hold a value, this number of times. */
 function waiting() {
   const held = { now: 0, waits: 0 };
   const lock = Dep.scoped(
@@ -67,14 +67,14 @@ const bodyOf = (message: object): string => JSON.stringify({ jsonrpc: "2.0", ...
 const callOf = (name: string): string =>
   bodyOf({ id: 1, method: "tools/call", params: { name, _meta: { progressToken: 1 } } });
 
-describe("a cancelled call releases what it holds, although its stream waits", () => {
+describe("a cancelled call releases its values, although its stream waits", () => {
   it.each([
     ["response", callOf("response")],
     ["content", callOf("content")],
     ["progress", callOf("progress")],
     ["lines", callOf("lines")],
     ["a resource", bodyOf({ id: 1, method: "resources/read", params: { uri: "app:///response" } })],
-  ])("%s, whose client leaves", async (_name, body) => {
+  ])("%s, whose client disconnects", async (_name, body) => {
     const { held, send } = waiting();
     const client = new AbortController();
     const answered = send("/mcp", { body, signal: client.signal }).then((response) => response.text());

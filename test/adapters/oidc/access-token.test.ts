@@ -1,4 +1,4 @@
-/** The access token of a session, and its refresh: alone, by many requests at once, and while the issuer or its keys are away. */
+/** The access token of a session, and its refresh: alone, in concurrent requests, and while the issuer is unreachable. */
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Dep, HttpClient, Path, Returns, Test, get } from "usher-http";
@@ -32,7 +32,7 @@ const newest = (tokens: Data["tokens"]): Data["tokens"] => tokens && { ...tokens
 const error = (name: string) => () => Response.json({ error: name, error_description: "<evil>" }, { status: 400 });
 
 describe("an access token", () => {
-  it("is given as it is while it holds, and undefined without a session or tokens", async () => {
+  it("is given unchanged while it is valid, and undefined without a session or tokens", async () => {
     const shop = new Shop();
     const browser = shop.browser();
     expect((await browser.call("GET", "/token")).body).toBe("none");
@@ -45,7 +45,7 @@ describe("an access token", () => {
     expect((await second.call("GET", "/token")).body).toBe("none");
   });
 
-  it("that has expired is refreshed, and the session keeps the new ones", async () => {
+  it("that has expired is refreshed, and the session stores the new tokens", async () => {
     const { shop, browser, token, spent } = await expired();
     expect([await token(), await token()]).toEqual(["access-2", "access-2"]);
     expect([spent(), shop.issuer.sent.get("refresh_token")]).toEqual([1, "refresh-1"]);
@@ -56,7 +56,7 @@ describe("an access token", () => {
   it.each([
     ["rotates", {}],
     ["stays", { refresh_token: undefined }],
-  ])("is refreshed once for many requests at once, where the refresh token %s", async (_how, answers) => {
+  ])("is refreshed once for many concurrent requests, when the refresh token %s", async (_how, answers) => {
     const { token, spent } = await expired(answers);
     const all = await Promise.all(Array.from({ length: 20 }, token));
     expect([new Set(all), spent()]).toEqual([new Set(["access-2"]), 1]);
@@ -67,12 +67,12 @@ describe("an access token", () => {
     const id = browser.cookies().get("session");
     const before = await shop.sessions.find(id, new Date());
     await token();
-    // Another request writes the data that it read before.
+    // Another request writes the data that it has read before.
     await before?.update({ ...before.data });
     expect([await token(), spent()]).toEqual(["access-2", 1]);
   });
 
-  it("that lives shorter than a call takes is refreshed each time, and no request waits", async () => {
+  it("with a lifetime shorter than a call is refreshed each time, and no request waits", async () => {
     const { token, spent } = await expired({ expires_in: 1 });
     expect([await token(), await token(), await token(), spent()]).toEqual(["access-2", "access-3", "access-4", 3]);
   });
@@ -82,7 +82,7 @@ describe("an access token", () => {
     ["refuses the client", "", 503, { "/token": error("invalid_client") }],
     ["cannot be reached", "", 503, { "/token": () => Promise.reject(new TypeError("fetch failed")) }],
     ["answers HTML", "", 503, { "/token": () => new Response("<evil>") }],
-  ])("is not given where the issuer %s", async (_what, body, status, instead) => {
+  ])("is undefined if the issuer %s", async (_what, body, status, instead) => {
     const { shop, browser } = await expired();
     shop.issuer.answers = { instead };
     const answer = await browser.call("GET", "/token");
@@ -90,11 +90,11 @@ describe("an access token", () => {
     if (status === 200) expect(answer.body).toBe(body);
     expect(answer.body + logged().join("")).not.toContain("evil");
     shop.issuer.answers = { claims: (all) => ({ ...all, nonce: undefined }) };
-    // An issuer that was away is asked again; a refresh token that it does not take is not sent twice.
+    // An issuer that was unreachable is tried again; a refused refresh token is not sent twice.
     expect((await browser.call("GET", "/token")).body).toBe(status === 200 ? "none" : "access-2");
   });
 
-  it("of another user is not taken, nor one whose ID token another key signed", async () => {
+  it("of another user is refused, and one whose ID token was signed with another key", async () => {
     const { shop, token } = await expired();
     shop.issuer.answers = { claims: (all) => ({ ...all, sub: "eve", nonce: undefined }) };
     expect(await token()).toBe("none");
@@ -104,14 +104,14 @@ describe("an access token", () => {
   });
 });
 
-describe("an access token that several requests need at once", () => {
-  it("is refreshed once for two inputs that were made apart", async () => {
+describe("an access token that several concurrent requests need", () => {
+  it("is refreshed once for two separate inputs", async () => {
     const { browser, token, spent } = await expired();
     const again = async () => (await browser.call("GET", "/token/again")).body;
     expect([await Promise.all([token(), again()]), spent()]).toEqual([["access-2", "access-2"], 1]);
   });
 
-  it("is refreshed once, however long the issuer takes", async () => {
+  it("is refreshed once, however slow the issuer is", async () => {
     vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
     const { shop, token, spent } = await expired();
     let release = (): void => {};
@@ -132,7 +132,7 @@ describe("an access token that several requests need at once", () => {
     expect([await other, spent()]).toEqual(["access-2", 1]);
   });
 
-  it("that cannot be refreshed is asked for once, where many requests wait for it", async () => {
+  it("that cannot be refreshed is requested once, when many requests wait for it", async () => {
     const { shop, browser, spent } = await expired();
     let fail = (): void => {};
     const failing = new Promise<never>((_, reject) => (fail = () => reject(new TypeError("time-out"))));
@@ -151,7 +151,7 @@ describe("an access token that several requests need at once", () => {
     ["its tokens", ({ user, tokens }) => ({ user, tokens: newest(tokens) }), "ada", "newest"],
     ["that it has tokens", ({ user }) => ({ user }), "ada", undefined],
   ])(
-    "that is refreshed undoes no change of another request to the session: %s",
+    "is refreshed without undoing another request's change of the session: %s",
     async (_what, change, user, refreshToken) => {
       const { shop, browser, token } = await expired();
       const id = browser.cookies().get("session");
@@ -172,7 +172,7 @@ describe("an access token that several requests need at once", () => {
 });
 
 describe("an access token of one session among a thousand", () => {
-  it("is refreshed once, while theirs are refreshed too", async () => {
+  it("is refreshed once, during the refreshes of the others", async () => {
     const { shop, browser, token } = await expired();
     const { tokens } = (await shop.sessions.find(browser.cookies().get("session"), new Date()))?.data ?? {};
     const newer = { access_token: "access-2", token_type: "Bearer", expires_in: 3600, refresh_token: "refresh-2" };
@@ -195,8 +195,8 @@ describe("an access token of one session among a thousand", () => {
   });
 });
 
-describe("a session whose refresh token stays", () => {
-  it("is stored once for all that wait for a refresh, and what another request changes then is kept", async () => {
+describe("a session whose refresh token does not change", () => {
+  it("is stored once for all that wait for a refresh, and keeps a concurrent change of another request", async () => {
     const { shop, browser, token } = await expired({ refresh_token: undefined });
     const id = browser.cookies().get("session");
     const { store } = shop;
@@ -210,7 +210,7 @@ describe("a session whose refresh token stays", () => {
     vi.spyOn(store, "find").mockImplementation(async (digest) => {
       const entry = await find(digest);
       if (updated === 0 || hasChanged) return entry;
-      // Between what a request that waited reads, and what it writes.
+      // Between the read and the write of a request that waited.
       hasChanged = true;
       const other = await shop.sessions.find(id, new Date());
       await other?.update({ ...other.data, user: "grace" });
@@ -225,8 +225,8 @@ describe("a session whose refresh token stays", () => {
   });
 });
 
-describe("a refresh", () => {
-  it("is refreshed in sessions of another kind, too", async () => {
+describe("a refresh of tokens", () => {
+  it("works in sessions of another kind, too", async () => {
     const { shop, browser } = await expired();
     const { data } = (await shop.sessions.find(browser.cookies().get("session"), new Date())) ?? {};
     const updates: unknown[] = [];
@@ -243,7 +243,7 @@ describe("a refresh", () => {
     ["cannot be fetched", 400_000, { instead: { "/jwks": () => Promise.reject(new TypeError("fetch failed")) } }],
     ["is no JSON", 400_000, { instead: { "/jwks": () => new Response("<evil>") } }],
     ["is not among those just fetched", 0, { header: (all) => ({ ...all, kid: "two" }) }],
-  ])("is refreshed where the key of the new ID token %s: the older ID token is kept", async (_what, ms, answers) => {
+  ])("works when the key of the new ID token %s: the older ID token is kept", async (_what, ms, answers) => {
     holdClock();
     const { shop, browser, token, spent } = await expired();
     const id = browser.cookies().get("session");
@@ -257,7 +257,7 @@ describe("a refresh", () => {
   });
 });
 
-/** A shop whose issuer has a socket. The deadline of one request passes while the issuer is about to give its second tokens. */
+/** A shop with an issuer on a socket. The deadline of one request passes just before the issuer sends the second tokens. */
 async function cutAtIssuer(target: (shop: Shop, browser: TestBrowser) => Promise<string>) {
   const [arrived, held] = [gate(), gate()];
   const { url } = await serverOfTest((request, response) => {
@@ -285,13 +285,13 @@ async function cutAtIssuer(target: (shop: Shop, browser: TestBrowser) => Promise
   return { shop, browser, token, spent, status };
 }
 
-describe("the deadline of a request", () => {
-  it("ends no refresh: it is there for the next request", async () => {
+describe("the deadline of a request during a sign-in or a refresh", () => {
+  it("does not end the refresh, whose tokens are available to the next request", async () => {
     const { token, spent, status } = await cutAtIssuer(async () => "/token");
     expect([status, await token(), spent()]).toEqual([503, "access-2", 1]);
   });
 
-  it("ends a sign-in before the session that the browser has", async () => {
+  it("ends a sign-in before the browser's old session is ended", async () => {
     const { shop, browser, status } = await cutAtIssuer(async (shop, browser) => {
       shop.issuer.answers = {};
       return shop.callback(await shop.begin(browser));
@@ -305,7 +305,7 @@ describe("the deadline of a request", () => {
 it.each([
   ["ten minutes have passed", 600_001, 1],
   ["a thousand others were spent", 0, 1000],
-])("an access token that a refresh token was refused for is asked for again once %s", async (_when, ms, others) => {
+])("an access token whose refresh token was refused is requested again when %s", async (_when, ms, others) => {
   holdClock();
   const { shop, token, spent } = await expired();
   shop.issuer.answers = { instead: { "/token": error("invalid_grant") } };

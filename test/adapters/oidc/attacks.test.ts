@@ -17,7 +17,7 @@ const told = (answer: { readonly status: number; readonly body: string }): reado
 
 const cookieOf = (browser: TestBrowser) => [...browser.cookies()][0] ?? ["", ""];
 
-/** A sign-in of which the browser's answer is changed. */
+/** A sign-in in which the browser's answer is changed. */
 async function answered(changes: { readonly [name: string]: string }, answers: Answers = {}) {
   const shop = new Shop();
   shop.issuer.answers = answers;
@@ -28,7 +28,7 @@ async function answered(changes: { readonly [name: string]: string }, answers: A
   return { answer, shop };
 }
 
-describe("the answer that the browser brings", () => {
+describe("the answer that the browser sends", () => {
   it.each([
     ["§4.7: without a state", { state: "" }],
     ["§4.7: with another state", { state: "a".repeat(43) }],
@@ -40,13 +40,13 @@ describe("the answer that the browser brings", () => {
     ["§2.1.2: with an ID token beside the code", { id_token: "a.b.c" }],
     ["without a code", { code: "" }],
     ["longer than an answer is", { code: "c".repeat(9000) }],
-  ])("is refused, and no code is spent: %s", async (_rule, changes) => {
+  ])("is refused, and no code is redeemed: %s", async (_rule, changes) => {
     const { answer, shop } = await answered(changes);
     expect(told(answer)).toEqual(failed);
     expect(shop.issuer.count("/token")).toBe(0);
   });
 
-  it.each(["state", "code", "iss"])("is refused where %s is there twice", async (name) => {
+  it.each(["state", "code", "iss"])("is refused if it has %s twice", async (name) => {
     const shop = new Shop();
     const browser = shop.browser();
     const target = shop.callback(await shop.begin(browser));
@@ -65,7 +65,7 @@ describe("the answer that the browser brings", () => {
     expect(shop.issuer.count("/token")).toBe(0);
   });
 
-  it("is refused with the cookie of another attempt, or one that is changed, cut or too old", async () => {
+  it("is refused with the cookie of another attempt, or one that is changed, cut off or too old", async () => {
     const shop = new Shop({ attemptMs: 60_000 });
     const browser = shop.browser();
     const target = shop.callback(await shop.begin(browser));
@@ -83,7 +83,7 @@ describe("the answer that the browser brings", () => {
     expect([told(late), shop.issuer.count("/token")]).toEqual([failed, 0]);
   });
 
-  it("is taken once: again, and twice at the same moment (§2.1.1)", async () => {
+  it("is accepted once: not again, and once for two concurrent requests (§2.1.1)", async () => {
     const shop = new Shop();
     const browser = shop.browser();
     const target = shop.callback(await shop.begin(browser));
@@ -118,7 +118,7 @@ describe("an error of the issuer", () => {
     ["invalid_request", failed],
     ["invalid_scope", failed],
     [hostile, failed],
-  ])("%s is answered in our words", async (error, expected) => {
+  ])("%s is answered with the framework's own message", async (error, expected) => {
     const changes = { error, error_description: hostile, error_uri: "https://evil.example/" };
     const { answer } = await answered({ ...changes, code: "" });
     expect(told(answer)).toEqual(expected);
@@ -173,7 +173,7 @@ describe("an ID token", () => {
     expect(shop.issuer.calls.filter((path) => path.startsWith("/evil"))).toEqual([]);
   });
 
-  it("is taken within the tolerance of clocks, and not beyond", async () => {
+  it("is accepted within the clock tolerance, and not outside of it", async () => {
     const claims: Answers["claims"] = (all) => ({ ...all, exp: nowInSeconds() - 20 });
     expect((await answered({}, { claims })).answer.status).toBe(303);
     const shop = new Shop({}, { clockToleranceMs: 5000 });
@@ -181,7 +181,7 @@ describe("an ID token", () => {
     expect(told(await shop.signIn(shop.browser()))).toEqual(failed);
   });
 
-  it("must be as fresh and as strong as was asked", async () => {
+  it("must be as recent and as strong as the options require", async () => {
     const shop = new Shop({ maxAgeMs: 60_000, acr: ["gold"] });
     const cases = [
       [{ auth_time: nowInSeconds() - 10, acr: "gold" }, 303],
@@ -215,20 +215,20 @@ describe("the issuer's endpoints", () => {
     ["the keys are none", { "/jwks": () => Response.json({ keys: [] }) }, failed],
     ["the keys are elsewhere", { "/jwks": () => Response.redirect("https://evil.example/", 302) }, away],
   ];
-  it.each(rows)("are refused where %s", async (_what, instead, expected) => {
+  it.each(rows)("are refused if %s", async (_what, instead, expected) => {
     const { answer } = await answered({}, { instead });
     expect(told(answer)).toEqual(expected);
     expect([answer.body, ...logged()].join("\n")).not.toMatch(/script|evil/);
   });
 
-  it.each(["token_endpoint", "jwks_uri"])("are https: %s", async (name) => {
+  it.each(["token_endpoint", "jwks_uri"])("must use https: %s", async (name) => {
     const { answer, shop } = await answered({}, { description: { [name]: "http://issuer.example/plain" } });
     expect(told(answer)).toEqual(away);
     expect(shop.issuer.calls).not.toContain("/plain");
   });
 });
 
-it("an issuer of this machine has no endpoint over http elsewhere", async () => {
+it("a local issuer cannot have an http endpoint on another host", async () => {
   const shop = new Shop({}, {}, "http://localhost:9000");
   expect((await shop.signIn(shop.browser())).status).toBe(303);
   const other = new Shop({}, {}, "http://localhost:9000");

@@ -1,4 +1,4 @@
-/** An issuer that answers what a test wants, without sockets: it is the client that calls it. */
+/** An issuer with the responses of a test, without sockets: the client calls it directly. */
 import { Keys, Path, Returns, Sessions, Test, get } from "usher-http";
 import type { HttpClient, Route, TestAnswer, TestBrowser } from "usher-http";
 import { Oidc } from "usher-http/oidc";
@@ -10,9 +10,9 @@ const es256 = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
 type Claims = { readonly [claim: string]: unknown };
 
-/** What a test changes of an issuer. */
+/** The changes that a test makes to an issuer. */
 export interface Answers {
-  /** Members of the description. */
+  /** Members of the discovery document. */
   description?: Claims;
   /** Changes the ID token's claims. */
   claims?: (claims: Claims) => Claims;
@@ -20,9 +20,9 @@ export interface Answers {
   header?: (header: Claims) => Claims;
   /** Makes the signature. */
   sign?: (content: string) => Promise<string> | string;
-  /** Members of the token endpoint's answer. */
+  /** Members of the token endpoint's response. */
   token?: Claims;
-  /** Answers in place of an endpoint: by its path. */
+  /** Responses instead of an endpoint's, by its path. */
   instead?: { readonly [path: string]: () => Response | Promise<Response> };
 }
 
@@ -145,7 +145,7 @@ export class Shop {
     return Test.browser(this.app);
   }
 
-  /** What the issuer is asked, when a browser begins to sign in. */
+  /** The issuer's request, when a browser begins to sign in. */
   async begin(browser: TestBrowser, target = "/sign-in"): Promise<URLSearchParams> {
     const answer = await browser.call("GET", target);
     const { searchParams } = new URL(answer.headers.get("location") ?? "");

@@ -1,4 +1,4 @@
-/** The issuer's description, while the issuer answers, is away, hangs, or sends what it likes. */
+/** The discovery document of the issuer, while the issuer works, is unreachable, hangs, or sends invalid data. */
 import { Readable, pipeline } from "node:stream";
 import { inspect } from "node:util";
 import type { ServerResponse } from "node:http";
@@ -19,8 +19,8 @@ function holdClock(): void {
 const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
 const down = { [discovery]: () => Promise.reject(new TypeError("fetch failed")) };
 
-describe("the issuer's description", () => {
-  it("is read at the first sign-in, and again when it is ten minutes old", async () => {
+describe("the discovery document of the issuer", () => {
+  it("is read at the first sign-in, and again after ten minutes", async () => {
     holdClock();
     const shop = new Shop();
     expect(shop.issuer.calls).toEqual([]);
@@ -31,7 +31,7 @@ describe("the issuer's description", () => {
     expect(shop.issuer.count(discovery)).toBe(2);
   });
 
-  it("is used for a day while the issuer is away, which is asked every half minute", async () => {
+  it("is used for a day while the issuer is unreachable, which is tried every half minute", async () => {
     holdClock();
     const shop = new Shop();
     await begin(shop);
@@ -49,7 +49,7 @@ describe("the issuer's description", () => {
     expect((await begin(shop)).status).toBe(303);
   });
 
-  it("is read again whenever it is as old as freshMs, also after one that was", async () => {
+  it("is read again whenever it is older than freshMs, also after an earlier refresh", async () => {
     holdClock();
     const shop = new Shop({}, { freshMs: 1000 });
     for (let i = 1; i <= 3; i++) {
@@ -59,7 +59,7 @@ describe("the issuer's description", () => {
     }
   });
 
-  it("is not needed to start, nor for any route but the sign-in's; an issuer that is away is asked once a second", async () => {
+  it("is needed only for a sign-in, not for the start; an unreachable issuer is tried once a second", async () => {
     holdClock();
     const shop = new Shop();
     shop.issuer.answers = { instead: down };
@@ -89,7 +89,7 @@ describe("the issuer's description", () => {
       "with an endpoint over http",
       () => Response.json({ issuer: "https://issuer.example", authorization_endpoint: "http://localhost/auth" }),
     ],
-  ])("is refused where it is %s", async (_what, instead) => {
+  ])("is refused if it is %s", async (_what, instead) => {
     const shop = new Shop();
     shop.issuer.answers = { instead: { [discovery]: instead } };
     const answer = await begin(shop);
@@ -98,8 +98,8 @@ describe("the issuer's description", () => {
   });
 });
 
-describe("the issuer's description, by a clock that is set back", () => {
-  it("is asked for at once after a clock was set back, and again when it is old by the new one", async () => {
+describe("the discovery document, with a clock that is set back", () => {
+  it("is read again at once after a clock was set back, and again when it is old by the new clock", async () => {
     holdClock();
     const shop = new Shop();
     shop.issuer.answers = { instead: down };
@@ -113,8 +113,8 @@ describe("the issuer's description, by a clock that is set back", () => {
   });
 });
 
-describe("an issuer that fails or changes meanwhile", () => {
-  it("is not asked again in the second after a call that had no answer in time", async () => {
+describe("an issuer that fails or changes", () => {
+  it("is not tried again in the second after a call that timed out", async () => {
     holdClock();
     const shop = new Shop();
     const late = () => {
@@ -126,7 +126,7 @@ describe("an issuer that fails or changes meanwhile", () => {
     expect(shop.issuer.count(discovery)).toBe(1);
   });
 
-  it("is known to a request whose own call failed, where another request has read its description", async () => {
+  it("is available to a request whose own call failed, if another request has read the document", async () => {
     const shop = new Shop();
     let fail = (): void => {};
     const failing = new Promise<never>((_, reject) => (fail = () => reject(new TypeError("time-out"))));
@@ -141,7 +141,7 @@ describe("an issuer that fails or changes meanwhile", () => {
     expect(shop.issuer.count(discovery)).toBe(2);
   });
 
-  it("may have a new key at any time, also just after its keys were fetched", async () => {
+  it("may have a new key at any time, also right after its keys were fetched", async () => {
     const shop = new Shop();
     expect((await shop.signIn(shop.browser())).status).toBe(303);
     const { keys: before } = (await (await shop.issuer.fetch(`${shop.issuer.url}/jwks`)).json()) as { keys: object[] };
@@ -156,8 +156,8 @@ describe("an issuer that fails or changes meanwhile", () => {
   });
 });
 
-describe("a server of an issuer", () => {
-  /** Answers discovery by a function, on a socket. */
+describe("the server of an issuer", () => {
+  /** Answers discovery with a function, on a socket. */
   async function signInAt(answer: (response: ServerResponse) => unknown, ms: number) {
     let calls = 0;
     const { url, close } = await serverOfTest((_request, response) => {
@@ -177,14 +177,14 @@ describe("a server of an issuer", () => {
     return [answered.status, calls];
   }
 
-  it("that never answers is left after its time", async () => {
+  it("that never answers is given up after the time limit", async () => {
     const [status, calls] = await signInAt(() => undefined, 100);
     expect(status).toBe(503);
-    // A machine that is busy for that time has not connected yet.
+    // A busy machine may not have connected within that time.
     expect(calls).toBeLessThanOrEqual(1);
   });
 
-  it("that sends without end is left after 256 KiB", async () => {
+  it("that sends without end is given up after 256 KiB", async () => {
     let sent = 0;
     const endless = function* () {
       for (;;) {
@@ -199,7 +199,7 @@ describe("a server of an issuer", () => {
   });
 });
 
-it("no object that an application holds shows a secret", () => {
+it("no object of an application shows a secret", () => {
   const issuer = Oidc.issuer("https://issuer.example", { clientId: "shop", clientSecret: "the-secret-of-the-shop" });
   const { routes } = new Shop({}, { clientSecret: "the-secret-of-the-shop" });
   const shown = [issuer, routes].map((one) => inspect(one, { depth: 20, showHidden: true }) + JSON.stringify(one));
@@ -223,7 +223,7 @@ describe("an option of Oidc", () => {
     ["http://127.0.0.1:9000/realm"],
     ["http://[::1]:9000"],
     ["https://issuer.example/realms/shop"],
-  ])("is taken: the issuer %s", (url) => {
+  ])("is accepted: the issuer %s", (url) => {
     expect(Oidc.issuer(url, { clientId: "shop" }).discoveryUrl).toBe(`${url}/.well-known/openid-configuration`);
   });
 
@@ -241,7 +241,7 @@ describe("an option of Oidc", () => {
   });
 });
 
-it("the description is read to its end although the request that asked for it has timed out", async () => {
+it("the discovery document is read to its end although the request that started it has timed out", async () => {
   const http = HttpClient.make();
   const { url: slow } = await serverOfTest((_request, response) => {
     const endpoints = { authorization_endpoint: `${slow}/auth`, token_endpoint: `${slow}/token` };

@@ -2,7 +2,7 @@
 declare module "oidc-provider" {
   import type { RequestListener } from "node:http";
 
-  /** What a test uses of it. */
+  /** The part that the tests use. */
   export default class Provider {
     constructor(issuer: string, options: object);
     callback(): RequestListener;

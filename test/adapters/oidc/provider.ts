@@ -1,4 +1,4 @@
-/** The npm package `oidc-provider`, an issuer that others wrote, in this process. */
+/** The npm package `oidc-provider`, an issuer of another project, in this process. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { vi } from "vitest";
@@ -6,14 +6,14 @@ import { vi } from "vitest";
 export interface RunningProvider {
   readonly url: string;
   readonly secret: string;
-  /** How many refresh tokens were spent. */
+  /** The number of redeemed refresh tokens. */
   readonly refreshes: () => number;
   readonly close: () => Promise<void>;
 }
 
 const es256 = { name: "ECDSA", namedCurve: "P-256" } as const;
 
-/** An issuer of these applications, that any name and any password sign in at. */
+/** An issuer for these applications, where any name and any password sign in. */
 export async function startProvider(...shops: readonly string[]): Promise<RunningProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
@@ -23,7 +23,7 @@ export async function startProvider(...shops: readonly string[]): Promise<Runnin
   const { privateKey } = await crypto.subtle.generateKey(es256, true, ["sign", "verify"]);
   const key = { ...(await crypto.subtle.exportKey("jwk", privateKey)), use: "sig", alg: "ES256", key_ops: undefined };
   const url = `http://localhost:${port}`;
-  // It warns of what is for development alone, and of Node 20.
+  // It warns about settings for development, and about Node 20.
   const warnings = vi.spyOn(console, "warn").mockReturnValue();
   const { default: Provider } = await import("oidc-provider");
   const provider = new Provider(url, {
@@ -47,7 +47,7 @@ export async function startProvider(...shops: readonly string[]): Promise<Runnin
     issueRefreshToken: async () => true,
     rotateRefreshToken: true,
     ttl: {
-      // The first one has to be refreshed at once.
+      // The first one must be refreshed at once.
       AccessToken: (_context: unknown, { gty = "" }: { readonly gty?: string }) =>
         gty.includes("refresh_token") ? 3600 : 5,
       AuthorizationCode: 60,

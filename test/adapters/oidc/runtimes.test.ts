@@ -1,4 +1,4 @@
-/** A whole sign-in at the issuer `oidc-provider`, on each runtime. */
+/** A complete sign-in at the issuer `oidc-provider`, on each runtime. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { runtimes } from "../../support/runtimes.ts";
 import { startProvider } from "./provider.ts";
 import type { RunningProvider } from "./provider.ts";
 
-// The issuer has to know the ports before the shops listen. No client gets one of these: they begin at 32768.
+// The issuer needs the ports before the shops listen. No client gets one of these: client ports begin at 32768.
 const firstPort = 10_000 + (process.pid % 5000) * 4;
 const shops = [0, 1, 2, 3].map((index) => `http://127.0.0.1:${firstPort + index}`);
 const [onNode = "", onBun = "", onDeno = "", onWorkers = ""] = shops;
@@ -23,7 +23,7 @@ afterAll(() => provider.close());
 
 const signIn = async (agent: Agent, shop: string) => {
   const page = await agent.open(`${shop}/sign-in`);
-  // A second sign-in of the same browser asks for nothing.
+  // A second sign-in of the same browser needs no password.
   if (!page.text.includes('name="login"')) return page;
   return agent.send(await agent.send(page, { login: "ada", password: "any" }), {});
 };

@@ -1,4 +1,4 @@
-/** The shop on the runtime that it runs on. */
+/** The shop, on the runtime that runs this file. */
 import { shopRoutes } from "./shop-routes.ts";
 import type { ShopEnvironment } from "./shop-routes.ts";
 import { serve } from "../../support/serve-here.ts";

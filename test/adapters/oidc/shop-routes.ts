@@ -1,10 +1,10 @@
-/** A shop that users sign in at, for each runtime. */
+/** A shop with a sign-in, for each runtime. */
 import { Dep, HttpClient, Keys, Log, Path, Refusal, Returns, Sessions, get, refuse } from "usher-http";
 import type { Route } from "usher-http";
 import { Oidc } from "usher-http/oidc";
 import * as v from "valibot";
 
-/** Where it is, and its issuer. */
+/** Its URL, and its issuer. */
 export interface ShopEnvironment {
   readonly ORIGIN: string;
   readonly ISSUER: string;

@@ -1,4 +1,4 @@
-/** What a sign-in asks of the issuer, and where it ends. */
+/** The requests of a sign-in to the issuer, and its result. */
 import { describe, expect, it } from "vitest";
 import { Meta, Openapi, Path, Refusal, Test, refuse } from "usher-http";
 import { Oidc } from "usher-http/oidc";
@@ -22,7 +22,7 @@ describe("a sign-in", () => {
     });
   });
 
-  it("asks for a code, with PKCE, a state and a nonce of 256 bits, and keeps the issuer's own parameters", async () => {
+  it("requests a code, with PKCE, a state and a nonce of 256 bits, and keeps the issuer's own parameters", async () => {
     const shop = new Shop({
       prompt: "login",
       maxAgeMs: 90_500,
@@ -49,7 +49,7 @@ describe("a sign-in", () => {
     expect(new Set([asked["state"], asked["nonce"], asked["code_challenge"]]).size).toBe(3);
   });
 
-  it("sends the verifier of the challenge, and nothing of the attempt is readable in the browser", async () => {
+  it("sends the verifier of the challenge, and the browser cannot read anything of the attempt", async () => {
     const shop = new Shop();
     const browser = shop.browser();
     const asked = await shop.begin(browser);
@@ -65,7 +65,7 @@ describe("a sign-in", () => {
 
 const basic = (secret: string) => `Basic ${Buffer.from(`shop:${secret}`).toString("base64")}`;
 
-describe("what else a sign-in does", () => {
+describe("other functions of a sign-in", () => {
   it.each([
     ["basic", { clientSecret: "s3 cret:é, which is long" }, undefined, basic("s3+cret%3A%C3%A9%2C+which+is+long")],
     ["post", { clientSecret: "s3cret-of-the-shop", sendSecret: "post" as const }, "s3cret-of-the-shop", undefined],
@@ -81,7 +81,7 @@ describe("what else a sign-in does", () => {
     expect([shop.issuer.sent.get("client_secret") ?? undefined, authorization]).toEqual([inBody, inHeader]);
   });
 
-  it.each(["body", "challenge"])("sends the next secret where the issuer refuses one by its %s", async (by) => {
+  it.each(["body", "challenge"])("sends the next secret if the issuer refuses one in its %s", async (by) => {
     const [newest, old] = ["the newest secret 1", "the older secret 2"] as const;
     const sent: string[] = [];
     let accepted: string = old;
@@ -104,7 +104,7 @@ describe("what else a sign-in does", () => {
     expect(sent.slice(5)).toEqual([newest, old]);
   });
 
-  it("reads the UserInfo endpoint on demand, of the same user only", async () => {
+  it("reads the UserInfo endpoint on demand, only for the same user", async () => {
     const seen: unknown[] = [];
     const shop = new Shop({
       userInfo: true,
@@ -116,7 +116,7 @@ describe("what else a sign-in does", () => {
     expect(seen).toEqual(["ada@example.com"]);
   });
 
-  it("answers what onSignIn refuses, and starts no session", async () => {
+  it("is answered with a refusal of onSignIn, and starts no session", async () => {
     const stranger = Refusal.code("stranger", { status: 403, doc: "Not a customer." });
     const shop = new Shop({ onSignIn: () => refuse(stranger, "Who are you?"), refuses: [stranger] });
     const browser = shop.browser();
@@ -125,7 +125,7 @@ describe("what else a sign-in does", () => {
     expect(browser.cookies().has("session")).toBe(false);
   });
 
-  it("ends the session that the browser had, and gives a new id", async () => {
+  it("ends the session that the browser had, and creates a new id", async () => {
     const shop = new Shop();
     const browser = shop.browser();
     await shop.signIn(browser);
@@ -183,7 +183,7 @@ describe("the address to return to", () => {
   });
 });
 
-describe("several attempts of one browser", () => {
+describe("several sign-in attempts of one browser", () => {
   it("end in any order, each at its own address", async () => {
     const shop = new Shop();
     const browser = shop.browser();
@@ -199,7 +199,7 @@ describe("several attempts of one browser", () => {
     expect(ends).toEqual(["/tab/3", "/tab/2", "/tab/1"]);
   });
 
-  it("are eight at most, and the newest stay", async () => {
+  it("are limited to eight, and the newest stay", async () => {
     const shop = new Shop();
     const browser = shop.browser();
     let asked = new URLSearchParams();
@@ -245,7 +245,7 @@ describe("the sign-out", () => {
     expect((await browser.call("GET", "/")).body).toBe("nobody");
   });
 
-  it("sends no hint that the session does not hold, nor one that no address holds", async () => {
+  it("sends no hint that is not in the session, or is too long for a URL", async () => {
     const shop = new Shop({ onSignIn: ({ claims }) => ({ user: claims.sub }) });
     const browser = shop.browser();
     await shop.signIn(browser);
@@ -263,7 +263,7 @@ describe("the sign-out", () => {
     ["the issuer has no sign-out", true, { end_session_endpoint: undefined }],
     ["the issuer's sign-out is not https", true, { end_session_endpoint: "http://issuer.example/end" }],
     ["the issuer's sign-out is a script", true, { end_session_endpoint: "javascript:alert(1)" }],
-  ])("stays here where %s", async (_why, isSignedIn, description) => {
+  ])("does not redirect if %s", async (_why, isSignedIn, description) => {
     const shop = new Shop({ signedOut: "/bye" });
     shop.issuer.answers = { description };
     const browser = shop.browser();
@@ -272,12 +272,12 @@ describe("the sign-out", () => {
     expect((await browser.call("GET", "/")).body).toBe("nobody");
   });
 
-  it("ends the session here although the issuer is away", async () => {
+  it("ends the session here although the issuer is unreachable", async () => {
     const shop = new Shop({}, { freshMs: 1 });
     const browser = shop.browser();
     await shop.signIn(browser);
     const cookie = browser.cookies().get("session") ?? "";
-    // Another process, which has not read the issuer's description.
+    // Another process, which has not read the discovery document.
     const other = new Shop({ sessions: shop.sessions });
     other.issuer.answers = { instead: { "/.well-known/openid-configuration": () => Promise.reject(new TypeError()) } };
     const answer = await Test.call(other.app, "POST", "/sign-out", { headers: [["cookie", `session=${cookie}`]] });
@@ -345,7 +345,7 @@ describe("several issuers", () => {
     expect(await sessions.find(browser.cookies().get("session"), new Date())).toBeUndefined();
   });
 
-  it("do not take each other's answers", async () => {
+  it("do not accept each other's answers", async () => {
     const { google, corp, browser } = made();
     corp.answers = { description: { issuer: "https://corp.example" } };
     const asked = new URL((await browser.call("GET", "/account/in/google")).headers.get("location") ?? "").searchParams;
@@ -358,7 +358,7 @@ describe("several issuers", () => {
   });
 });
 
-it("is described by the API document, or hidden", () => {
+it("is described in the API document, or hidden", () => {
   const { routes } = new Shop();
   const all = JSON.parse(JSON.stringify(Openapi.document(routes, { title: "Shop", version: "1" }))) as {
     paths: { [path: string]: { get?: { responses: object } } };

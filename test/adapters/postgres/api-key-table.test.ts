@@ -1,4 +1,4 @@
-/** The table of API keys does what the store in memory does, and what a request asks of it. */
+/** The table of API keys behaves like the store in memory, also for the requests of an app. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ApiKeys, Path, Returns, Test, get } from "usher-http";
@@ -57,7 +57,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe("the table of API keys", () => {
-  it("does what the store in memory does, whatever is asked of it", async () => {
+  it("behaves like the store in memory, for all calls", async () => {
     const entries = fc.record({
       scopes: fc.constantFrom([], ["read"], ["read", "orders:write"]),
       expiresAt: fc.option(second, { nil: undefined }),
@@ -79,7 +79,7 @@ describe("the table of API keys", () => {
     );
   });
 
-  it("refuses a digest that it has, and another's id", async () => {
+  it("refuses a digest that exists, and another key's id", async () => {
     const store = await table();
     const entry = { id: "1", digest: "a", owner: "ada", name: "", scopes: [], createdAt: at(0) };
     const whole = { ...entry, expiresAt: undefined, usedAt: undefined };
@@ -88,7 +88,7 @@ describe("the table of API keys", () => {
     await expect(store.add({ ...whole, digest: "b" })).rejects.toThrow(/a constraint is violated/);
   });
 
-  it("has statements that the database takes", async () => {
+  it("has statements that the database accepts", async () => {
     const options = { table: "order" };
     await outside.unsafe(ApiKeyTable.schema(options));
     const problems = await Statement.verify(await pool(), ApiKeyTable.statements(options));
@@ -96,7 +96,7 @@ describe("the table of API keys", () => {
     expect(() => ApiKeyTable.schema({ table: 'a"b' })).toThrow(`ApiKeyTable: "a\\"b" is not a table's name`);
   });
 
-  it("keeps the keys of requests, of which no row has the text", async () => {
+  it("stores keys of requests, and no row has the text of a key", async () => {
     const keys = ApiKeys.make({ prefix: "shop_test", store: await table() });
     const name = `api_keys_${made}`;
     const { key, entry } = await ApiKeys.create(keys, { owner: "ada", scopes: ["read"] });
@@ -115,7 +115,7 @@ describe("the table of API keys", () => {
       [200, "ada"],
       [200, "ada"],
     ]);
-    // Two at once: a revocation beside a rotation leaves the older key revoked.
+    // Two concurrent calls: a revocation during a rotation leaves the older key revoked.
     await Promise.all([ApiKeys.revoke(keys, entry.id), keys.store.expire(entry.id, new Date(Date.now() + 60_000))]);
     expect((await ask(key))[0]).toBe(401);
   });

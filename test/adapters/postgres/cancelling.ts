@@ -1,4 +1,4 @@
-/** Leaves statements at every moment of theirs, and says what became of those that came after them. */
+/** Abandons statements at every moment of their run, and prints the results of the statements after them. */
 import process from "node:process";
 import { DatabaseError, Pool, Statement, Type } from "../../../adapters/postgres/index.ts";
 import * as Log from "../../../src/logging/log.ts";
@@ -25,7 +25,7 @@ for (let round = 0; round < rounds; round++) {
     else told.others.push(String(error));
   }
   clearTimeout(timer);
-  // Whoever comes next did not ask to be left.
+  // The next statement was not abandoned.
   for (let next = 0; next < 3; next++) {
     try {
       pids.add((await pool.exec(pid)).pid);

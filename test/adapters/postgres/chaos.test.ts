@@ -36,7 +36,7 @@ interface Told {
 }
 
 it.each(isWide ? commands : commands.slice(0, 1))(
-  "on %s every answer is true, and the pool is whole at the end",
+  "on %s every answer is true, and the pool is complete at the end",
   async (_, command) => {
     await withPool((pool) => pool.exec(Statement.exec("create table if not exists written (id int, part int)")));
     await withPool((pool) => pool.exec(Statement.exec("truncate written")));

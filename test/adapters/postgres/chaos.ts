@@ -1,5 +1,5 @@
 /**
- * Writes to a database whose server is being shot at, until its input ends; then says of every write what it was told:
+ * Writes to a database whose server is being killed, until its input ends; then prints for every write its result:
  * committed, nothing was done, or not known.
  */
 import process from "node:process";
@@ -9,7 +9,7 @@ import { Refusal, refuse } from "../../../src/refusals.ts";
 
 const size = 8;
 const writers = 48;
-/** What a failure says was done: nothing, in all of these. Of what is lost nobody knows. */
+/** The state after a failure: not done, in all of these. The state of a lost write is unknown. */
 const nothing = new Set(["pool_busy", "unsent", "connection_closed", "not_committed", "not_serializable"]);
 
 const write = Statement.exec("insert into written (id, part) values ($1, $2)", { params: [Type.int, Type.int] });
@@ -46,7 +46,7 @@ async function writeOn(who: number): Promise<void> {
   for (let turn = who; !isOver || told.committed.length === 0; turn++) {
     const id = ++lastId;
     await note(id, ways[turn % ways.length] as (id: number) => Promise<boolean>);
-    // A server that is away is told of at once: whoever asks again at once asks for nothing else.
+    // An unreachable server fails at once: a retry without a pause does nothing else.
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
@@ -63,7 +63,7 @@ async function note(id: number, way: (id: number) => Promise<boolean>): Promise<
   }
 }
 
-// Both parts at once, so that they are there or not: the oracle counts two for each that is.
+// Both parts in one statement, so that they exist or not: the oracle counts two for each that exists.
 async function alone(id: number): Promise<boolean> {
   const both = Statement.exec("insert into written (id, part) select $1, part from generate_series(1, 2) as part", {
     params: [Type.int],
@@ -83,7 +83,7 @@ async function together(id: number): Promise<boolean> {
     });
     return true;
   } catch (error) {
-    // Lost before its commit, it is as if it had never been.
+    // Lost before its commit, it is as if it had never run.
     if (!isSafe && error instanceof DatabaseError && error.failure.kind === "lost") return false;
     throw error;
   }
@@ -103,7 +103,7 @@ async function refusing(id: number): Promise<boolean> {
   return answered !== refused;
 }
 
-/** Whether every place has a connection that answers, once the server is back. */
+/** Whether every place has a connection that answers, after the server is back. */
 async function isWhole(): Promise<boolean> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const all = Array.from({ length: size }, () => pool.use((db) => db.exec(one)));

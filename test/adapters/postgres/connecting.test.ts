@@ -15,7 +15,7 @@ const certificate = (name: string): string => join(import.meta.dirname, "certifi
 const read = (name: string): string => readFileSync(certificate(name), "utf8");
 
 const plain = await startPostgres();
-// Of nobody: it waits for what a primary would send, and answers meanwhile.
+// It belongs to no server: it waits for the messages of a primary, and answers meanwhile.
 const standby = await startPostgres({ files: { "standby.signal": "" } });
 const recovery = Statement.find("select pg_is_in_recovery() as is_standby", { row: { is_standby: Type.bool } });
 const session = Statement.find("select pg_backend_pid() as pid", { row: { pid: Type.int } });
@@ -47,7 +47,7 @@ const password = encodeURIComponent("pässword: @/?#");
 const folder = encodeURIComponent(plain.directory);
 
 const encrypted = "postgres, encrypted";
-/** What each target is answered, on every runtime: a role, or what the reason says. */
+/** The result of each target, on every runtime: a role, or the reason of the failure. */
 const rows: readonly (readonly [what: string, target: string, answer: string | RegExp])[] = [
   ["no encryption", at("host=127.0.0.1 user=postgres sslmode=disable"), "postgres"],
   ["encryption where there is some", at("host=127.0.0.1 user=postgres"), encrypted],
@@ -103,7 +103,7 @@ describe.each(commands)("on %s", (_, command) => {
   });
 });
 
-describe("of a primary and a standby", () => {
+describe("with a primary and a standby", () => {
   const hosts = `127.0.0.1:${plain.port},127.0.0.1:${standby.port}`;
   it.each([
     ["any", hosts, false],
@@ -114,8 +114,8 @@ describe("of a primary and a standby", () => {
     ["prefer-standby", hosts, true],
     ["prefer-standby", `127.0.0.1:${plain.port}`, false],
     ["prefer-standby", `127.0.0.1:1,127.0.0.1:${plain.port}`, false],
-  ])("%s of %s is the one it asks for", async (kind, hosts, isStandby) => {
-    // Without a limit: a server that is slow is not passed over.
+  ])("%s of %s is the one that the option names", async (kind, hosts, isStandby) => {
+    // Without a limit: a slow server is not skipped.
     const options = `target_session_attrs=${kind}&connect_timeout=0`;
     const pool = await Pool.create(`postgres://postgres@${hosts}/postgres?${options}`, { size: 1 });
     onTestFinished(() => pool.close());
@@ -125,7 +125,7 @@ describe("of a primary and a standby", () => {
     expect(pool.stats()).toMatchObject({ idle: 1, replaced: 0 });
   });
 
-  it("none of that kind is told of each once", async () => {
+  it("without a match, each is reported once", async () => {
     const primary = `postgres://postgres@127.0.0.1:1,127.0.0.1:${plain.port}/postgres`;
     await expect(Pool.create(`${primary}?target_session_attrs=read-only`)).rejects.toThrow(
       /ECONNREFUSED.*; the server/,
@@ -137,7 +137,7 @@ describe("of a primary and a standby", () => {
 
 async function answersOf([file = "", ...rest]: readonly string[]): Promise<readonly string[]> {
   const targets = JSON.stringify(rows.map(([, target]) => target));
-  // What other drivers read of the environment is not this one's affair.
+  // The environment variables of other drivers are not read.
   const env = { ...process.env, PGPASSWORD: "from elsewhere", PGHOST: "elsewhere.invalid", PGUSER: "nobody" };
   const child = spawn(file, [...rest, join(import.meta.dirname, "connecting.ts"), targets], { env });
   const [said, complained] = [text(child.stdout), text(child.stderr)];

@@ -1,4 +1,4 @@
-/** Connects to each of the targets it is given, and says what came of it. */
+/** Connects to each of the given targets, and prints the results. */
 import process from "node:process";
 import { DatabaseError, Pool, Statement, Type } from "../../../adapters/postgres/index.ts";
 import * as Log from "../../../src/logging/log.ts";

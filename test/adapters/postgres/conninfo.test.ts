@@ -93,12 +93,12 @@ describe("a connection string: refused", () => {
     ["host=h1,h2 port=1,2,3 user=a password=secret", "one port, or one for each host"],
     ["postgres://a:secret@h?target_session_attrs=any-of-them", "target_session_attrs must be one of any"],
   ];
-  it.each(wrong)("%s is none, which never says its password", (text, says) => {
+  it.each(wrong)("%s is refused, without its password", (text, says) => {
     expect(() => Conninfo.parse(text)).toThrow(says);
     expect(() => Conninfo.parse(text)).not.toThrow("secret");
   });
 
-  it("gives back what was put in it", () => {
+  it("prints the values that were put in it", () => {
     const some = fc.string({ minLength: 1 }).filter((value) => value.isWellFormed() && !value.includes("\0"));
     const quoted = (value: string): string => `'${value.replace(/['\\]/g, "\\$&")}'`;
     fc.assert(
@@ -112,7 +112,7 @@ describe("a connection string: refused", () => {
   });
 });
 
-it("another bound is another target", () => {
+it("another limit is another target", () => {
   const target = Conninfo.parse("user=a");
   expect(Conninfo.withConnectTimeout(target, 250)).toEqual({ ...target, connectTimeoutMs: 250 });
   expect(target.connectTimeoutMs).toBeUndefined();

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 
-/** Stands between a client and a server, and takes answers away: what was done is then known to the server alone. */
+/** A proxy between a client and a server that drops answers: only the server then knows what was done. */
 export class CuttingProxy {
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
@@ -44,12 +44,12 @@ export class CuttingProxy {
     this.#cutsAfterError = true;
   }
 
-  /** As {@link cut}, every connection there is. */
+  /** As {@link cut}, for every connection. */
   cutAll(): void {
     for (const client of this.#clients) this.#armed.add(client);
   }
 
-  /** Answers by itself the next message that holds a text, with an error of the server's: that never hears of it. */
+  /** Answers the next message that contains a text with an error of the server, which does not receive the message. */
   refuse(text: string, severity: "ERROR" | "FATAL" = "ERROR"): void {
     this.#refuseAt = text;
     this.#refusal = refusalOf(severity);
@@ -95,7 +95,7 @@ export class CuttingProxy {
     return new Promise((resolve) => (this.#hushed = resolve));
   }
 
-  /** As {@link hush}, once a client has said something that holds a text. */
+  /** As {@link hush}, after a client has sent a text. */
   hushAt(text: string): Promise<void> {
     return new Promise((isHushed) => (this.#hushAt = { text, isHushed }));
   }

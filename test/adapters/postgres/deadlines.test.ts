@@ -89,7 +89,7 @@ const seen = (where: string) => async (): Promise<void> => {
 const dozes = seen("pg_stat_activity where wait_event = 'PgSleep'");
 const commits = seen("pg_locks where locktype = 'advisory' and not granted");
 
-describe("a statement under a deadline", () => {
+describe("a statement after its deadline", () => {
   it.each([
     ["of the pool", (db: Pool) => db.exec(doze)],
     ["of a borrowed connection", (db: Pool) => db.use((db) => db.exec(doze))],
@@ -100,7 +100,7 @@ describe("a statement under a deadline", () => {
     expect([...messages("error"), ...messages("warn").filter((one) => !/was held for/.test(String(one)))]).toEqual([]);
   });
 
-  it("that has ended before it leaves that of the next caller alone", async () => {
+  it("that ended earlier does not affect the statement of the next caller", async () => {
     const [done, held, locked, freed] = [gate(), gate(), gate(), gate()];
     const lock = Statement.exec("select pg_advisory_xact_lock(7)");
     const holding = watching.transaction(async (tx) => {
@@ -123,7 +123,7 @@ describe("a statement under a deadline", () => {
     // The connection that was used last is lent first.
     const next = pool.exec(lock);
     expect(await code).toBe("timed_out");
-    // What asks to cancel a statement has been heard before a later connection is open.
+    // A cancel request has been processed before a later connection is open.
     await (await Pool.create(server.url(), { size: 1 })).close();
     freed.open();
     await holding;
@@ -131,7 +131,7 @@ describe("a statement under a deadline", () => {
     expect(pool.stats()).toMatchObject({ idle: 2, replaced: 0 });
   });
 
-  it("leaves the line for a connection", async () => {
+  it("leaves the queue for a connection", async () => {
     const held: (() => void)[] = [];
     const holding = [1, 2].map(() => pool.use(() => new Promise<void>((resolve) => held.push(resolve))));
     await until(() => held.length === 2);
@@ -142,7 +142,7 @@ describe("a statement under a deadline", () => {
     await Promise.all(holding);
   });
 
-  it("runs where it is work for after the answer", async () => {
+  it("runs if it is a task after the answer", async () => {
     let counted: unknown;
     const inputs = { store, after };
     const work = async ({ store, after }: Values<typeof inputs>): Promise<void> => {
@@ -154,7 +154,7 @@ describe("a statement under a deadline", () => {
   });
 });
 
-describe("a request's transaction under a deadline", () => {
+describe("a request's transaction after its deadline", () => {
   const db = Dep.transaction(store);
 
   it("is rolled back", async () => {
@@ -174,7 +174,7 @@ describe("a request's transaction under a deadline", () => {
       { db: store },
       async ({ db }: { readonly db: Pool }) => db.transaction((tx) => tx.exec(addSlowly, 2)),
     ],
-  ])("is answered as unknown while it commits: %s", async (_what, kept, inputs, handle) => {
+  ])("has an unknown outcome while it commits: %s", async (_what, kept, inputs, handle) => {
     const [locked, freed] = [gate(), gate()];
     const holding = watching.transaction(async (tx) => {
       await tx.exec(Statement.exec("select pg_advisory_xact_lock(7)"));

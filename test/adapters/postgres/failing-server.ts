@@ -66,7 +66,7 @@ export async function failingServer() {
       return found;
     },
 
-    /** Every place of the pool has a connection that answers, and the server knows of no other. */
+    /** Every place of the pool has a connection that answers, and the server has no other connection. */
     async expectWhole(pool: Pool): Promise<void> {
       const { size } = pool.stats();
       const all = Array.from({ length: size }, () => pool.use((db) => db.exec(one)));

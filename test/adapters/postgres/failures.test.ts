@@ -10,7 +10,7 @@ import { addPlace, countPlaces, endSelf, failingServer, failure, one, pid, sleep
 const { server, watch, pool, waits, expectWhole, sessions } = await failingServer();
 
 describe("the server: ends connections", () => {
-  it("stopped: nothing is done, and the pool finds it again (DB-03)", async () => {
+  it("stops: nothing is done, and the pool reconnects (DB-03)", async () => {
     const some = await pool();
     await server.stop();
     // The end of a connection may reach this process later than the server's: a statement sent before it is lost.
@@ -22,7 +22,7 @@ describe("the server: ends connections", () => {
     await expectWhole(some);
   });
 
-  it("ends an idle connection: nobody notices, and it is replaced", async () => {
+  it("ends an idle connection: it is replaced, and no caller notices", async () => {
     const some = await pool();
     await watch`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'usher'`;
     await eventually(() => some.stats().replaced).toBe(2);
@@ -31,7 +31,7 @@ describe("the server: ends connections", () => {
   });
 
   it.each(["first", "second"])(
-    "ends a connection under a statement's %s run: what was done is not known (DB-06)",
+    "ends a connection during a statement's %s run: the outcome is unknown (DB-06)",
     async (run) => {
       const some = await pool();
       if (run === "second") await some.exec(sleep, 0);
@@ -43,7 +43,7 @@ describe("the server: ends connections", () => {
     },
   );
 
-  it("ends a connection in a transaction: the next statement is not sent, and nothing is kept", async () => {
+  it("ends a connection in a transaction: the next statement is not sent, and nothing is committed", async () => {
     const some = await pool();
     const seen: unknown[] = [];
     const done = some.transaction(async (db) => {
@@ -68,7 +68,7 @@ describe("the server: ends connections", () => {
     await expectWhole(some);
   });
 
-  it("ends a connection at its commit: what was done is not known", async () => {
+  it("ends a connection at its commit: the outcome is unknown", async () => {
     const some = await pool();
     const done = failure(some.transaction((db) => db.exec(Statement.exec("insert into slow values (1)"))));
     const at = await waits("wait_event = 'PgSleep' and query = 'commit'");
@@ -77,7 +77,7 @@ describe("the server: ends connections", () => {
     await expectWhole(some);
   });
 
-  it("crashes: what ran is lost, and the pool finds it again", async () => {
+  it("crashes: running statements are lost, and the pool reconnects", async () => {
     const some = await pool();
     const lost = failure(some.exec(sleep, 60));
     await waits("wait_event = 'PgSleep'");
@@ -89,8 +89,8 @@ describe("the server: ends connections", () => {
   });
 });
 
-describe("the server: crashes and bounds", () => {
-  it("bounds a statement, whose connection is kept", async () => {
+describe("the server: crashes and time limits", () => {
+  it("limits the time of a statement, whose connection is kept", async () => {
     // A brief statement is over by then, also where its backend waits for a processor.
     const some = await pool({ size: 1, statementTimeoutMs: 2000 });
     const { pid: before } = await some.exec(pid);
@@ -99,7 +99,7 @@ describe("the server: crashes and bounds", () => {
     await expectWhole(some);
   });
 
-  it("bounds a transaction that stands idle", async () => {
+  it("limits the time of an idle transaction", async () => {
     const some = await pool({ size: 1, idleInTransactionTimeoutMs: 50 });
     const done = some.transaction(async (db) => {
       await db.exec(addPlace, 3);
@@ -112,7 +112,7 @@ describe("the server: crashes and bounds", () => {
   });
 });
 
-/** The server keeps it by its own clock, which a busy machine lets go on: only the pool's clock reaches it. */
+/** The server measures it by its own clock, which continues on a busy machine: only the pool's clock reaches it. */
 const boundMs = 600_000;
 const bounds = { size: 1, statementTimeoutMs: boundMs };
 /** Under the minute that the pool waits for the end of a transaction: it waits longer where the bound is longer. */
@@ -130,10 +130,10 @@ async function behind(options: PoolOptions): Promise<{ proxy: CuttingProxy; some
 }
 const bug = new TypeError("a bug");
 
-describe("the server out of reach without a word: its bounds", () => {
+describe("a server that stops answering: its time limits", () => {
   let places = 100;
 
-  it("is given up five seconds past the statement's bound", async () => {
+  it("is given up five seconds after the statement's time limit", async () => {
     const { proxy, some } = await behind(bounds);
     const hushed = proxy.hush();
     const lost = failure(some.exec(one));
@@ -158,7 +158,7 @@ describe("the server out of reach without a word: its bounds", () => {
   it.each([
     ["a rollback", (some: Pool, work: (db: Database) => Promise<never>) => some.transaction(work)],
     ["a session's renewal", (some: Pool, work: (db: Database) => Promise<never>) => some.use(work)],
-  ])("is given up at %s, whatever bound its borrower set", async (_, borrow) => {
+  ])("is given up at %s, whatever time limit its borrower set", async (_, borrow) => {
     const { proxy, some } = await behind(bounds);
     expect(await failure(borrow(some, (db) => fails(db, proxy, "set statement_timeout = '1h'")))).toBe(bug);
     expect(await some.exec(one)).toEqual({ one: 1 });
@@ -170,7 +170,7 @@ describe("the server out of reach without a word: its bounds", () => {
     ["lifted", underMinute, "set local statement_timeout = 0"],
     ["moved", underMinute, "set local statement_timeout = '1h'"],
     ["of a pool that has none", { ...bounds, statementTimeoutMs: 0 }, "select 1"],
-  ])("is given up a minute into a commit, whose bound is %s", async (_, options, sql) => {
+  ])("is given up a minute into a commit, whose time limit is %s", async (_, options, sql) => {
     const { proxy, some } = await behind(options);
     const id = ++places;
     const hushed = gate();
@@ -193,8 +193,8 @@ describe("the server out of reach without a word: its bounds", () => {
   });
 });
 
-describe("the server out of reach without a word: its borrowers", () => {
-  it("is given up a minute into a rollback, where the pool has no bound", async () => {
+describe("a server that stops answering: its borrowers", () => {
+  it("is given up a minute into a rollback, if the pool has no time limit", async () => {
     const { proxy, some } = await behind({ ...bounds, statementTimeoutMs: 0 });
     const done = some.transaction(async (db) => {
       await db.exec(one);
@@ -210,7 +210,7 @@ describe("the server out of reach without a word: its borrowers", () => {
     await some.close();
   });
 
-  it("is given up in a transaction that is run again, whatever bound its first run set", async () => {
+  it("is given up in a transaction that runs again, whatever time limit its first run set", async () => {
     const { proxy, some } = await behind({ ...bounds, idleInTransactionTimeoutMs: 0 });
     let runs = 0;
     const done = some.transaction(
@@ -238,7 +238,7 @@ describe("the server out of reach without a word: its borrowers", () => {
     ["ran once", (db) => db.exec(Statement.exec("select 2"))],
     ["ran again", (db) => db.exec(one).then(() => db.exec(one))],
     ["failed", (db) => failure(db.exec(Statement.exec("select 1/0")))],
-  ])("is not given up for who has a connection whose statement %s", async (_when, run) => {
+  ])("is not destroyed for a caller whose statement %s", async (_when, run) => {
     const { some } = await behind(bounds);
     const { pid: before } = await some.exec(pid);
     const after = await some.use(async (db) => {
@@ -250,7 +250,7 @@ describe("the server out of reach without a word: its borrowers", () => {
     await some.close();
   });
 
-  it("is waited for where its borrower set a bound of its own", async () => {
+  it("is awaited if its borrower set a time limit of its own", async () => {
     const { some } = await behind(bounds);
     const waited = await some.transaction(async (db) => {
       await db.exec(Statement.exec("set local statement_timeout = '1h'"));

@@ -31,10 +31,10 @@ async function askedAt(): Promise<readonly unknown[]> {
   return rows.map(({ at }) => at);
 }
 
-describe("a connection that was long idle", () => {
+describe("a connection that was idle for long", () => {
   const bounds = { size: 2, idleCheckMs: 1000 };
 
-  it("is asked whether it is there, and kept where it is, however long after", async () => {
+  it("is checked, and kept if it works, however long after", async () => {
     const { some } = await held(bounds);
     const before = await allAtOnce(some);
     const seen = new Set<string>();
@@ -47,7 +47,7 @@ describe("a connection that was long idle", () => {
     expect(some.stats()).toEqual({ size: 2, idle: 2, waiting: 0, replaced: 0 });
   });
 
-  it("is not asked where it was used meanwhile", async () => {
+  it("is not checked if it was used meanwhile", async () => {
     const { some } = await held(bounds);
     for (let i = 0; i < 4; i++) {
       vi.advanceTimersByTime(750);
@@ -57,7 +57,7 @@ describe("a connection that was long idle", () => {
     }
   });
 
-  it("is given up five seconds later where it says nothing, and its place comes back", async () => {
+  it("is destroyed after five seconds when the server does not answer, and its place is free again", async () => {
     const { proxy, some } = await held(bounds);
     for (let turn = 1; turn < 4; turn++) {
       const hushed = proxy.hush();
@@ -72,7 +72,7 @@ describe("a connection that was long idle", () => {
     }
   });
 
-  it("is given up where it is refused an answer", async () => {
+  it("is closed if the check fails", async () => {
     const { proxy, some } = await held({ ...bounds, statementCache: 0 });
     proxy.refuse("select 1");
     vi.advanceTimersByTime(1250);
@@ -80,7 +80,7 @@ describe("a connection that was long idle", () => {
     await expectWhole(some);
   });
 
-  it("is neither asked nor renewed where these times are 0", async () => {
+  it("is neither checked nor replaced if these times are 0", async () => {
     const { some } = await held({ size: 2, maxLifetimeMs: 0, idleCheckMs: 0 });
     const [before, asked] = [await allAtOnce(some), await askedAt()];
     await pass(some, 10_000);
@@ -91,7 +91,7 @@ describe("a connection that was long idle", () => {
 describe("a connection that is old", () => {
   const bounds = { size: 1, maxLifetimeMs: 1000, idleCheckMs: 60_000 };
 
-  it("and dies while another is made for it has one in its place, and that other goes", async () => {
+  it("and that dies while its replacement opens gets that one, and another replacement is closed", async () => {
     const { proxy, some } = await held(bounds);
     const { pid: old } = await some.exec(pid);
     proxy.hold();
@@ -104,7 +104,7 @@ describe("a connection that is old", () => {
     await expectWhole(some);
   });
 
-  it.each(["idle", "lent"])("is renewed where no other could be made at first: %s", async (state) => {
+  it.each(["idle", "lent"])("is replaced if a replacement failed at first: %s", async (state) => {
     const { proxy, some } = await held({ ...bounds, idleCheckMs: 1000 });
     const { pid: old } = await some.exec(pid);
     const back = gate();
@@ -144,7 +144,7 @@ describe("a connection that is old", () => {
     ["dead", "let in"],
     ["idle", "turned away"],
     ["lent", "turned away"],
-  ])("and is %s while its pool closes leaves nothing behind, nor does its other, %s", async (state, other) => {
+  ])("and is %s while its pool closes leaves nothing, nor does its replacement, %s", async (state, other) => {
     const { proxy, some } = await held(bounds);
     const { pid: old } = await some.exec(pid);
     const back = gate();
@@ -168,7 +168,7 @@ describe("a connection that is old", () => {
   });
 });
 
-it("who waits is told in time, again and again, and nothing of the waits outlives the pool", async () => {
+it("waiting callers fail in time, repeatedly, and no timer outlives the pool", async () => {
   const { some } = await held({ size: 1, waitMs: 5000 });
   const back = gate();
   const holder = some.use(() => back.passed);
@@ -190,7 +190,7 @@ it("who waits is told in time, again and again, and nothing of the waits outlive
 });
 
 it.each(["that is looked for", "that is not reached"])(
-  "a pool is closed while its server is away, %s",
+  "a pool can be closed while its server is unreachable, %s",
   async (state) => {
     const { proxy, some } = await held({ size: 1 });
     proxy.hold();
@@ -207,7 +207,7 @@ it.each(["that is looked for", "that is not reached"])(
   },
 );
 
-it("a place that is lost while another is looked for is opened as soon as that one is there", async () => {
+it("a place that is lost while another reconnects is opened as soon as that one is", async () => {
   const { proxy, some } = await held({ size: 2 });
   const [first, second] = await allAtOnce(some);
   for (let turn = 1; turn < 3; turn++) {
@@ -229,10 +229,10 @@ it("a place that is lost while another is looked for is opened as soon as that o
   expect(timersLeft()).toEqual([]);
 });
 
-describe("asking the server to cancel a statement", () => {
+describe("a cancel request to the server", () => {
   const lock = Statement.exec("select pg_advisory_lock(11)");
 
-  /** A statement that is left while the server says nothing to who asks to cancel it, and that ends by itself. */
+  /** An abandoned statement whose cancel request the server does not answer, and which ends by itself. */
   async function left(answer: string) {
     const { proxy, some } = await held({ size: 1 });
     const leaving = new AbortController();
@@ -255,7 +255,7 @@ describe("asking the server to cancel a statement", () => {
     return { proxy, some, work, done };
   }
 
-  it("takes five seconds where nobody hears of it, and leaves nothing", async () => {
+  it("takes five seconds when the server does not answer, and leaves nothing", async () => {
     const { proxy, some, work, done } = await left("");
     // The statement has ended, and its work waits.
     await until(async () => (await watch`select 1 from pg_locks where locktype = 'advisory' and granted`).length > 0);
@@ -270,7 +270,7 @@ describe("asking the server to cancel a statement", () => {
     expect(timersLeft()).toEqual([]);
   });
 
-  it("ends where the server says what it should not, and leaves neither its connection nor its timer", async () => {
+  it("ends when the server sends an invalid answer, and leaves neither its connection nor its timer", async () => {
     const { proxy, some, work } = await left("NN");
     expect(await work).toBe(true);
     await until(() => proxy.connections === 1);
@@ -283,14 +283,14 @@ describe("asking the server to cancel a statement", () => {
 
 const listed = Statement.list("select id from described", { row: { id: Type.int } });
 
-// The server keeps the bound by its own clock, which goes on: only the pool's clock reaches it.
+// The server measures the limit by its own clock, which continues: only the pool's clock reaches it.
 const boundMs = 60_000;
 const waitedMs = 40_000;
 
-describe("a statement's bound", () => {
+describe("the time limit of a statement", () => {
   beforeAll(() => watch.unsafe("create table described (id int)"));
 
-  /** Has what is asked wait for a lock, for so long by the pool's clock. */
+  /** Lets a statement wait for a lock, for this time by the pool's clock. */
   async function waits(asked: () => Promise<unknown>, ms: number): Promise<void> {
     let answer: Promise<unknown> = Promise.resolve();
     await watch.begin(async (sql) => {
@@ -303,7 +303,7 @@ describe("a statement's bound", () => {
     await answer;
   }
 
-  it("begins anew with each, whatever it is and what ran before", async () => {
+  it("starts again with each statement, of any kind and after any other", async () => {
     const { some } = await held({ size: 1, statementTimeoutMs: boundMs });
     // Five seconds past the server's own bound: any two of these would be past it.
     for (let turn = 0; turn < 2; turn++) {
@@ -314,7 +314,7 @@ describe("a statement's bound", () => {
     expect(some.stats()).toMatchObject({ idle: 1, replaced: 0 });
   });
 
-  it("begins anew with a commit", async () => {
+  it("starts again with a commit", async () => {
     const { some } = await held({ size: 1, statementTimeoutMs: boundMs });
     await watch.unsafe(`create table checked (id int);
       create function check_late() returns trigger language plpgsql as
@@ -337,7 +337,7 @@ describe("a statement's bound", () => {
     expect(some.stats()).toMatchObject({ idle: 1, replaced: 0 });
   });
 
-  it("begins anew with the reset of a session", async () => {
+  it("starts again with the reset of a session", async () => {
     const { some } = await held({ size: 1, statementTimeoutMs: boundMs });
     const { pid: before } = await some.exec(pid);
     let isOver = false;
@@ -360,7 +360,7 @@ describe("a statement's bound", () => {
   it.each<[string, (some: Pool) => Promise<unknown>]>([
     ["run", (some) => some.exec(listed)],
     ["described", (some) => Statement.verify(some, [listed])],
-  ])("is not that of the commit before it, in a pool that has none: %s", async (_, asked) => {
+  ])("is not the one of the commit before it, in a pool without one: %s", async (_, asked) => {
     const { some } = await held({ size: 1, statementTimeoutMs: 0 });
     await some.transaction((db) => db.exec(one));
     await waits(() => asked(some), 120_000);
@@ -368,7 +368,7 @@ describe("a statement's bound", () => {
   });
 });
 
-it("a server that is away is looked for by every place at once, and then by one now and then, each time anew", async () => {
+it("an unreachable server is tried by every place at once, and then by one from time to time, in each outage", async () => {
   const { proxy, some } = await held({ size: 2 });
   for (let turn = 1; turn < 4; turn++) {
     proxy.hold();
@@ -380,7 +380,7 @@ it("a server that is away is looked for by every place at once, and then by one 
     await until(() => proxy.held === 2);
     for (const laterMs of [125, 250, 500, 1000, 1250, 1250]) {
       proxy.turnAway();
-      // Whoever waits is told as the last of them fails, and whoever comes then at once.
+      // Waiting callers fail when the last attempt fails, and later callers at once.
       for (let i = 0; i < 2; i++) expect(await failure(some.exec(one))).toMatchObject({ kind: "unsent" });
       vi.advanceTimersByTime(laterMs);
       await until(() => proxy.held > 0);

@@ -21,7 +21,7 @@ beforeEach(() => outside.unsafe("truncate seat, answers"));
 describe("a table", () => {
   itKeepsAnswers(async () => IdempotencyTable.store(await opened(), options));
 
-  it("is swept, and has statements that fit it", async () => {
+  it("is swept, and has statements that fit its columns", async () => {
     const pool = await opened();
     const store = IdempotencyTable.store(pool, options);
     const claim = { fingerprint: "f", token: "t", leaseMs: 1, keepMs: 1, takesOver: false };
@@ -32,7 +32,7 @@ describe("a table", () => {
     await Statement.verify(pool, IdempotencyTable.statements(options));
   });
 
-  it("knows a key for as long as its claim is extended", async () => {
+  it("keeps a key in use for as long as its claim is extended", async () => {
     const store = IdempotencyTable.store(await opened(), options);
     await store.claim("a", { fingerprint: "f", token: "t", leaseMs: 1, keepMs: 60_000, takesOver: false }, new Date());
     for (const leaseMs of [3_600_000, 1]) {
@@ -54,8 +54,8 @@ describe("a table", () => {
   });
 });
 
-describe("a table whose database is away", () => {
-  it("frees a claim that was lost with its connection, once the database is back", async () => {
+describe("a table whose database is unreachable", () => {
+  it("frees a claim that was lost with its connection, when the database is back", async () => {
     const wire = await Wire.to(server.port);
     const pool = await Pool.create(`postgres://postgres@127.0.0.1:${wire.port}/postgres`, { size: 1 });
     const [store, other] = [IdempotencyTable.store(pool, options), IdempotencyTable.store(await opened(), options)];
@@ -80,7 +80,7 @@ describe("a table whose database is away", () => {
     await pool.close();
   });
 
-  it("frees a key whose request failed while the database was away, once that is back", async () => {
+  it("frees a key whose request failed while the database was unreachable, when it is back", async () => {
     const wire = await Wire.to(server.port);
     const pool = await Pool.create(`postgres://postgres@127.0.0.1:${wire.port}/postgres`, { size: 1 });
     const [store, other] = [IdempotencyTable.store(pool, options), IdempotencyTable.store(await opened(), options)];
@@ -97,7 +97,7 @@ describe("a table whose database is away", () => {
     await pool.close();
   });
 
-  it("is not asked to free a key that it could not be asked to claim", async () => {
+  it("does not free a key whose claim was never sent", async () => {
     const pool = await opened();
     const store = IdempotencyTable.store(pool, options);
     await pool.close();
@@ -148,7 +148,7 @@ describe("the transaction of the handler", () => {
     expect([await seats(), ran()]).toEqual([[1, 2], 2]);
   });
 
-  it("rolls a refusal's work back, and keeps the refusal", async () => {
+  it("rolls the work of a refusal back, and keeps the refusal", async () => {
     const { ask, seats, ran } = await hall(async (db) => {
       await db.exec(addSeat, 1);
       return refuse(taken, "It is taken.");
@@ -170,7 +170,7 @@ describe("the transaction of the handler", () => {
     expect([await ask(), await ask(), ran()]).toEqual(["409 taken", "409 taken again", 1]);
   });
 
-  it("commits a refusal's work where its option keep says so", async () => {
+  it("commits the work of a refusal if the option keep says so", async () => {
     const { ask, seats } = await hall(
       async (db) => {
         await db.exec(addSeat, 1);
@@ -184,7 +184,7 @@ describe("the transaction of the handler", () => {
   it.each<[string, Handle, string]>([
     ["an exception", async () => Promise.reject(new Error("bug")), "500 internal"],
     ["a refusal with 503", async () => refuse(Refusal.busy), "503 busy"],
-  ])("keeps nothing of %s", async (_what, handle, first) => {
+  ])("keeps no answer of %s", async (_what, handle, first) => {
     const { ask, seats } = await hall(async (db, ran) => {
       await db.exec(addSeat, ran);
       return ran === 1 ? handle(db, ran) : `seat ${ran}`;
@@ -198,8 +198,8 @@ describe("the transaction of the handler", () => {
   });
 });
 
-describe("a transaction that does not commit, or not yet", () => {
-  it("keeps nothing", async () => {
+describe("a transaction that does not commit, or is still running", () => {
+  it("keeps no answer", async () => {
     await outside`insert into seat values (100, 1)`;
     const { ask, seats } = await hall(async (db, ran) => {
       await db.exec(ran === 1 ? addLate : addSeat, ran);
@@ -213,7 +213,7 @@ describe("a transaction that does not commit, or not yet", () => {
     ]);
   });
 
-  it("answers no refusal that it cannot keep, where its option keep commits its work", async () => {
+  it("sends no refusal that it cannot keep, if the option keep commits its work", async () => {
     await outside`insert into seat values (100, 1)`;
     const { ask, seats } = await hall(
       async (db, ran) => {
@@ -230,7 +230,7 @@ describe("a transaction that does not commit, or not yet", () => {
     ]);
   });
 
-  it("answers a second request at once, while the first is under way", async () => {
+  it("answers a second request at once, while the first is running", async () => {
     let finish = (): void => {};
     const { ask, ran } = await hall(async () => {
       await new Promise<void>((resolve) => (finish = resolve));
@@ -243,7 +243,7 @@ describe("a transaction that does not commit, or not yet", () => {
     expect([await first, await ask(), ran()]).toEqual(["200 done", "200 done again", 1]);
   });
 
-  it("frees the key where its connection is cut, and its answer is not sent", async () => {
+  it("frees the key when its connection is cut, and its answer is not sent", async () => {
     const { ask, seats, ran } = await hall(async (db, ran) => {
       await db.exec(addSeat, ran);
       if (ran === 1)
@@ -255,7 +255,7 @@ describe("a transaction that does not commit, or not yet", () => {
   });
 });
 
-describe("an exception whose outcome is not known", () => {
+describe("an exception with an unknown outcome", () => {
   it("does not free its key in a store of statements", async () => {
     const pool = await opened();
     const store: IdempotencyStore = IdempotencyTable.store(pool, options);

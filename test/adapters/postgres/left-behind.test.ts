@@ -1,4 +1,4 @@
-/** What a borrower, a failure or the pool's housekeeping leaves behind is nobody else's affair: each time somebody comes second. */
+/** The state that a borrower, a failure or the pool's maintenance leaves behind does not affect the next caller. */
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { Refusal, refuse } from "usher-http";
@@ -24,7 +24,7 @@ const countKept = Statement.find("select count(*) as kept from kept where name =
 });
 const lock = Statement.exec("select pg_advisory_lock(7)");
 
-describe("a transaction whose work or `keep` cannot be asked", () => {
+describe("a transaction whose function or `keep` throws", () => {
   const hostile = (): never => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
@@ -38,7 +38,7 @@ describe("a transaction whose work or `keep` cannot be asked", () => {
   it.each<[string, { work: () => unknown; keep?: () => boolean }, expected: unknown]>([
     ["keep throws", { work: () => sorry, keep: boom }, new TypeError("keep threw")],
     ["the work throws what cannot be asked anything", { work: () => Promise.reject(hostile()) }, undefined],
-  ])("is rolled back where %s, and the next borrower is in none", async (_when, { work, keep }, expected) => {
+  ])("is rolled back when %s, and the next borrower has no transaction", async (_when, { work, keep }, expected) => {
     const { some } = await behind({ size: 1 });
     const done = some
       .transaction(
@@ -63,8 +63,8 @@ describe("a transaction whose work or `keep` cannot be asked", () => {
   });
 });
 
-describe("a transaction that is not begun", () => {
-  it("for a connection that was lost begins on another", async () => {
+describe("a transaction that does not begin", () => {
+  it("because a connection was lost begins on another one", async () => {
     const { proxy, some } = await behind({ size: 1 });
     for (let turn = 1; turn < 4; turn++) {
       proxy.cutAll();
@@ -74,7 +74,7 @@ describe("a transaction that is not begun", () => {
     await expectWhole(some);
   });
 
-  it("for two that were lost is unsent, and gives both places back", async () => {
+  it("because two were lost is not sent, and gives both places back", async () => {
     const { proxy, some } = await behind({ size: 2 });
     for (let turn = 1; turn < 4; turn++) {
       proxy.cutAll();
@@ -86,7 +86,7 @@ describe("a transaction that is not begun", () => {
     }
   });
 
-  it("for a refusal of the server's leaves that connection to nobody", async () => {
+  it("for a refusal of the server does not give that connection to another caller", async () => {
     const { proxy, some } = await behind({ size: 1, statementCache: 0 });
     const { pid: before } = await some.exec(pid);
     proxy.refuse("begin");
@@ -95,7 +95,7 @@ describe("a transaction that is not begun", () => {
     await expectWhole(some);
   });
 
-  it("again after a conflict is unsent, and leaves that connection to nobody", async () => {
+  it("again after a conflict was not sent, and does not give that connection to another caller", async () => {
     const { proxy, some } = await behind({ size: 1, statementCache: 0 });
     const { pid: before } = await some.exec(pid);
     const conflict = Statement.exec("do $$ begin raise exception 'again' using errcode = '40001'; end $$");
@@ -114,7 +114,7 @@ describe("a transaction that is not begun", () => {
   });
 });
 
-it("a transaction that the server does not roll back takes its connection with it", async () => {
+it("a transaction that the server does not roll back closes its connection", async () => {
   const { proxy, some } = await behind({ size: 1, statementCache: 0 });
   const bug = new TypeError("a bug");
   for (const name of ["first", "second"]) {
@@ -133,7 +133,7 @@ it("a transaction that the server does not roll back takes its connection with i
   ]);
 });
 
-it("a session that the server says it ends is used no more, although the connection stays", async () => {
+it("a session that the server ends is used no more, although the connection stays open", async () => {
   const { proxy, some } = await behind({ size: 1, statementCache: 0 });
   const { pid: before } = await some.exec(pid);
   proxy.refuse("select 1 as one", "FATAL");
@@ -142,7 +142,7 @@ it("a session that the server says it ends is used no more, although the connect
   await expectWhole(some);
 });
 
-it("a session that the server does not make new takes its connection with it", async () => {
+it("a session that the server does not reset closes its connection", async () => {
   const { proxy, some } = await behind({ size: 1 });
   const setting = Statement.find("select current_setting('search_path') as value", { row: { value: Type.text } });
   for (let turn = 1; turn < 3; turn++) {
@@ -157,7 +157,7 @@ it("a session that the server does not make new takes its connection with it", a
 });
 
 it.each(["use", "transaction"] as const)(
-  "the signal of a %s that is over ends no statement of the next one's",
+  "the signal of a %s that has ended cancels no statement of the next one",
   async (way) => {
     const some = await pool({ size: 1 });
     const leaving = new AbortController();
@@ -178,7 +178,7 @@ it.each(["use", "transaction"] as const)(
   },
 );
 
-it("who waited for a connection leaves nothing at its signal, however the wait ended", async () => {
+it("a caller that waited for a connection removes its listener from its signal, however the wait ended", async () => {
   const some = await pool({ size: 1 });
   const held = gate();
   const holder = some.use(() => held.passed);

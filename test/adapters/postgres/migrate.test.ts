@@ -53,7 +53,7 @@ describe("migrate: files", () => {
     ]);
   });
 
-  it("takes a file for the same whatever its line ends are", async () => {
+  it("treats a file as unchanged whatever its line ends are", async () => {
     const { url } = await database();
     const directory = folder({ "1_orders.sql": orders });
     await migrate(url, { directory });
@@ -61,7 +61,7 @@ describe("migrate: files", () => {
     expect(await migrate(url, { directory })).toEqual({ applied: [] });
   });
 
-  it("keeps nothing of a file that fails, says where, and keeps those before it", async () => {
+  it("rolls back a file that fails, names it, and keeps those before it", async () => {
     const { url, sql } = await database();
     const directory = folder({ "1_orders.sql": orders, "2_bad.sql": `${stock}\n\ncreate tabel more ();` });
     await expect(migrate(url, { directory })).rejects.toThrow(
@@ -72,13 +72,13 @@ describe("migrate: files", () => {
     expect(await migrate(url, { directory })).toEqual({ applied: ["2_bad.sql"] });
   });
 
-  it("says where behind characters of two UTF-16 units", async () => {
+  it("reports the line after characters of two UTF-16 units", async () => {
     const { url } = await database();
     const directory = folder({ "1_bad.sql": `-- ${"\u{1f680}".repeat(9)}\n\n\nselekt` });
     await expect(migrate(url, { directory })).rejects.toThrow("1_bad.sql:4: ERROR 42601");
   });
 
-  it("keeps nothing of a file that copies, which a client would have to send", async () => {
+  it("rolls back a file with COPY, for which a client would have to send data", async () => {
     const { url, sql } = await database();
     const directory = folder({ "1_copied.sql": "create table copied (id int);\ncopy copied from stdin;\n1\n\\.\n" });
     await expect(migrate(url, { directory })).rejects.toThrow(/^1_copied.sql.*Nothing was kept\.$/);
@@ -90,7 +90,7 @@ describe("migrate: files", () => {
     });
   });
 
-  it("keeps nothing of a file that a deferred constraint refuses at its commit", async () => {
+  it("rolls back a file that a deferred constraint refuses at its commit", async () => {
     const { url, sql } = await database();
     const late = "create table late (id int unique deferrable initially deferred); insert into late values (1), (1);";
     const directory = folder({ "1_late.sql": late });
@@ -98,7 +98,7 @@ describe("migrate: files", () => {
     expect(await sql`select to_regclass('late') as late`).toEqual([{ late: null }]);
   });
 
-  it("runs a file that says so outside of a transaction", async () => {
+  it("runs a file outside of a transaction if the file says so", async () => {
     const { url, sql } = await database();
     const index = "-- migrate: no transaction\ncreate index concurrently on orders (id)";
     const directory = folder({ "1_orders.sql": orders, "2_index.sql": index });
@@ -110,7 +110,7 @@ describe("migrate: files", () => {
 });
 
 describe("migrate: sessions and processes", () => {
-  it("leaves no setting of one file to the next", async () => {
+  it("does not pass settings of one file on to the next", async () => {
     const { url, sql } = await database();
     const elsewhere = "create schema elsewhere; set search_path to elsewhere; create table hidden ();";
     await migrate(url, { directory: folder({ "1_elsewhere.sql": elsewhere, "2_stock.sql": stock }) });
@@ -132,12 +132,12 @@ describe("migrate: sessions and processes", () => {
     ).toEqual([{ owner: "owner" }, { owner: "owner" }, { owner: "app" }]);
   });
 
-  it("does nothing where there is no file", async () => {
+  it("does nothing without a file", async () => {
     const { url } = await database();
     expect(await migrate(url, { directory: folder({}) })).toEqual({ applied: [] });
   });
 
-  it("applies each file once where several processes start", async () => {
+  it("applies each file once when several processes start", async () => {
     const { url, sql } = await database();
     const slow = "select pg_sleep(0.2); create table slow (); -- once";
     const directory = folder({ "1_orders.sql": orders, "2_slow.sql": slow });
@@ -146,7 +146,7 @@ describe("migrate: sessions and processes", () => {
     expect(await sql`select count(*)::int as rows from orders`).toEqual([{ rows: 1 }]);
   });
 
-  it("waits for another no longer than it is told", async () => {
+  it("waits for another process no longer than its option", async () => {
     const { url, sql } = await database();
     const directory = folder({ "1_orders.sql": orders });
     await sql`select pg_advisory_lock(hashtextextended('usher_migrations', 0))`;
@@ -158,21 +158,21 @@ describe("migrate: sessions and processes", () => {
     expect(await migrate(url, { directory, waitMs: 50 })).toEqual({ applied: ["1_orders.sql"] });
   });
 
-  it("leaves no connection open, whether it applied or failed", async () => {
+  it("leaves no connection open, after success and after failure", async () => {
     const { url } = await database();
     const name = new URL(url).pathname.slice(1);
     await migrate(url, { directory: folder({ "1_orders.sql": orders }) });
     await expect(migrate(url, { directory: folder({ "1_orders.sql": "another" }) })).rejects.toThrow(MigrationError);
     const failing = folder({ "1_orders.sql": orders, "2_bad.sql": "selekt" });
     await expect(migrate(url, { directory: failing })).rejects.toThrow("2_bad.sql:1: ERROR 42601");
-    // Of the whole database, whatever they call themselves: nobody else has a connection to it.
+    // For the whole database, under any name: no other client has a connection to it.
     const open = () =>
       outside<{ n: number }[]>`select count(*)::int as n from pg_stat_activity where datname = ${name}`;
     await expect.poll(async () => (await open())[0]?.n).toBe(0);
   });
 });
 
-describe("what is refused, with nothing applied", () => {
+describe("migrations that are refused, with nothing applied", () => {
   const applied = { "1_orders.sql": orders, "3_stock.sql": stock };
   it.each([
     {
@@ -221,7 +221,7 @@ describe("what is refused, with nothing applied", () => {
     expect(await sql`select to_regclass('never') as never`).toEqual([{ never: null }]);
   });
 
-  it("a folder that is not there", async () => {
+  it("a folder that does not exist", async () => {
     const { url } = await database();
     await expect(migrate(url, { directory: "/no/such/folder" })).rejects.toThrow(
       "the folder of migrations could not be read: ENOENT",
@@ -237,13 +237,13 @@ describe("what is refused, with nothing applied", () => {
     expect(await sql`select count(*)::int as n from usher_migrations`).toEqual([{ n: 0 }]);
   });
 
-  it("a database that is not there", async () => {
+  it("a database that does not exist", async () => {
     const directory = folder({ "1_orders.sql": orders });
     await expect(migrate(server.url("nowhere"), { directory })).rejects.toMatchObject({ failure: { kind: "unsent" } });
   });
 });
 
-describe("migrate: says what stands in its way", () => {
+describe("migrate: reports what it cannot do", () => {
   it("an index that could not be made, and is no index after a second run either", async () => {
     const { url, sql } = await database();
     const twice = "create table twice (id int); insert into twice values (1), (1);";
@@ -257,7 +257,6 @@ describe("migrate: says what stands in its way", () => {
     await sql`drop index twice_id`;
     expect(await migrate(url, { directory })).toEqual({ applied: ["2_index.sql"] });
   });
-
   it("a file that ends its transaction itself, and fails after it", async () => {
     const { url, sql } = await database();
     const directory = folder({ "1_orders.sql": `${orders} commit; begin; create table other (id int); select 1/0;` });
@@ -269,7 +268,7 @@ describe("migrate: says what stands in its way", () => {
     ]);
   });
 
-  it("a folder that is named like a file", async () => {
+  it("a folder that is named like a migration", async () => {
     const { url } = await database();
     const directory = folder({});
     mkdirSync(join(directory, "1_orders.sql"));
@@ -278,7 +277,7 @@ describe("migrate: says what stands in its way", () => {
     await expect(failed).rejects.toThrow("1_orders.sql could not be read: EISDIR");
   });
 
-  it("a search_path without a schema, where no record can be kept", async () => {
+  it("a search_path without a schema, so that migrations cannot be recorded", async () => {
     const { url } = await database();
     const target = `${url}?options=-c%20search_path%3Dapp`;
     const failed = migrate(target, { directory: folder({ "1_app.sql": "create schema app" }) });

@@ -9,7 +9,7 @@ const server = await startPostgres();
 const pool = pools(server);
 const one = Statement.find("select 1 as one", { row: { one: Type.int } });
 
-it("each outage is told once, and its end, by the first connection that opens", async () => {
+it("each outage is logged once, and its end, by the first connection that opens", async () => {
   const some = await pool({ size: 1 });
   const told = () => messages("warn").filter((line) => String(line).startsWith("the database is not reached: "));
   for (let outage = 1; outage <= 2; outage++) {

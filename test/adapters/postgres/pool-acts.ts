@@ -5,7 +5,7 @@ import type { PoolOptions } from "usher-http/postgres";
 /** What is done in a transaction, or with a connection that is lent. */
 export type Step =
   | { readonly step: "write" | "hold" | "sleep" | "unawaited" | "nested" | "conflict" | "late" | "savepoint" }
-  /** Fails as it is prepared, or as it runs; the work may go on. */
+  /** Fails when it is prepared, or when it runs; the caller may continue. */
   | { readonly step: "fail"; readonly at: "prepare" | "run"; readonly isCaught: boolean };
 
 export interface Transaction {

@@ -24,7 +24,7 @@ await watch`create table item (name text primary key, left_over int not null)`;
 const holding = observer(server);
 
 describe("a pool: options", () => {
-  it("made with no options has eight connections, all open, and a borrow waits 5 s (DB-28)", async () => {
+  it("without options has eight connections, all open, and a borrow waits 5 s (DB-28)", async () => {
     const some = await Pool.create(server.url());
     expect(some.stats()).toEqual({ size: 8, idle: 8, waiting: 0, replaced: 0 });
     expect(await watch`select 1 from pg_stat_activity where application_name = 'usher'`).toHaveLength(8);
@@ -44,7 +44,7 @@ describe("a pool: options", () => {
     ).toBe(0);
   });
 
-  it("gives its sessions their bounds, which a revived one has too (DB-18)", async () => {
+  it("sets the time limits of its sessions, also in a replaced one (DB-18)", async () => {
     const some = await pool({ statementTimeoutMs: 1234.5, idleInTransactionTimeoutMs: 0 });
     for (const killed of [false, true]) {
       if (killed) await failure(some.exec(endSelf));
@@ -54,7 +54,7 @@ describe("a pool: options", () => {
     }
   });
 
-  it("gives the application's parameters before its own (DB-16)", async () => {
+  it("sends the application's parameters before its own (DB-16)", async () => {
     const parameters = { STATEMENT_TIMEOUT: "4321", search_path: "pg_catalog", application_name: "mine" };
     const some = await pool({ parameters });
     expect(await everywhere(some, "statement_timeout")).toEqual(new Set(["4321ms"]));
@@ -62,7 +62,7 @@ describe("a pool: options", () => {
     expect(await everywhere(some, "application_name")).toEqual(new Set(["mine"]));
   });
 
-  it("gives the connection string's options before its own", async () => {
+  it("sends the connection string's options before its own", async () => {
     const switches = "-c statement_timeout=4321 --idle-in-transaction-session-timeout=8765 -cgeqo=off";
     const { parameters, ...target } = Conninfo.parse(server.url());
     const some = await Pool.create({ ...target, parameters: { ...parameters, options: switches } }, { size: 1 });
@@ -73,7 +73,7 @@ describe("a pool: options", () => {
     expect(await everywhere(some, "application_name")).toEqual(new Set(["usher"]));
   });
 
-  it("keeps statements prepared as many as it is told, and none where it is told so (DB-15)", async () => {
+  it("keeps as many prepared statements as its option says, or none (DB-15)", async () => {
     const prepared = Statement.find("select count(*) as n from pg_prepared_statements", { row: { n: Type.int64 } });
     for (const [statementCache, n] of [
       [0, 0n],
@@ -89,7 +89,7 @@ describe("a pool: options", () => {
 });
 
 describe("a pool: closing", () => {
-  it("opened by run is open before the program runs, and closed after it (DB-12)", async () => {
+  it("in run is open before the program runs, and closed after it (DB-12)", async () => {
     let seen: Pool | undefined;
     const answered = await Pool.run(server.url(), { size: 3 }, async (some) => {
       seen = some;
@@ -101,7 +101,7 @@ describe("a pool: closing", () => {
     expect(await failure((seen as Pool).exec(next, 1))).toEqual({ kind: "pool_closed" });
   });
 
-  it("closes when what was lent came back, and refuses at once meanwhile", async () => {
+  it("closes when every borrowed connection is returned, and refuses new callers meanwhile", async () => {
     const some = await pool();
     const held = gate();
     const holder = some.use(async (db) => {
@@ -133,7 +133,7 @@ describe("a pool: closing", () => {
     await some.close();
   });
 
-  it("refuses those that wait when it closes", async () => {
+  it("refuses the callers that wait when it closes", async () => {
     const some = await pool({ size: 1 });
     const held = gate();
     const holder = some.use(() => held.passed);
@@ -146,8 +146,8 @@ describe("a pool: closing", () => {
   });
 });
 
-describe("a pool: renewal", () => {
-  it("renews a connection that is old", async () => {
+describe("a pool: replacing connections", () => {
+  it("replaces a connection that is old", async () => {
     const some = await pool({ size: 2, maxLifetimeMs: 40 });
     const before = await some.use(async (db) => (await db.exec(pid)).pid);
     await eventually(() => some.stats().replaced).toBeGreaterThan(3);
@@ -159,7 +159,7 @@ describe("a pool: renewal", () => {
     expect(await count()).toBe(0);
   });
 
-  it("renews a connection that is never idle, as nobody loses it who has it", async () => {
+  it("replaces a connection that is never idle, and its caller does not lose it", async () => {
     const some = await pool({ size: 1, maxLifetimeMs: 20 });
     const seen = new Set<number>();
     let isOver = false;
@@ -178,14 +178,14 @@ describe("a pool: renewal", () => {
       return [first, (await db.exec(pid)).pid];
     });
     expect(last).toBe(first);
-    // What the server knows of the one in its place, the pool may not have heard yet.
+    // The pool may not know yet that the server has replaced it.
     await eventually(async () => (await some.exec(pid)).pid).not.toBe(first);
     expect(some.stats()).toMatchObject({ size: 1, idle: 1 });
     await some.close();
     expect(await watch`select 1 from pg_stat_activity where application_name = 'usher'`).toEqual([]);
   });
 
-  it("closes when those it renewed have gone as well", async () => {
+  it("closes when the connections that it replaced have closed as well", async () => {
     // A goodbye that the server takes its time for is waited for a second, of this machine's.
     const { setTimeout: real } = globalThis;
     vi.spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, ms?: number) =>
@@ -218,7 +218,7 @@ const fields = "SERROR\0VERROR\0CXX000\0Mnot today\0\0";
 const refusal = Buffer.from(`E\0\0\0${String.fromCharCode(fields.length + 4)}${fields}Z\0\0\0\x05I`);
 
 describe("a pool: opening", () => {
-  it("does not open where one connection cannot, and leaves none (DB-03)", async () => {
+  it("does not open if one connection cannot, and leaves none open (DB-03)", async () => {
     const refused = failure(Pool.create("postgres://postgres@127.0.0.1:1/postgres"));
     expect(await refused).toMatchObject({ kind: "unsent", detail: expect.stringContaining("ECONNREFUSED") });
     const nowhere = failure(Pool.create(server.url("no_such_database")));
@@ -229,7 +229,7 @@ describe("a pool: opening", () => {
     await eventually(async () => (await watch`select 1 from pg_stat_activity where usename = 'few'`).length).toBe(0);
   });
 
-  it("gives up on a server that says nothing (DB-21)", async () => {
+  it("gives up on a server that does not answer (DB-21)", async () => {
     const silent = createServer(() => {}).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const { port } = silent.address() as AddressInfo;
@@ -246,7 +246,7 @@ describe("a pool: opening", () => {
     ["too many iterations", Buffer.from("\0\0\0\x0br=nonce,s=c2FsdA==,i=2147483648")],
     ["no salt", Buffer.from("\0\0\0\x0br=nonce,i=4096")],
     ["no kind", Buffer.from("\0")],
-  ])("outlives a server whose demand for a password has %s", async (_what, body) => {
+  ])("survives a server whose password request has %s", async (_what, body) => {
     const demand = (given: Buffer): Buffer => Buffer.from([0x52, 0, 0, 0, 4 + given.length, ...given]);
     const answers = [demand(Buffer.from("\0\0\0\x0aSCRAM-SHA-256\0\0")), demand(body)];
     const hostile = createServer((socket) => {
@@ -275,7 +275,7 @@ describe("a pool: opening", () => {
     expect(await Promise.all(closed)).toHaveLength(1);
   });
 
-  it("down at start: an error line, status 1, and nothing listens (DB-13)", async () => {
+  it("without a database at the start: an error line, status 1, and no server listens (DB-13)", async () => {
     const program = join(import.meta.dirname, "program.ts");
     const ran = async (target: string) => {
       const child = spawn(runtimes["node-newest"](), ["--disable-warning=ExperimentalWarning", program, target]);
@@ -294,7 +294,7 @@ describe("a pool: opening", () => {
 });
 
 describe("the readiness check", () => {
-  it("is ready while it can be, busy or not, and not where it is down or closed", async () => {
+  it("is ready while the pool can work, busy or not, and not when it is unreachable or closed", async () => {
     const some = await pool({ size: 1 });
     const app = Test.app(Health.routes([some.check()]));
     const ready = async (): Promise<number> => (await Test.call(app, "GET", "/readyz")).status;
@@ -314,8 +314,8 @@ describe("the readiness check", () => {
   });
 });
 
-describe("a statement that is prepared", () => {
-  it("is prepared anew where its table has changed, and read by its new columns", async () => {
+describe("a prepared statement", () => {
+  it("is prepared again when its table has changed, and read with its new columns", async () => {
     const some = await pool({ size: 1 });
     await watch`create table changing (a int, b int)`;
     await watch`insert into changing values (1, 2)`;
@@ -329,7 +329,7 @@ describe("a statement that is prepared", () => {
   });
 });
 
-describe("a failure that nobody handles", () => {
+describe("a failure that the application does not catch", () => {
   const failures: readonly (readonly [DatabaseFailure, number, string])[] = [
     [{ kind: "pool_busy", waitedMs: 1 }, 503, "warn"],
     [{ kind: "pool_closed" }, 503, "warn"],
@@ -341,22 +341,19 @@ describe("a failure that nobody handles", () => {
     [{ kind: "not_committed", detail: "because" }, 500, "error"],
     [{ kind: "db", code: "42P01", detail: "because" }, 500, "error"],
   ];
-  it.each(failures)(
-    "$kind is answered and logged as the contract has it (DB-04, DB-06)",
-    async (failure, status, level) => {
-      const error = new DatabaseError(failure);
-      const answered = await Test.call(Test.app([route(() => Promise.reject(error))]), "GET", "/work");
-      const name = status === 503 ? "busy" : "internal";
-      expect([answered.status, answered.headers.get("retry-after")]).toEqual([status, status === 503 ? "1" : null]);
-      expect(answered.body).toContain(`"error":"${name}"`);
-      expect(answered.body).not.toContain("because");
-      const told = lines().filter(({ message }) => String(message).includes(error.message));
-      expect(told).toMatchObject([{ level, "framework.refusal.code": name }]);
-    },
-  );
+  it.each(failures)("$kind is answered and logged as specified (DB-04, DB-06)", async (failure, status, level) => {
+    const error = new DatabaseError(failure);
+    const answered = await Test.call(Test.app([route(() => Promise.reject(error))]), "GET", "/work");
+    const name = status === 503 ? "busy" : "internal";
+    expect([answered.status, answered.headers.get("retry-after")]).toEqual([status, status === 503 ? "1" : null]);
+    expect(answered.body).toContain(`"error":"${name}"`);
+    expect(answered.body).not.toContain("because");
+    const told = lines().filter(({ message }) => String(message).includes(error.message));
+    expect(told).toMatchObject([{ level, "framework.refusal.code": name }]);
+  });
 });
 
-describe("an error's text", () => {
+describe("the message of an error", () => {
   const secret = "secret-word";
   const leaks = [
     ["a bad number", "select $1::text::int"],

@@ -1,4 +1,4 @@
-/** A pool under whatever happens to one, what each of its callers was told, and what must hold when all of that is over. */
+/** A pool under random events, the results of its callers, and the rules that hold when all of that is over. */
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { setTimeout as later } from "node:timers/promises";
@@ -107,7 +107,7 @@ export class PoolModel {
     }
   }
 
-  /** From now on a caller may be told that its connection was lost. */
+  /** From now on a caller may get the error of a lost connection. */
   #troubled(isSo: boolean): void {
     this.#work.isTroubled ||= isSo;
   }
@@ -144,12 +144,12 @@ export class PoolModel {
     await this.#isTrue(told);
   }
 
-  /** Every place has a connection that answers, all at once; nobody waits, and the figures say so. */
+  /** Every place has a connection that answers, all concurrently; no caller waits, and the metrics show that. */
   async #isWhole(): Promise<void> {
     const { size } = this.#pool.stats();
     let pids: ReadonlySet<number> = new Set();
     const why: string[] = [];
-    // Of those that died without a word each is found by whoever has it next.
+    // A connection that died silently is found by the next caller that gets it.
     for (let i = 0; i < 40 && pids.size < size; i++) {
       if (i > 0) await later(i);
       vi.advanceTimersByTime(i * 100);

@@ -1,4 +1,4 @@
-/** The callers of a pool: what each does with a connection, and what it was told became of that. */
+/** The callers of a pool: the use of a connection, and its result. */
 import { Refusal, refuse } from "usher-http";
 import { DatabaseError, Statement, Type } from "usher-http/postgres";
 import type { Database, Pool } from "usher-http/postgres";
@@ -34,7 +34,7 @@ const refused = refuse(Refusal.code("refused", { status: 409, doc: "It is refuse
 
 class Bug extends Error {}
 
-/** What a caller may be told at any time, and what only where a connection was in trouble. */
+/** Results that a caller may get at any time, and those only after a connection was in trouble. */
 const always = new Set(["pool_busy", "pool_closed"]);
 const inTrouble = new Set(["unsent", "lost", "connection_closed", "not_committed"]);
 
@@ -42,7 +42,7 @@ export class PoolWork {
   readonly #pool: Pool;
   readonly callers: Caller[] = [];
   readonly told: Told[] = [];
-  /** What no caller may be told. */
+  /** Results that no caller may get. */
   readonly wrong: string[] = [];
   /** Whether anything happened to a connection yet. */
   isTroubled = false;
@@ -197,7 +197,7 @@ export class PoolWork {
     const kind = kindOf(thrown);
     const isLeft = signal?.aborted === true;
     const isFit = kinds.includes(kind) || always.has(kind) || ((this.isTroubled || isLeft) && inTrouble.has(kind));
-    // A statement is ended for whoever left it, and for nobody else.
+    // A statement is cancelled for the caller that abandoned it, and for no other.
     const isCancelled =
       thrown instanceof DatabaseError && thrown.failure.kind === "db" && thrown.failure.code === "57014";
     if (isCancelled ? !isLeft : !isFit) this.wrong.push(thrown instanceof Error ? `${kind}: ${thrown.message}` : kind);

@@ -25,8 +25,8 @@ const watch = observer(server);
 const pool = pools(server);
 await watch`create table item (name text primary key, left_over int not null)`;
 
-describe("a borrow: waiting", () => {
-  it("waits its time, is busy, and is served once one is free (DB-01)", async () => {
+describe("waiting for a connection", () => {
+  it("waits for its time, is busy, and is served when a connection is free (DB-01)", async () => {
     const some = await pool({ size: 1, waitMs: 200 });
     const held = gate();
     const holder = some.use(() => held.passed);
@@ -40,7 +40,7 @@ describe("a borrow: waiting", () => {
     expect(await some.exec(next, 1)).toEqual({ next: 2 });
   });
 
-  it("waits as long as it says itself", async () => {
+  it("may have a time limit of its own", async () => {
     const some = await pool({ size: 1 });
     const held = gate();
     const holder = some.use(() => held.passed);
@@ -53,7 +53,7 @@ describe("a borrow: waiting", () => {
     await holder;
   });
 
-  it("waits no longer than it says for those who wait longer", async () => {
+  it("with a shorter time limit does not wait as long as others", async () => {
     const some = await pool({ size: 1 });
     holdTheClock();
     const held = gate();
@@ -78,7 +78,7 @@ describe("a borrow: waiting", () => {
     [longest, [longest]],
     [2 ** 40, [longest]],
     [Number.POSITIVE_INFINITY, []],
-  ])("may wait for %d ms, past what a timer can count", async (waitMs, timers) => {
+  ])("may be limited to %d ms, more than a timer can count", async (waitMs, timers) => {
     const some = await pool({ size: 1 });
     const held = gate();
     const holder = some.use(() => held.passed);
@@ -95,8 +95,8 @@ describe("a borrow: waiting", () => {
   });
 });
 
-describe("a borrow: the queue", () => {
-  it("that took long is told of, once a second, for the request that waited", async () => {
+describe("the queue for a connection", () => {
+  it("that is slow is logged, once a second, with the request that waited", async () => {
     const some = await pool({ size: 1 });
     holdTheClock();
     const held = gate();
@@ -111,7 +111,7 @@ describe("a borrow: the queue", () => {
     expect(told).toMatchObject([{ level: "warn", request_id: first?.headers.get("x-request-id") }]);
   });
 
-  it("is served in the order of asking", async () => {
+  it("is served in order", async () => {
     const some = await pool({ size: 1 });
     const order: number[] = [];
     const ask = (who: number): Promise<unknown> => some.use(async () => order.push(who));
@@ -119,7 +119,7 @@ describe("a borrow: the queue", () => {
     expect(order).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it("that is not waited for any more leaves nothing behind", async () => {
+  it("has nothing of a caller that stopped waiting", async () => {
     const some = await pool({ size: 1 });
     const held = gate();
     const holder = some.use(() => held.passed);
@@ -138,15 +138,15 @@ describe("a borrow: the queue", () => {
   });
 });
 
-describe("a borrow: callers", () => {
-  it("inside of another one that has to wait is warned of", async () => {
+describe("callers of a connection", () => {
+  it("in another borrow that has to wait cause a warning", async () => {
     const some = await pool({ size: 1, waitMs: 10 });
     const app = Test.app([route(() => some.use(() => failure(some.exec(next, 1))).then(() => 1))]);
     expect((await Test.call(app, "GET", "/work")).status).toBe(200);
     expect(messages("warn").join()).toContain("holds a connection");
   });
 
-  it("whose caller goes away has its statement ended, and the next one gets its connection (DB-19)", async () => {
+  it("that disconnect have their statement cancelled, and the next one gets the connection (DB-19)", async () => {
     const some = await pool({ size: 1 });
     const { pid: before } = await some.exec(pid);
     for (const way of ["use", "transaction"] as const) {
@@ -162,7 +162,7 @@ describe("a borrow: callers", () => {
     }
   });
 
-  it("whose caller goes away before the commit is rolled back, which is no fault of the server's", async () => {
+  it("that disconnect before the commit are rolled back, which is no failure of the server", async () => {
     const some = await pool({ size: 1 });
     const leaving = new AbortController();
     const work = async (db: Database): Promise<void> => {
@@ -174,7 +174,7 @@ describe("a borrow: callers", () => {
     expect(await some.exec(countItems, "of one who went away")).toEqual({ items: 0n });
   });
 
-  it("that is over takes no statement", async () => {
+  it("cannot use it after its end", async () => {
     const some = await pool();
     const kept = await some.use(async (db) => ({ db }));
     expect(await failure(kept.db.exec(next, 1))).toEqual({ kind: "connection_closed" });
@@ -188,7 +188,7 @@ describe("use", () => {
     expect(new Set(pids.map(({ pid }) => pid)).size).toBe(1);
   });
 
-  it("leaves nothing of its session to the next one", async () => {
+  it("leaves nothing of its session to the next caller", async () => {
     const some = await pool({ size: 1 });
     await some.use(async (db) => {
       await db.exec(Statement.exec("set search_path to nowhere"));
@@ -203,7 +203,7 @@ describe("use", () => {
     expect(await some.exec(countItems, "of an open transaction")).toEqual({ items: 0n });
   });
 
-  it("leaves its session where the pool is told to, but no transaction", async () => {
+  it("keeps its session settings with the option, but no transaction", async () => {
     const some = await pool({ size: 1, reset: "never" });
     await some.use(async (db) => {
       await db.exec(Statement.exec("set extra_float_digits to 2"));
@@ -215,7 +215,7 @@ describe("use", () => {
   });
 });
 
-describe("what a statement by itself and a transaction set in their session", () => {
+describe("settings that a statement and a transaction make in their session", () => {
   const set = Statement.exec("set extra_float_digits to 2");
   it.each([
     ["use", "2", "1"],
@@ -234,7 +234,7 @@ describe("what a statement by itself and a transaction set in their session", ()
 });
 
 describe("transaction: outcomes", () => {
-  it("is one, committed, and what follows runs after it (DB-09)", async () => {
+  it("commits once, and later statements run after it (DB-09)", async () => {
     const some = await pool();
     const order: string[] = [];
     const app = Test.app([
@@ -270,7 +270,7 @@ describe("transaction: outcomes", () => {
     expect(await some.exec(countItems, "refused")).toEqual({ items: 0n });
   });
 
-  it("that throws rolls back, and what it threw is thrown", async () => {
+  it("that throws rolls back, and throws the same error", async () => {
     const some = await pool();
     const bug = new TypeError("a bug");
     const done = some.transaction(async (db) => {
@@ -285,7 +285,7 @@ describe("transaction: outcomes", () => {
 describe("transaction: control statements", () => {
   const controls = ["begin", " START TRANSACTION", "commit", "rollback", "end", "abort"];
   const behind = ["/* why */ begin", "-- why\ncommit", "/* a /* b */ c */rollback", " ; begin", "--\n/**/;--\n begin"];
-  it.each([...controls, ...behind])("neither begins nor ends inside: %s", async (sql) => {
+  it.each([...controls, ...behind])("cannot begin or end inside: %s", async (sql) => {
     const some = await pool();
     const control = Statement.exec(sql);
     expect(await failure(some.transaction((db) => db.exec(control)))).toMatchObject({ kind: "not_committed" });
@@ -297,7 +297,7 @@ describe("transaction: control statements", () => {
     ["-- commit\nselect 1", undefined],
     ["select 1 -- ; begin", undefined],
     ["/* begin", "42601"],
-  ])("runs what only names a beginning: %s", async (sql, code) => {
+  ])("runs a statement that only contains such a word: %s", async (sql, code) => {
     const some = await pool();
     const done = await failure(some.exec(Statement.exec(sql)));
     if (code === undefined) expect(done).toBe("nothing was thrown");
@@ -316,7 +316,7 @@ describe("transaction: control statements", () => {
   });
 
   it.each(["read committed", "repeatable read", "serializable"] as const)(
-    "is %s where it says so",
+    "is %s with the option",
     async (isolation) => {
       const some = await pool();
       const level = await some.transaction((db) => db.exec(setting, "transaction_isolation"), { isolation });
@@ -324,7 +324,7 @@ describe("transaction: control statements", () => {
     },
   );
 
-  it("keeps nothing of a refused work that one of its statements stopped, and says so", async () => {
+  it("commits nothing of a refused work in which a statement failed, and logs that", async () => {
     const some = await pool();
     const soldOut = refuse(Refusal.code("sold_out", { status: 409, doc: "There is none left." }));
     const done = await some.transaction(

@@ -24,7 +24,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof DatabaseError ? error.failure : error),
   );
 
-it("a statement's result is freed, however long it was", async () => {
+it("the result of a statement can be collected, however long it was", async () => {
   // 40 MB take a busy machine longer than a statement's 15 s.
   const some = await pool({ size: 1, statementTimeoutMs: 300_000 });
   const long = Statement.find("select repeat('x', $1) as long", { params: [Type.int], row: { long: Type.text } });
@@ -35,7 +35,7 @@ it("a statement's result is freed, however long it was", async () => {
   expect((await memory()) - before).toBeLessThan(10_000_000);
 });
 
-describe("a statement answers alike however often it ran", () => {
+describe("a statement has the same result in every run", () => {
   it.each<[sql: string, code: string | undefined]>([
     ["select n, null as nothing, repeat('x', n) as long from generate_series(1, 3) n", undefined],
     ["select 1 where false", undefined],
@@ -78,7 +78,7 @@ describe("a statement answers alike however often it ran", () => {
     };
   }
 
-  it("whatever its values are", async () => {
+  it("with any values", async () => {
     const some = await pool({ size: 1 });
     const back = Statement.find("select $1::text as text, $2::int[] as list, $3::bytea as bytes", {
       params: [Type.optional(Type.text), Type.array(Type.int), Type.bytes],
@@ -98,10 +98,10 @@ describe("a statement answers alike however often it ran", () => {
   });
 });
 
-describe("a statement that the server has forgotten", () => {
+describe("a statement that the server has deallocated", () => {
   const read = Statement.find("select id from item order by id", { row: { id: Type.int } });
 
-  it("is prepared again, and run", async () => {
+  it("is prepared again and run", async () => {
     const some = await pool({ size: 1, reset: "never" });
     await watch`truncate item`;
     await watch`insert into item values (1)`;
@@ -112,7 +112,7 @@ describe("a statement that the server has forgotten", () => {
     expect(some.stats()).toMatchObject({ replaced: 0 });
   });
 
-  it("in a transaction stops that, and is told; after it, it is prepared again", async () => {
+  it("in a transaction fails it, with an error; after it, it is prepared again", async () => {
     const some = await pool({ size: 1, reset: "never" });
     for (let run = 0; run < 2; run++) await some.exec(read);
     const done = some.transaction(async (db) => {
@@ -125,7 +125,7 @@ describe("a statement that the server has forgotten", () => {
   });
 
   it.each(["alter table changed add more int", "alter table changed alter id type text"])(
-    "after %j fails one transaction, and not the next",
+    "after %j it fails one transaction, and not the next",
     async (change) => {
       await watch.unsafe("drop table if exists changed; create table changed (id int); insert into changed values (1)");
       const all = Statement.list("select * from changed", {
@@ -143,7 +143,7 @@ describe("a statement that the server has forgotten", () => {
     },
   );
 
-  it("that is described between its runs answers as before", async () => {
+  it("that is described between its runs has the same result", async () => {
     const some = await pool({ size: 1 });
     for (let run = 0; run < 20; run++) {
       await Statement.verify(some, [read]);
@@ -152,11 +152,11 @@ describe("a statement that the server has forgotten", () => {
   });
 });
 
-describe("a statement that the server has forgotten, and that fails", () => {
+describe("a statement that the server has deallocated, and that fails", () => {
   it.each([
     ["after runs that were answered", [2, 3]],
     ["after one that failed", [1]],
-  ])("tells how its new run failed: %s", async (_when, before) => {
+  ])("reports how its new run failed: %s", async (_when, before) => {
     await watch.unsafe("drop table if exists changed; create table changed (id int primary key, n int default 1)");
     await watch`insert into changed values (1)`;
     const add = Statement.exec("insert into changed values ($1) returning n", { params: [Type.int] });
@@ -167,7 +167,7 @@ describe("a statement that the server has forgotten, and that fails", () => {
     expect(await failure(some.exec(add, 4))).toBe("nothing was thrown");
   });
 
-  it("and whose first run failed is told of in a transaction, and is prepared again after it", async () => {
+  it("and whose first run failed is an error in a transaction, and is prepared again after it", async () => {
     await watch.unsafe("drop table if exists changed; create table changed (id int primary key, n int default 1)");
     await watch`insert into changed values (1)`;
     const add = Statement.exec("insert into changed values ($1) returning n", { params: [Type.int] });
@@ -179,7 +179,7 @@ describe("a statement that the server has forgotten, and that fails", () => {
   });
 
   it.each(["deallocate all", "discard all"])(
-    "and is a commit, after %j, leaves nobody in its transaction",
+    "and is a commit, after %j, leaves no caller in its transaction",
     async (sql) => {
       const some = await pool({ size: 1 });
       const first = Statement.find("select 1 as one", { row: { one: Type.int } });
@@ -193,7 +193,7 @@ describe("a statement that the server has forgotten, and that fails", () => {
   );
 });
 
-describe("what the server says", () => {
+describe("messages of the server", () => {
   const message = (type: string, ...body: Buffer[]): Buffer => {
     const head = Buffer.alloc(5, type);
     head.writeUInt32BE(4 + Buffer.concat(body).length, 1);
@@ -216,7 +216,7 @@ describe("what the server says", () => {
     .map(([type, body]) => message(type, Buffer.from(body)));
   const rows = fc.array(fc.array(fc.option(fc.string({ unit: codePoint, maxLength: 12 })), { maxLength: 4 }));
 
-  it("is read alike in whatever pieces it comes, and what is the driver's comes whole", async () => {
+  it("are read the same in any chunks, and results arrive whole", async () => {
     await fc.assert(
       fc.asyncProperty(
         rows,
@@ -250,7 +250,7 @@ describe("what the server says", () => {
     );
   });
 
-  it("that nobody asked for ends the connection", () => {
+  it("that was not requested ends the connection", () => {
     let isDestroyed = false;
     const socket = Object.assign(new EventEmitter(), { write: () => true, destroy: () => (isDestroyed = true) });
     const wire = new Wire(socket as unknown as Socket);

@@ -14,7 +14,7 @@ describe("a constraint", () => {
     ["foreign key", "insert into shelf (item) values ('no such item')", "shelf_item_fkey"],
     ["exclusion", "insert into shelf (span) values ('[1,3)'), ('[2,4)')", "shelf_span_excl"],
   ] as const;
-  it.each(violations)("%s is a conflict that names it", async (_, sql, constraint) => {
+  it.each(violations)("%s is a conflict with the constraint's name", async (_, sql, constraint) => {
     const some = await pool();
     const thrown = await some.exec(Statement.exec(sql)).catch((error: unknown) => error);
     expect(DatabaseError.conflict(thrown)).toBe(constraint);
@@ -23,7 +23,7 @@ describe("a constraint", () => {
     await expectWhole(some);
   });
 
-  it("of a check is named too, and stays the program's mistake unless the program maps it", async () => {
+  it("of a check has a name too, and is a bug of the program unless the program maps it", async () => {
     const some = await pool();
     const thrown = await some
       .exec(Statement.exec("insert into stock values ('pen', -1)"))
@@ -36,7 +36,7 @@ describe("a constraint", () => {
     await expectWhole(some);
   });
 
-  it("deferred is a conflict at the commit", async () => {
+  it("that is deferred is a conflict at the commit", async () => {
     const some = await pool();
     const done = some.transaction(async (db) => {
       await db.exec(addPlace, 4);
@@ -57,7 +57,7 @@ describe("a constraint", () => {
     ["to copy out", "copy stock to stdout", "0A000"],
     ["two statements", "select 1; select 2", "42601"],
   ] as const;
-  it.each(mistakes)("%s is the program's mistake", async (_, sql, code) => {
+  it.each(mistakes)("%s is a bug of the program", async (_, sql, code) => {
     const some = await pool();
     expect(await failure(some.exec(Statement.exec(sql)))).toMatchObject({ kind: "db", code });
     await expectWhole(some);
@@ -75,7 +75,7 @@ describe("a statement that cannot be sent", () => {
     );
   const most = 65_533;
 
-  it("as it has more parameters than are counted is the program's mistake, and its connection is kept", async () => {
+  it("with too many parameters is a bug of the program, and its connection is kept", async () => {
     const some = await pool({ size: 1 });
     const values = Array.from({ length: most + 1 }, () => 1);
     const thrown = {
@@ -93,7 +93,7 @@ describe("a statement that cannot be sent", () => {
     await expectWhole(some);
   });
 
-  it("as its text cannot be written is the program's mistake, and its connection is replaced", async () => {
+  it("whose text cannot be encoded is a bug of the program, and its connection is replaced", async () => {
     const some = await pool({ size: 1 });
     // What of a program without types, or a text of half a gigabyte, the driver throws for before anything is sent.
     const text = Object.assign(Object("select 1") as object, {
@@ -113,7 +113,7 @@ describe("a statement that cannot be sent", () => {
     expect(some.stats()).toMatchObject({ replaced: 1 });
   });
 
-  it("as its text holds NUL is the program's mistake, and its connection is kept", async () => {
+  it("whose text contains NUL is a bug of the program, and its connection is kept", async () => {
     const some = await pool({ size: 1 });
     expect(await failure(some.exec(Statement.exec("select 1\0; select 2")))).toMatchObject({ kind: "db" });
     expect(some.stats()).toMatchObject({ replaced: 0 });
@@ -128,7 +128,7 @@ const read = Statement.find("select left_over from stock where item = $1", {
 const set = Statement.exec("update stock set left_over = $2 where item = $1", { params: [Type.text, Type.int] });
 
 describe("concurrent transactions: deadlocks", () => {
-  it("that deadlock: one of them is told", async () => {
+  it("that deadlock: one of them fails", async () => {
     const some = await pool();
     await watch`delete from stock`;
     await watch`insert into stock values ('a', 1), ('b', 1)`;
@@ -177,7 +177,7 @@ describe("concurrent transactions: conflicts", () => {
     return { told, runs, pids };
   }
 
-  it("are not run again unless it is asked for: 503 (DB-04)", async () => {
+  it("are not run again without the option: 503 (DB-04)", async () => {
     const some = await pool();
     const { told, runs } = await addTwice(some, 0);
     expect(runs).toBe(2);
@@ -185,7 +185,7 @@ describe("concurrent transactions: conflicts", () => {
     await expectWhole(some);
   });
 
-  it("run again see what the other wrote (DB-07), on the connection they borrowed (DB-27)", async () => {
+  it("see the other's writes when they run again (DB-07), on the same connection (DB-27)", async () => {
     const some = await pool();
     const { told, runs, pids } = await addTwice(some, 1);
     expect(told).toEqual(["nothing was thrown", "nothing was thrown"]);
@@ -195,7 +195,7 @@ describe("concurrent transactions: conflicts", () => {
     await expectWhole(some);
   });
 
-  it("past their retries are told as they were", async () => {
+  it("are thrown unchanged after the last retry", async () => {
     const some = await pool();
     let runs = 0;
     const fail = Statement.exec("do $$ begin raise exception 'again' using errcode = '40001'; end $$");
@@ -212,7 +212,7 @@ describe("concurrent transactions: conflicts", () => {
   });
 });
 
-it("a work that answers after one of its statements failed is not committed", async () => {
+it("a function that returns after one of its statements failed is not committed", async () => {
   const some = await pool();
   const done = some.transaction(async (db) => {
     await db.exec(addPlace, 5);
@@ -223,7 +223,7 @@ it("a work that answers after one of its statements failed is not committed", as
   await expectWhole(some);
 });
 
-it("a statement that nobody waits for ends before the commit, and stops it where it fails", async () => {
+it("a statement that is not awaited ends before the commit, and prevents it when it fails", async () => {
   const some = await pool();
   const add = Statement.exec("insert into place select 6 from pg_sleep(0.05)");
   await some.transaction(async (db) => {
@@ -237,7 +237,7 @@ it("a statement that nobody waits for ends before the commit, and stops it where
   await expectWhole(some);
 });
 
-it("a refusal keeps nothing, unless it is one to keep for", async () => {
+it("a refusal commits nothing, unless `keep` names it", async () => {
   const some = await pool();
   const soldOut = refuse(Refusal.code("sold_out", { status: 409, doc: "There is none." }));
   for (const [id, keep, places] of [

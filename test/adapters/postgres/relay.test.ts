@@ -39,7 +39,7 @@ async function sessions(): Promise<number> {
   return row?.["count"] as number;
 }
 
-/** Two relays of this process, and what the second was told. */
+/** Two relays of this process, and the events of the second. */
 async function two(channel = freshChannel()) {
   const [here, there] = await Promise.all([open(server.url(), channel), open(server.url(), channel)]);
   const told: string[] = [];
@@ -82,7 +82,7 @@ describe("the relay over PostgreSQL: its network", { timeout: 300_000 }, () => {
   });
 
   it.each(["pg_backend_pid", "to_regclass", "listen "])(
-    "is given up where the network is silent from %s on",
+    "is closed when the network is silent from %s on",
     async (text) => {
       const proxy = await CuttingProxy.to(server.port);
       onTestFinished(() => proxy.close());
@@ -99,7 +99,7 @@ describe("the relay over PostgreSQL: its network", { timeout: 300_000 }, () => {
 });
 
 describe("the relay over PostgreSQL: its timers", { timeout: 300_000 }, () => {
-  it("leaves none of its opening once it is open, and none when it is closed", async () => {
+  it("leaves no timer of its opening when it is open, and none when it is closed", async () => {
     const timers = adapterTimers();
     const here = await open(`${server.url()}?connect_timeout=60`, freshChannel());
     expect(timers.end(60_000)).toBe(0);
@@ -107,7 +107,7 @@ describe("the relay over PostgreSQL: its timers", { timeout: 300_000 }, () => {
     expect([timers.end(10_000), timers.end(1000), timers.end(60_000)]).toEqual([0, 0, 0]);
   });
 
-  it("closes a connection on which nothing comes any more", async () => {
+  it("closes a connection on which nothing arrives any more", async () => {
     const proxy = await CuttingProxy.to(server.port);
     onTestFinished(() => proxy.close());
     const timers = adapterTimers();
@@ -122,7 +122,7 @@ describe("the relay over PostgreSQL: its timers", { timeout: 300_000 }, () => {
     expect(messages("warn")).toHaveLength(1);
   });
 
-  it("leaves none behind", async () => {
+  it("leaves no timer", async () => {
     const timers = adapterTimers();
     const here = await relay(server.url(), { channel: freshChannel() });
     await here.close();
@@ -131,7 +131,7 @@ describe("the relay over PostgreSQL: its timers", { timeout: 300_000 }, () => {
 });
 
 describe("the relay over PostgreSQL: messages", { timeout: 300_000 }, () => {
-  it("carries any text, and each topic's by itself", async () => {
+  it("carries any text, separately for each topic", async () => {
     const { here, told } = await two();
     const text = fc.string({ unit: codePoint, maxLength: 40 }).map((text) => text.toWellFormed());
     const asked: string[] = [];
@@ -145,7 +145,7 @@ describe("the relay over PostgreSQL: messages", { timeout: 300_000 }, () => {
     expect(told).toEqual(asked);
   });
 
-  it("carries what is longer than a notification by reference, in its order among the others", async () => {
+  it("carries texts longer than a notification by reference, in order with the others", async () => {
     const { here, there, told } = await two();
     // Around the limit, in characters of one byte, of two and of three, and NULs that become two.
     const sizes = [2660, 2670, 3900, 4000, 7930, 7960, 7999, 8000, 8001, 100_000];
@@ -162,7 +162,7 @@ describe("the relay over PostgreSQL: messages", { timeout: 300_000 }, () => {
     await eventually(() => expect(own).toEqual(["after"]));
   });
 
-  it("keeps no message for good", async () => {
+  it("deletes its messages after a time", async () => {
     const { here, told } = await two();
     await here.publish("t", "x".repeat(9000));
     await eventually(() => expect(told).toHaveLength(1));
@@ -179,7 +179,7 @@ describe("the relay over PostgreSQL: messages", { timeout: 300_000 }, () => {
 });
 
 describe("the relay over PostgreSQL: messages that cannot be fetched", { timeout: 300_000 }, () => {
-  it("says that one was missed which is there no more", async () => {
+  it("reports a missed one when its row is gone", async () => {
     const { here, told, channel } = await two();
     await here.publish("t", "1");
     await sql`select pg_notify(${channel}, '=999999999 1')`;
@@ -193,7 +193,7 @@ describe("the relay over PostgreSQL: messages that cannot be fetched", { timeout
     await eventually(() => expect(told.slice(2)).toEqual(["missed", "t 4"]));
   });
 
-  it("closes a line on which more waits than it may fetch, and goes on with another", async () => {
+  it("closes a connection that has more queued rows than it may fetch, and continues with another", async () => {
     const { here, told, channel } = await two();
     await here.publish("t", "1");
     await locks.begin(async (locked) => {
@@ -210,7 +210,7 @@ describe("the relay over PostgreSQL: messages that cannot be fetched", { timeout
     });
   });
 
-  it("passes over what is none of its messages", async () => {
+  it("ignores messages of other programs", async () => {
     const { here, told, channel } = await two();
     for (const text of ["", "hello", "=", "=x", "=1", "=99999999999999999999 1", "0123456789abcdef 1 9 t", "\x01"]) {
       await sql`select pg_notify(${channel}, ${text})`;
@@ -222,7 +222,7 @@ describe("the relay over PostgreSQL: messages that cannot be fetched", { timeout
 });
 
 describe("the relay over PostgreSQL: faults and opening", { timeout: 300_000 }, () => {
-  it("keeps what a database has no character for from nothing else, and says that it was missed", async () => {
+  it("reports a text that the database cannot store as missed, and delivers all others", async () => {
     await sql.unsafe("create database latin encoding latin1 locale 'C' template template0");
     const [here, there] = await Promise.all([open(server.url("latin"), "c"), open(server.url("latin"), "c")]);
     const told: string[] = [];
@@ -258,7 +258,7 @@ describe("the relay over PostgreSQL: faults and opening", { timeout: 300_000 }, 
     expect(notified).toEqual(["first", "third", "fourth", "fifth", "last"]);
   });
 
-  it("uses a table that somebody else made, and says so where it may not make one", async () => {
+  it("uses an existing table, and logs when it may not create one", async () => {
     await sql.unsafe("create database narrow");
     const inNarrow = observer(server, "narrow");
     await inNarrow.unsafe("create role guest login");
@@ -276,7 +276,7 @@ describe("the relay over PostgreSQL: faults and opening", { timeout: 300_000 }, 
     await eventually(() => expect(told).toEqual(["z".repeat(9000)]));
   });
 
-  it("is opened by many at once, where there is no table yet", async () => {
+  it("can be opened by many concurrently, without a table", async () => {
     await sql.unsafe("create database crowd");
     const url = server.url("crowd");
     await Promise.all(Array.from({ length: 12 }, () => open(url, "c")));
@@ -286,7 +286,7 @@ describe("the relay over PostgreSQL: faults and opening", { timeout: 300_000 }, 
     expect(server.log()).not.toMatch(/ERROR: .*(?:duplicate key|already exists)/);
   });
 
-  it("is not opened where there is no server, nor on a channel of no name", async () => {
+  it("rejects when there is no server, or the channel has no name", async () => {
     await expect(relay("postgres://a@127.0.0.1:1/b", { channel: "c" })).rejects.toMatchObject({
       failure: { kind: "unsent" },
     });

@@ -77,7 +77,7 @@ describe("a request's transaction", () => {
     ).toEqual([status, 0n]);
   });
 
-  it("keeps what a refusal wrote where the pool's `keep` says so", async () => {
+  it("keeps the writes of a refusal if the pool's `keep` says so", async () => {
     const keeping = Dep.transaction(store, { keep: ({ code }) => code.name === "taken" });
     const outcome = await asked(async (db) => {
       await db.exec(add, 1);
@@ -86,7 +86,7 @@ describe("a request's transaction", () => {
     expect(outcome).toEqual([409, 1n]);
   });
 
-  it("answers a commit that fails, and nothing is written", async () => {
+  it("is answered with an error when its commit fails, and nothing is written", async () => {
     const outcome = await asked(async (db) => {
       await db.exec(add, 1);
       await db.exec(addLater, 1);
@@ -99,7 +99,7 @@ describe("a request's transaction", () => {
 });
 
 describe("the connection of a request's transaction", () => {
-  it("is one for all inputs that use it", async () => {
+  it("is the same for all inputs that use it", async () => {
     const seat = Dep.join({ tx }, async ({ tx }) => {
       await tx.exec(add, 1);
       return 1;
@@ -120,7 +120,7 @@ describe("the connection of a request's transaction", () => {
     await expect(late?.exec(add, 2)).rejects.toThrow("closed");
   });
 
-  it("gives its connection back, however the request ends", async () => {
+  it("is returned, however the request ends", async () => {
     for (let round = 0; round < 20; round++) {
       await asked(async () => "");
       await asked(async () => refuse(taken, "It is taken."));
@@ -129,7 +129,7 @@ describe("the connection of a request's transaction", () => {
     expect(pool.stats()).toMatchObject({ size: 2, idle: 2, waiting: 0, replaced: 0 });
   });
 
-  it("answers as the pool does where it cannot begin", async () => {
+  it("fails like the pool when it cannot begin", async () => {
     const closed = await Pool.create(server.url(), { size: 1 });
     await closed.close();
     const route = post(Path.of("x"), { inputs: { tx }, returns: Returns.text }, () => "");
@@ -137,7 +137,7 @@ describe("the connection of a request's transaction", () => {
     expect((await Test.call(app, "POST", "/x")).status).toBe(503);
   });
 
-  it("is the same by `app.fetch`", async () => {
+  it("works the same in `app.fetch`", async () => {
     const route = post(Path.of("x"), { inputs: { tx }, returns: Returns.text }, async ({ tx }) => {
       await tx.exec(add, 1);
       return "done";

@@ -29,7 +29,7 @@ const changes = [
   "select 1 as id into temp draft",
 ];
 
-describe("the next borrower has a session of its own", () => {
+describe("the next borrower has a clean session", () => {
   it.each(changes)("after %j", async (sql) => {
     const some = await pool({ size: 1 });
     const before = await some.exec(session);
@@ -38,7 +38,7 @@ describe("the next borrower has a session of its own", () => {
     expect(some.stats()).toMatchObject({ idle: 1, replaced: 0 });
   });
 
-  it("after a refusal that is rolled back, whose locks are not", async () => {
+  it("after a refusal that is rolled back, whose locks stay", async () => {
     const some = await pool({ size: 1 });
     const before = await some.exec(session);
     const taken = Refusal.code("taken", { status: 409, doc: "Somebody has it." });
@@ -66,7 +66,7 @@ describe("a session is not reset", () => {
     },
   );
 
-  it("where the pool never resets one", async () => {
+  it("if the pool never resets one", async () => {
     const some = await pool({ size: 1, reset: "never" });
     await some.transaction((db) => db.exec(Statement.exec("set app.tenant = 'a'")));
     expect(await some.exec(session)).toMatchObject({ tenant: "a" });

@@ -27,7 +27,7 @@ const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 const entry: SessionEntry = { data: '{"clerk":"Kim"}', createdAt: at(0), seenAt: at(1), expiresAt: at(60) };
 
 describe("schema", () => {
-  it("SE-13 makes the table, its columns and its index", async () => {
+  it("SE-13 creates the table, its columns and its index", async () => {
     const { name } = await table();
     const columns = await outside`select column_name, data_type, is_nullable from information_schema.columns
       where table_name = ${name} order by ordinal_position`;
@@ -43,7 +43,7 @@ describe("schema", () => {
     expect(indexes.map(({ indexname }) => indexname)).toEqual([`${name}_expires_at`, `${name}_pkey`]);
   });
 
-  it("takes the longest name there is, and a word of SQL's own", async () => {
+  it("accepts the longest possible name, and a keyword of SQL", async () => {
     for (const name of ["s".repeat(63), "order"]) {
       await outside.unsafe(SessionTable.schema({ table: name }));
       const store = SessionTable.store(await pool(), { table: name });
@@ -61,7 +61,7 @@ describe("schema", () => {
 });
 
 describe("store: changes", () => {
-  it("keeps what was started, whatever its data holds", async () => {
+  it("keeps a session with any data", async () => {
     const { store } = await table();
     const odd = { ...entry, data: JSON.stringify({ clerk: "O'Neil \\ \u{1f600} {}" }) };
     await store.save("a", odd, "started");
@@ -69,7 +69,7 @@ describe("store: changes", () => {
     expect(await store.find("b")).toBeUndefined();
   });
 
-  it("DB-25 changes the data and the times of one that is kept, and never when it was made", async () => {
+  it("DB-25 changes the data and the times of a stored session, and never its start", async () => {
     const { store } = await table();
     await store.save("a", entry, "started");
     const later = { data: '{"clerk":"Lee"}', createdAt: at(9), seenAt: at(20), expiresAt: at(80) };
@@ -79,7 +79,7 @@ describe("store: changes", () => {
     expect(await store.find("a")).toEqual({ ...later, createdAt: at(0) });
   });
 
-  it.each(["seen", "updated"] as const)("does not bring back by %s one that was closed", async (change) => {
+  it.each(["seen", "updated"] as const)("%s does not restore a closed session", async (change) => {
     const { store } = await table();
     await store.save("a", entry, "started");
     await store.delete("a");
@@ -87,7 +87,7 @@ describe("store: changes", () => {
     expect(await store.find("a")).toBeUndefined();
   });
 
-  it("replaces one that is kept, with other times and the data that it has, and says so", async () => {
+  it("replaces a stored session, with new times and the same data, and returns true", async () => {
     const { store } = await table();
     await store.save("a", entry, "started");
     const renewed = { data: "another", createdAt: at(5), seenAt: at(6), expiresAt: at(90) };
@@ -105,7 +105,7 @@ describe("store: races and faults", () => {
   it.each([
     ["a sign-out first", ["delete", "replace", "replace"]],
     ["a renewal first", ["replace", "delete", "replace"]],
-  ])("lets one of several renewals win that wait for one row, and none after a sign-out: %s", async (_, calls) => {
+  ])("lets one of several renewals of one row succeed, and none after a sign-out: %s", async (_, calls) => {
     const { name, store } = await table({ size: 3 });
     await store.save("a", entry, "started");
     const made: Promise<boolean | void>[] = [];
@@ -113,7 +113,7 @@ describe("store: races and faults", () => {
       await sql`select 1 from ${sql(name)} where digest = 'a' for update`;
       for (const [i, call] of calls.entries()) {
         made.push(call === "delete" ? store.delete("a") : store.replace("a", `renewed ${i}`, entry));
-        // They wait in the order in which they came.
+        // They wait in the order in which they arrived.
         await eventually(
           async () => (await outside`select 1 from pg_stat_activity where wait_event_type = 'Lock'`).length,
         ).toBe(i + 1);
@@ -125,7 +125,7 @@ describe("store: races and faults", () => {
     expect(won).toEqual(calls[0] === "replace" ? ["renewed 0"] : []);
   });
 
-  it("raises what the database refuses, with nothing of the session in it", async () => {
+  it("throws what the database refuses, without data of the session", async () => {
     const store = SessionTable.store(await pool(), { table: "missing" });
     const digest = "d1gest0fCookie";
     for (const call of [
@@ -147,7 +147,7 @@ describe("store: races and faults", () => {
 });
 
 describe("store: sweeps", () => {
-  it("SE-10, DB-25 sweeps what has expired, and says how many that were", async () => {
+  it("SE-10, DB-25 deletes expired sessions, and returns their number", async () => {
     const { store } = await table();
     for (const second of [10, 20, 30]) await store.save(`a${second}`, { ...entry, expiresAt: at(second) }, "started");
     expect(await store.sweep(at(20))).toBe(2);
@@ -155,7 +155,7 @@ describe("store: sweeps", () => {
     expect(await store.find("a30")).toBeDefined();
   });
 
-  it("sweeps all but what another sweep deletes, without waiting for it, and not what is renewed meanwhile", async () => {
+  it("does not wait for rows that another sweep deletes, and keeps a session that is renewed meanwhile", async () => {
     const { name, store } = await table();
     await outside.unsafe(
       `insert into ${name} select 'd' || n, '', now(), now(), now() from generate_series(1, 15000) n`,
@@ -170,7 +170,7 @@ describe("store: sweeps", () => {
     ]);
   });
 
-  it("sweeps with several statements what nobody has swept for long: one would be too long for its bound", async () => {
+  it("sweeps a long backlog with several statements: one would exceed its time limit", async () => {
     const { name, store } = await table();
     await outside.unsafe(`create table ${name}_swept (rows int);
       create function ${name}_count() returns trigger language plpgsql as
@@ -186,11 +186,11 @@ describe("store: sweeps", () => {
   });
 });
 
-describe("requests that have one session's cookie at once", () => {
+describe("concurrent requests with the cookie of one session", () => {
   itHoldsInEveryOrder(async () => (await table()).store);
 });
 
-it("SE sessions in a table do what their model says, whatever requests there are at once", async () => {
+it("SE sessions in a table behave like their model, for any concurrent requests", async () => {
   logWith({ level: undefined });
   const { name } = await table();
   const store = SessionTable.store(await pool({ size: 3 }), { table: name });

@@ -31,7 +31,7 @@ const endIf = Statement.find("select case when $1 then pg_terminate_backend(pg_b
 
 type Run = () => Promise<unknown>;
 
-/** So many runs that wait for a connection that the statement counts as quick. */
+/** This number of runs that wait for a connection that the statement counts as quick. */
 async function prove(run: Run): Promise<void> {
   await Promise.all(Array.from({ length: 110 }, run));
 }
@@ -45,7 +45,7 @@ async function together(some: Pool, run: Run): Promise<number> {
   return taken;
 }
 
-describe("how many callers share a connection", () => {
+describe("the number of callers that share a connection", () => {
   it.each<[sql: string, expected: number]>([
     ["select 1 as n", 4],
     ["\n  SELECT 1 as n", 4],
@@ -61,12 +61,12 @@ describe("how many callers share a connection", () => {
     expect(await together(some, () => some.exec(statement))).toBe(expected);
   });
 
-  it("one, before the statement has often run", async () => {
+  it("is one before the statement has run often", async () => {
     const some = await pool({ size: 1 });
     expect(await together(some, () => some.exec(count))).toBe(1);
   });
 
-  it("one, where each connection has one waiter", async () => {
+  it("is one if each connection has one waiter", async () => {
     const some = await pool({ size: 2 });
     await prove(() => some.exec(count));
     const all = Array.from({ length: 5 }, () => some.exec(count));
@@ -75,13 +75,13 @@ describe("how many callers share a connection", () => {
     await Promise.all(all);
   });
 
-  it("one, where a pool resets each session", async () => {
+  it("is one if a pool resets each session", async () => {
     const some = await pool({ size: 1, reset: "always" });
     await prove(() => some.exec(count));
     expect(await together(some, () => some.exec(count))).toBe(1);
   });
 
-  it("one again after a slow run, until that is long ago", async () => {
+  it("is one again after a slow run, for some time", async () => {
     const some = await pool({ size: 1 });
     await prove(() => some.exec(count));
     const first = some.exec(count);
@@ -96,14 +96,14 @@ describe("how many callers share a connection", () => {
   });
 });
 
-describe("of callers that share a connection", () => {
-  it("each gets its own result", async () => {
+describe("callers that share a connection", () => {
+  it("each get their own result", async () => {
     const some = await pool({ size: 2 });
     const numbers = Array.from({ length: 1000 }, (_, n) => n);
     expect(await Promise.all(numbers.map((n) => some.exec(echo, n)))).toEqual(numbers.map((n) => ({ n })));
   });
 
-  it("each has its whole bound, however long the one before it took", async () => {
+  it("each have their whole time limit, however long the one before took", async () => {
     holdTheClock();
     const some = await pool({ size: 1, statementTimeoutMs: 30_000 });
     const locks = Statement.find("select 1 as n from pg_advisory_xact_lock($1)", {
@@ -124,7 +124,7 @@ describe("of callers that share a connection", () => {
     expect(some.stats()).toMatchObject({ idle: 1, replaced: 0 });
   });
 
-  it("one fails alone", async () => {
+  it("fail alone", async () => {
     const some = await pool({ size: 1 });
     await prove(() => some.exec(divide, 1));
     const all = [1, 2, 0, 3, 4, 6].map((by) => failureOr(some.exec(divide, by)));
@@ -138,7 +138,7 @@ describe("of callers that share a connection", () => {
     ]);
   });
 
-  it("each is answered where the server has forgotten the statement", async () => {
+  it("are answered if the server has deallocated the statement", async () => {
     const some = await pool({ size: 1, reset: "never" });
     await prove(() => some.exec(echo, 0));
     const forget = Statement.exec("deallocate all");
@@ -150,7 +150,7 @@ describe("of callers that share a connection", () => {
   });
 });
 
-it("a caller whose statement two connections have forgotten is answered by the second one", async () => {
+it("are answered by a second connection if two have deallocated the statement", async () => {
   const some = await pool({ size: 2 });
   await watch.unsafe("drop table if exists changed; create table changed (id int); insert into changed values (1)");
   const all = Statement.exec("select * from changed");
@@ -177,8 +177,8 @@ it("a caller whose statement two connections have forgotten is answered by the s
   expect(some.stats()).toMatchObject({ replaced: 0 });
 });
 
-describe("of callers whose connection ends", () => {
-  it("those behind the one at which the server ended the session are answered on another", async () => {
+describe("callers that share a connection that ends", () => {
+  it("behind the one at which the server ended the session are answered on another", async () => {
     const some = await pool({ size: 1 });
     await prove(() => some.exec(endIf, false));
     const all = [false, false, true, false, false].map((ends) => failureOr(some.exec(endIf, ends)));
@@ -187,7 +187,7 @@ describe("of callers whose connection ends", () => {
     expect(some.stats()).toMatchObject({ replaced: 1, idle: 1, waiting: 0 });
   });
 
-  it("those behind an error are lost, where the connection ends before they are answered", async () => {
+  it("behind an error are lost, if the connection ends before they are answered", async () => {
     const proxy = await CuttingProxy.to(server.port);
     const some = await Pool.create(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, { size: 1 });
     await prove(() => some.exec(divide, 1));
@@ -207,7 +207,7 @@ describe("of callers whose connection ends", () => {
     proxy.close();
   });
 
-  it("all are lost with the connection, and no other caller", async () => {
+  it("are all lost with the connection, and no other caller", async () => {
     const proxy = await CuttingProxy.to(server.port);
     const some = await Pool.create(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, { size: 1 });
     await prove(() => some.exec(echo, 0));

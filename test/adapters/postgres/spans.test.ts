@@ -14,7 +14,7 @@ const pool = pools(server);
 const next = Statement.find("select $1 + 1 as next", { params: [Type.int], row: { next: Type.int } });
 const wrong = Statement.exec("select $1::text::int", { params: [Type.text] });
 
-it("TR-19 each statement is one: begin, what is between, commit", async () => {
+it("TR-19 each statement has a span: begin, the statements, commit", async () => {
   const { trace, spans } = kept();
   const db = await pool();
   const work = get(Path.of("work"), { returns: Returns.text }, async () => {
@@ -43,7 +43,7 @@ it("TR-19 each statement is one: begin, what is between, commit", async () => {
   expect(logged().join("\n")).not.toMatch(/\b471[12]\b|s3cret/);
 });
 
-it("MT-10 a pool that is measured is among the figures, until it is closed", async () => {
+it("MT-10 a pool with metrics is on the page, until it is closed", async () => {
   const app = Test.app(Metrics.routes());
   const db = await pool({ size: 3 });
   db.measure({ name: "reports" });

@@ -161,7 +161,7 @@ const cases: readonly Case[] = [
 ];
 
 describe.each(["UTC", "America/New_York", "Asia/Kathmandu", "Africa/Monrovia"])("in a session of %s", (TimeZone) => {
-  it.each(cases)("$name comes back as it was sent", async ({ as, type, values, back, edges = [] }) => {
+  it.each(cases)("$name is read as it was sent", async ({ as, type, values, back, edges = [] }) => {
     const some = await pool({ size: 4, parameters: { TimeZone } });
     const echo = Statement.find(`select $1::${as} as value`, { params: [type], row: { value: type } });
     const check = async (value: unknown): Promise<void> => {
@@ -172,7 +172,7 @@ describe.each(["UTC", "America/New_York", "Asia/Kathmandu", "Africa/Monrovia"])(
   });
 });
 
-describe("a value that is none of its type's is not sent", () => {
+describe("a value that does not fit its type is not sent", () => {
   const bad: readonly (readonly [string, Type<never>, unknown])[] = [
     ["a fraction", Type.int as Type<never>, 1.5],
     ["too large", Type.int as Type<never>, 2 ** 31],
@@ -203,7 +203,7 @@ describe("a value that is none of its type's is not sent", () => {
   });
 });
 
-describe("a row that is not what it says", () => {
+describe("a row that does not fit its declaration", () => {
   const rows: readonly (readonly [string, string, Type<unknown>, string])[] = [
     ["has no such column", "select 1 as another", Type.int, "there is no column value"],
     ["has it twice", "select 1 as value, 2 as value", Type.int, "there are several columns value"],
@@ -236,7 +236,7 @@ describe("a row that is not what it says", () => {
     expect((thrown as DatabaseError).failure).toMatchObject({ detail: expect.stringContaining(sql.slice(0, 12)) });
   });
 
-  it("is one of too many, or of none", async () => {
+  it("is an error if there are too many rows, or none", async () => {
     const some = await pool({ size: 1 });
     const sql = "select n from generate_series(1, $1) as n";
     const one = { params: [Type.int], row: { n: Type.int } } as const;
@@ -253,7 +253,7 @@ describe("a row that is not what it says", () => {
     );
   });
 
-  it("cannot become an object's prototype", () => {
+  it("cannot set the prototype of an object", () => {
     const row = JSON.parse('{"__proto__": 1}') as { readonly [name: string]: Type<unknown> };
     expect(() => Statement.list("select 1", { row })).toThrow("__proto__");
   });
@@ -268,7 +268,7 @@ it("an array of a domain is read as one of its base type", async () => {
   await expect(Statement.verify(some, [read])).resolves.toBeUndefined();
 });
 
-it("finer than a millisecond is cut off an instant", async () => {
+it("an instant is cut off to milliseconds", async () => {
   const some = await pool({ size: 1 });
   const read = Statement.find("select '1969-12-31T23:59:59.999999Z'::timestamptz as at", { row: { at: Type.instant } });
   expect(await some.exec(read)).toEqual({ at: new Date(-1) });

@@ -140,7 +140,7 @@ function expectUntold(told: string, value: string): void {
   ).toEqual([]);
 }
 
-/** All that is told of an error: to the program, and where nobody handles it, to the log. */
+/** Everything that is reported about an error: to the program, and in the log if the program does not catch it. */
 async function toldOf(thrown: unknown): Promise<string> {
   expect(thrown).toBeInstanceOf(DatabaseError);
   const { message, stack, failure, refusal, cause } = thrown as DatabaseError;
@@ -163,8 +163,8 @@ async function thrownBy(some: Pool, sql: string, value: string): Promise<unknown
   );
 }
 
-describe("a value that the server changed", () => {
-  it.each(failing)("is in no text and no log line: %s", async (sql) => {
+describe("a value in an error of the server", () => {
+  it.each(failing)("is in no message and no log line: %s", async (sql) => {
     const some = await pool({ size: 1 });
     let failures = 0;
     await fc.assert(
@@ -180,7 +180,7 @@ describe("a value that the server changed", () => {
     expect(failures).toBeGreaterThan(0);
   });
 
-  it("is not told by what raises at the commit", async () => {
+  it("is not in an error at the commit", async () => {
     const some = await pool();
     const add = Statement.exec("insert into late values (lower($1))", { params: [Type.text] });
     const thrown = await some.transaction((db) => db.exec(add, "QzxJvkQjZx")).catch((error: unknown) => error);
@@ -188,7 +188,7 @@ describe("a value that the server changed", () => {
     expectUntold(await toldOf(thrown), "QzxJvkQjZx");
   });
 
-  it("is not told of a row either", async () => {
+  it("is not in the message about a row either", async () => {
     const some = await pool();
     await watch`insert into stock values ('secretrow', 1) on conflict do nothing`;
     const thrown = await some.exec(Statement.exec("select item::regclass from stock")).catch((error: unknown) => error);
@@ -196,7 +196,7 @@ describe("a value that the server changed", () => {
   });
 });
 
-describe("what is told of the statement", () => {
+describe("the reported parts of a statement", () => {
   const rows: readonly (readonly [sql: string, value: string, said: string])[] = [
     ["select $1::text from NoWhere", "a secret", 'ERROR 42P01: relation "nowhere" does not exist'],
     ['select $1::text from "No Where"', "a secret", 'ERROR 42P01: relation "No Where" does not exist'],

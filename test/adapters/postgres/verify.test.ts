@@ -31,7 +31,7 @@ const row = {
   extra: Type.custom({ name: "anything", parse: (text) => text, print: (text) => text }),
 };
 
-it("finds nothing wrong with statements that fit, and runs none of them", async () => {
+it("accepts statements that fit, and runs none of them", async () => {
   const some = await pool();
   const params = [Type.text, Type.optional(Type.int), Type.int, Type.instant, Type.array(Type.text)] as const;
   await Statement.verify(some, [
@@ -45,7 +45,7 @@ it("finds nothing wrong with statements that fit, and runs none of them", async 
   expect(await some.exec(count)).toEqual({ n: 0n });
 });
 
-it("names every statement that does not fit, and what does not", async () => {
+it("names every statement that does not fit, and the reason", async () => {
   const some = await pool();
   const thrown = await Statement.verify(some, [
     Statement.list("select id from item", { row: { id: Type.int } }),
@@ -72,7 +72,7 @@ it("names every statement that does not fit, and what does not", async () => {
   expect(message.match(/select id from item:/g)).toHaveLength(1);
 });
 
-it("a server that could not tell has not found a statement that does not fit", async () => {
+it("does not report a statement when the server could not check it", async () => {
   const some = await pool({ statementTimeoutMs: 200 });
   const other = await pool({ size: 1 });
   await other.transaction(async (db) => {
@@ -83,7 +83,7 @@ it("a server that could not tell has not found a statement that does not fit", a
   });
 });
 
-it("says where there is no database to ask", async () => {
+it("reports that there is no database to check", async () => {
   const some = await pool();
   await some.close();
   await expect(Statement.verify(some, [Statement.exec("select 1")])).rejects.toMatchObject({

@@ -59,7 +59,7 @@ export async function behindProxy(
   return { proxy, some };
 }
 
-/** What is asked of a server from outside of its pools. */
+/** Queries to a server from outside of its pools. */
 export function watching(watch: postgres.Sql): {
   readonly sessions: () => Promise<number>;
   readonly expectWhole: (some: Pool) => Promise<void>;
@@ -69,7 +69,7 @@ export function watching(watch: postgres.Sql): {
     (await watch`select 1 from pg_stat_activity where application_name = 'usher'`).length;
   return {
     sessions,
-    /** Every place has a connection that answers, all of them at once, and the server knows of no other. */
+    /** Every place has a connection that answers, all of them concurrently, and the server has no other connection. */
     async expectWhole(some) {
       const { size } = some.stats();
       expect((await allAtOnce(some)).size).toBe(size);
@@ -123,7 +123,7 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
   }
 }
 
-/** The same, while so many milliseconds pass again and again: the pool may begin to wait a moment after what was waited for. */
+/** The same, while this number of milliseconds passes repeatedly: the pool may begin to wait a moment later. */
 export async function passing(ms: number, isSo: () => boolean): Promise<void> {
   while (!isSo()) {
     vi.advanceTimersByTime(ms);

@@ -22,7 +22,7 @@ async function bundled(): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-it("a Worker asks through a pool of each request's own", async () => {
+it("a Worker runs statements through a pool of each request's own", async () => {
   const running = await start(await bundled(), { flags: ["nodejs_compat"], bindings: { DATABASE: server.url() } });
   const client = await running.client();
   for (let n = 1; n <= 5; n++) {

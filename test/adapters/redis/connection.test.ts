@@ -38,7 +38,7 @@ describe("the URL of a server", () => {
   });
 });
 
-describe("the time that a request waits for a server", () => {
+describe("the time limit of a request for a server", () => {
   it.each([Number.POSITIVE_INFINITY, Number.NaN, 0, -1, 2 ** 31])("cannot be %d", async (waitMs) => {
     for (const open of [rateStore, idempotencyStore]) {
       await expect(open("redis://127.0.0.1:1", { waitMs })).rejects.toThrow("waitMs is a number, and not milliseconds");
@@ -53,7 +53,7 @@ const commands: { readonly [runtime: string]: () => readonly string[] } = {
 };
 
 describe.skipIf(ownRedis.isSkipped)(`a server that is away${ownRedis.why}`, { timeout: 60_000 }, () => {
-  it.each(rows(["node"], ["bun", "deno"]))("keeps no process running: %s", async (runtime) => {
+  it.each(rows(["node"], ["bun", "deno"]))("does not keep the process alive: %s", async (runtime) => {
     const own = await RedisServer.start();
     const [binary = "", ...flags] = commands[runtime]?.() ?? [];
     const child = spawn(binary, [...flags, await builtProgram(program), own.url], {
@@ -68,7 +68,7 @@ describe.skipIf(ownRedis.isSkipped)(`a server that is away${ownRedis.why}`, { ti
 });
 
 describe.skipIf(ownRedis.isSkipped)(`a server that became a replica${ownRedis.why}`, { timeout: 60_000 }, () => {
-  it("is left for the one that took over", async () => {
+  it("is not freed when another request took it over", async () => {
     const [one, other] = [await RedisServer.start(), await RedisServer.start()];
     const wire = await Wire.to(one.port);
     const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { waitMs: 60_000 });
@@ -97,7 +97,7 @@ describe.skipIf(ownRedis.isSkipped)(
   `a relay's server that became a replica${ownRedis.why}`,
   { timeout: 60_000 },
   () => {
-    it("is left for the one that took over", async () => {
+    it("is not freed when another request took it over", async () => {
       const [one, other] = [await RedisServer.start(), await RedisServer.start()];
       const wire = await Wire.to(one.port);
       const timers = adapterTimers();
@@ -124,7 +124,7 @@ describe.skipIf(ownRedis.isSkipped)(
 );
 
 describe.skipIf(ownRedis.isSkipped)(`a server that answers with an error${ownRedis.why}`, { timeout: 60_000 }, () => {
-  it("is named by its code, and is not asked to free what it did not claim", async () => {
+  it("is reported by its code, and a key that it did not claim is not freed", async () => {
     const own = await RedisServer.start();
     const [store, rates] = [
       await idempotencyStore(own.url, { waitMs: 60_000 }),

@@ -29,7 +29,7 @@ describe.skipIf(redis.isSkipped)(`idempotency keys in Redis${redis.why}`, () => 
 
   itKeepsAnswers(open);
 
-  it("knows a key for as long as its claim is extended", async () => {
+  it("keeps a key in use for as long as its claim is extended", async () => {
     const prefix = `usher-test-${process.pid}-${prefixes++}:`;
     const store = await idempotencyStore(url, { prefix, waitMs: 60_000 });
     const client = await createClient({ url }).connect();
@@ -43,18 +43,18 @@ describe.skipIf(redis.isSkipped)(`idempotency keys in Redis${redis.why}`, () => 
     }
   });
 
-  it("is closed once, however often it is asked to", async () => {
+  it("is closed once, for any number of calls", async () => {
     const store = await idempotencyStore(url, { waitMs: 60_000 });
     const pending = store.free("digest", "token");
     expect(await Promise.all([store.close(), store.close(), pending])).toEqual([undefined, undefined, undefined]);
     await store.close();
   });
 
-  it("refuses to connect where there is no server", async () => {
+  it("refuses to connect without a server", async () => {
     await expect(idempotencyStore("redis://127.0.0.1:1")).rejects.toThrow("ECONNREFUSED");
   });
 
-  it("leaves no timer of a call, and no connection once it is closed", async () => {
+  it("leaves no timer of a call, and no connection after it is closed", async () => {
     const wire = await Wire.to(Number(new URL(url).port));
     const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { waitMs: 60_000 });
     const timers = adapterTimers();
@@ -67,7 +67,7 @@ describe.skipIf(redis.isSkipped)(`idempotency keys in Redis${redis.why}`, () => 
 });
 
 describe.skipIf(redis.isSkipped)(`a Redis that does not answer${redis.why}`, () => {
-  it("frees a claim whose answer was lost with the connection, once it has another", async () => {
+  it("frees a claim whose answer was lost with the connection, after it reconnects", async () => {
     const wire = await Wire.to(Number(new URL(url).port));
     const prefix = `usher-test-${process.pid}-${prefixes++}:`;
     const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { prefix, waitMs: 60_000 });
@@ -88,7 +88,7 @@ describe.skipIf(redis.isSkipped)(`a Redis that does not answer${redis.why}`, () 
     await Promise.all([store.close(), other.close(), client.close()]);
   });
 
-  it("sends no further claim to a server that says nothing, but frees a key whose claim was late", async () => {
+  it("sends no further claim to a server that does not answer, but frees a key whose claim was late", async () => {
     const wire = await Wire.to(Number(new URL(url).port));
     const prefix = `usher-test-${process.pid}-${prefixes++}:`;
     const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { prefix, waitMs: 60_000 });
@@ -99,7 +99,7 @@ describe.skipIf(redis.isSkipped)(`a Redis that does not answer${redis.why}`, () 
     const late = claim("late", "a");
     expect(timers.end(60_000)).toBe(1);
     await expect(late).rejects.toThrow("the server is away, or slow");
-    // With each call that is written `socketTimeout` would begin anew.
+    // With each call that is written `socketTimeout` would start again.
     for (const send of [() => claim("other", "a"), () => store.extend("late", "a", 60_000)]) {
       await expect(send()).rejects.toThrow("the server is away, or slow");
       expect(timers.end(60_000)).toBe(0);
@@ -113,7 +113,7 @@ describe.skipIf(redis.isSkipped)(`a Redis that does not answer${redis.why}`, () 
 });
 
 describe.skipIf(redis.isSkipped)(`a Redis that does not answer for long${redis.why}`, () => {
-  it("frees a claim that was late and whose freeing was lost, once it has another connection", async () => {
+  it("frees a claim that was late and whose freeing was lost, after it reconnects", async () => {
     const wire = await Wire.to(Number(new URL(url).port));
     const prefix = `usher-test-${process.pid}-${prefixes++}:`;
     const timers = adapterTimers();
@@ -135,7 +135,7 @@ describe.skipIf(redis.isSkipped)(`a Redis that does not answer for long${redis.w
     await Promise.all([store.close(), other.close(), client.close()]);
   });
 
-  it("is not asked to free a key that it was not asked to claim", async () => {
+  it("does not free a key that it did not claim", async () => {
     const wire = await Wire.to(Number(new URL(url).port));
     const prefix = `usher-test-${process.pid}-${prefixes++}:`;
     const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { prefix, waitMs: 60_000 });
@@ -155,7 +155,7 @@ describe.skipIf(redis.isSkipped)(`a Redis that does not answer for long${redis.w
     const late = ask('"late"');
     while (timers.end(60_000) === 0) await new Promise(setImmediate);
     expect([await late, freed]).toEqual([503, 1]);
-    // With each call that is written `socketTimeout` would begin anew.
+    // With each call that is written `socketTimeout` would start again.
     for (let i = 0; i < 5; i++) expect([await ask(`"${i}"`), freed]).toEqual([503, 1]);
     wire.passAnswers();
     await store.close();
@@ -163,7 +163,7 @@ describe.skipIf(redis.isSkipped)(`a Redis that does not answer for long${redis.w
 });
 
 describe.skipIf(ownRedis.isSkipped)(`a Redis that is away${ownRedis.why}`, () => {
-  it("refuses a request with a key, which does not run, until it is back", async () => {
+  it("refuses a request with a key, without running it, until the server is back", async () => {
     const server = await RedisServer.start();
     const store = await idempotencyStore(server.url, { waitMs: 60_000 });
     onTestFinished(() => store.close());

@@ -41,7 +41,7 @@ async function userOf(url: string) {
 }
 
 /**
- * Until the test is over, no socket of this process ends because nothing came: the client of `redis` would close, after 15
+ * Until the test is over, no socket of this process ends by an idle time limit: the client of `redis` would close, after 15
  * seconds, a connection that a store left open.
  */
 function keepSilentSockets(): void {
@@ -55,7 +55,7 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
     url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
   });
 
-  it("RL are counted together, whoever counts", async () => {
+  it("RL are counted together, by all processes", async () => {
     const stores = await Promise.all([1, 2, 3].map(() => rateStore(url, waits)));
     const key = freshKey();
     const rule = { intervalMs: hour, burst: 10 };
@@ -69,7 +69,7 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
     expect(messages("warn")).toEqual([]);
   });
 
-  it("RL let another pass when its time has come, by the server's clock", async () => {
+  it("RL let another request pass when its time has arrived, by the server's clock", async () => {
     const store = await rateStore(url, waits);
     const key = freshKey();
     const rule = { intervalMs: 50, burst: 1 };
@@ -82,7 +82,7 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
     await store.close();
   });
 
-  it("RL keep nobody waiting for a clock that was set back", async () => {
+  it("RL do not make requests wait for a clock that was set back", async () => {
     const prefix = `${freshKey()}:`;
     const store = await rateStore(url, { prefix, ...waits });
     const looking = await createClient({ url }).connect();
@@ -95,7 +95,7 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
     await store.close();
   });
 
-  it("RL keep a key no longer than it says something", async () => {
+  it("RL keep a key no longer than it matters", async () => {
     const store = await rateStore(url, { prefix: "usher-test:", ...waits });
     const key = freshKey();
     await store.take(key, { intervalMs: hour, burst: 3 }, now);
@@ -107,11 +107,11 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
     await store.close();
   });
 
-  it("RL are what their model says, used up and given back again and again, and nothing once all are over", async () => {
+  it("RL behave like their model, used up and refilled repeatedly, and leave no key after all have expired", async () => {
     const prefix = `${freshKey()}:`;
     const store = await rateStore(url, { prefix, ...waits });
     const looking = await createClient({ url }).connect();
-    // The server's clock goes on: what it may have been when a key was counted is between two looks at it.
+    // The server's clock continues: its time at a count is between two reads of it.
     const clock = async (): Promise<number> => {
       const [seconds, micros] = (await looking.sendCommand(["TIME"])) as unknown as readonly [string, string];
       return Number(seconds) * 1000 + Number(micros) / 1000;
@@ -156,7 +156,7 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
     expect(messages("warn")).toEqual([]);
   });
 
-  it("RL refuse a route's eleventh", async () => {
+  it("RL refuse the eleventh request of a route", async () => {
     const store = await rateStore(url, waits);
     const rate = Rate.make({ name: freshKey(), limit: 10, perMs: 10 * hour, store });
     const route = get(Path.root, { inputs: { a: Rate.limit(rate, { key: client }) }, returns: Returns.text }, () => "");
@@ -202,7 +202,7 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
     },
   );
 
-  it("RL does not wait for a server that says nothing", async () => {
+  it("RL does not wait for a server that does not answer", async () => {
     const wire = await Wire.to(Number(new URL(url).port));
     const store = await rateStore(`redis://127.0.0.1:${wire.port}`, waits);
     const timers = adapterTimers();
@@ -230,7 +230,7 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
     await expect(rateStore(own.url)).rejects.toThrow("ECONNREFUSED");
   });
 
-  it("ST is not made, and leaves no connection, where the server is reached too late", async () => {
+  it("ST rejects, and leaves no connection, when the server is reached too late", async () => {
     keepSilentSockets();
     const { user, connections } = await userOf(url);
     const timers = adapterTimers();
@@ -241,7 +241,7 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
     await eventually(async () => expect(await connections()).toBe(0));
   });
 
-  it("RL are counted by the server again after a pause longer than a call may take", async () => {
+  it("RL are counted by the server again after a pause longer than a call's time limit", async () => {
     const timers = adapterTimers();
     const [store, other] = await Promise.all([rateStore(url, waits), rateStore(url, waits)]);
     const key = freshKey();
@@ -284,7 +284,7 @@ describe.skipIf(redis.isSkipped)(`a rate store's end${redis.why}`, { timeout: 30
     url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
   });
 
-  it("ST answers the calls that are on their way, and closes the connection", async () => {
+  it("ST answers the pending calls, and closes the connection", async () => {
     keepSilentSockets();
     const { user, connections } = await userOf(url);
     const store = await rateStore(url.replace("redis://", `redis://${user}:any@`), waits);
@@ -309,7 +309,7 @@ describe.skipIf(redis.isSkipped)(`a rate store's end${redis.why}`, { timeout: 30
     await store.close();
   });
 
-  it("ST leaves no connection where it is closed while it connects again", async () => {
+  it("ST leaves no connection when it is closed during a reconnect", async () => {
     const wire = await Wire.to(Number(new URL(url).port));
     const store = await rateStore(`redis://127.0.0.1:${wire.port}`, waits);
     const { createConnection } = net;
@@ -330,7 +330,7 @@ describe.skipIf(redis.isSkipped)(`a rate store's end${redis.why}`, { timeout: 30
     expect(socket.errored).toBe(null);
   });
 
-  it("ST does not wait for a server that says nothing", async () => {
+  it("ST does not wait for a server that does not answer", async () => {
     keepSilentSockets();
     const wire = await Wire.to(Number(new URL(url).port));
     const store = await rateStore(`redis://127.0.0.1:${wire.port}`, { waitMs: 1 });
@@ -340,7 +340,7 @@ describe.skipIf(redis.isSkipped)(`a rate store's end${redis.why}`, { timeout: 30
     await eventually(() => expect(wire.connections).toBe(0));
   });
 
-  it.each(["a reset", "silence"])("ST is over where a call's answer is lost, by %s", async (how) => {
+  it.each(["a reset", "silence"])("ST ends when the answer of a call is lost, by %s", async (how) => {
     const wire = await Wire.to(Number(new URL(url).port));
     const store = await rateStore(`redis://127.0.0.1:${wire.port}`, waits);
     const timers = adapterTimers();

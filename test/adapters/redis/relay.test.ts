@@ -43,7 +43,7 @@ describe.skipIf(redis.isSkipped)(`the relay over Redis${redis.why}`, () => {
     endings: { "as a crash does": () => RedisServer.start() },
   });
 
-  it("passes over what is none of its messages", async () => {
+  it("ignores messages of other programs", async () => {
     const channel = freshChannel();
     const there = await RelayProcess.start("bun", program, url, channel);
     const client = await createClient({ url }).connect();
@@ -59,7 +59,7 @@ describe.skipIf(redis.isSkipped)(`the relay over Redis${redis.why}`, () => {
 });
 
 describe.skipIf(redis.isSkipped)(`the relay over Redis, its connection${redis.why}`, () => {
-  it("is not opened where there is no server, nor where there is no answer", async () => {
+  it("rejects when there is no server, or no answer", async () => {
     const wire = await Wire.to(1);
     await expect(relay(`redis://127.0.0.1:${wire.port}`, { channel: "c" })).rejects.toThrow(
       "Socket closed unexpectedly",
@@ -86,7 +86,7 @@ describe.skipIf(redis.isSkipped)(`the relay over Redis, its connection${redis.wh
     await eventually(async () => expect(await admin.sendCommand(["CLIENT", "LIST"])).not.toContain(`user=${user}`));
   });
 
-  it("is not opened where the server says nothing", async () => {
+  it("rejects when the server does not answer", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());
     await once(server, "listening");
@@ -101,7 +101,7 @@ describe.skipIf(redis.isSkipped)(`the relay over Redis, its connection${redis.wh
     if (!socket.destroyed) await once(socket.resume(), "close");
   });
 
-  it("closes a connection on which nothing comes any more", async () => {
+  it("closes a connection on which nothing arrives any more", async () => {
     const wire = await Wire.to(Number(new URL(url).port));
     const timers = adapterTimers();
     const here = await relay(`redis://127.0.0.1:${wire.port}`, { channel: freshChannel() });
@@ -116,14 +116,14 @@ describe.skipIf(redis.isSkipped)(`the relay over Redis, its connection${redis.wh
     expect(messages("warn")).toHaveLength(1);
   });
 
-  it("leaves no timer behind", async () => {
+  it("leaves no timer", async () => {
     const timers = adapterTimers();
     const here = await relay(url, { channel: freshChannel() });
     await here.close();
     expect([10_000, 5000, 1000].map((ms) => timers.end(ms))).toEqual([0, 0, 0]);
   });
 
-  it("is closed where its connection is lost meanwhile", async () => {
+  it("closes when its connection is lost meanwhile", async () => {
     const wire = await Wire.to(Number(new URL(url).port));
     const here = await relay(`redis://127.0.0.1:${wire.port}`, { channel: freshChannel() });
     await here.publish("t", "x");

@@ -1,4 +1,4 @@
-/** An app behind `@whatwg-node/server` on the wire: what it answers, and what it knows of a request (contract 1, 4). */
+/** An app behind `@whatwg-node/server` on the network: its answers, and its view of a request (contract 1, 4). */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -83,14 +83,14 @@ describe("behind @whatwg-node/server, an app", () => {
     expect(logged().join()).not.toContain("s3cret");
   });
 
-  it("keeps its connection, and ends it where the answer says so", async () => {
+  it("keeps its connection, and ends it if the answer says so", async () => {
     const client = await clientOf(routes);
     for (let i = 0; i < 3; i++) expect((await client.ask("GET /bytes").answer()).status).toBe(200);
     expect(header(await client.ask("GET /closes").answer(), "connection")).toBe("close");
     await client.closed();
   });
 
-  it("ends its connection with the last answer once the app drains", async () => {
+  it("ends its connection with the last answer when the app drains", async () => {
     const app = App.make(routes);
     const server = await servingApp(app);
     const [client, piping] = [await clientTo(server), await clientTo(server)];
@@ -103,7 +103,7 @@ describe("behind @whatwg-node/server, an app", () => {
     await piping.closed();
   });
 
-  it("answers HEAD as it does GET, without the body", async () => {
+  it("answers HEAD like GET, without the body", async () => {
     const client = await clientOf(routes);
     const answered = await client.ask("HEAD /page").answer({ toHead: true });
     expect([answered.status, header(answered, "content-length")]).toEqual([200, "5"]);
@@ -121,20 +121,20 @@ describe("behind @whatwg-node/server, an app", () => {
   });
 });
 
-describe("what it knows of a request", () => {
+describe("the fields of a request", () => {
   it.each([
     ["GET /asked?a=%2F+b", "h", "/asked?a=%2F+b h"],
     ["GET http://other.test/asked", "h", "http://other.test/asked other.test"],
     ["GET /asked", "[::1]:80", "/asked [::1]:80"],
     ["GET /asked", "", "/asked "],
-  ])("is the target as it was sent: %s of %s", async (line, host, told) => {
+  ])("has the target as it was sent: %s of %s", async (line, host, told) => {
     const client = await clientOf(routes);
     const answered = await client.send(`${line} HTTP/1.1`, `host: ${host}`, "", "").answer();
     expect([answered.status, answered.body]).toEqual([200, told]);
   });
 
   it.each([["host: a/evil?"], ["host: u@x:99999"], ["host: a b"], ["host: a, b"], ["host: h", "HOST: h"]])(
-    "is nothing of a Host that is none: %s %s",
+    "has no host for an invalid Host: %s %s",
     async (...hosts) => {
       const client = await clientOf(routes);
       const answered = await client.send("GET /asked HTTP/1.1", ...hosts, "", "").answer();
@@ -144,7 +144,7 @@ describe("what it knows of a request", () => {
     },
   );
 
-  it("is each header line", async () => {
+  it("has each header line", async () => {
     const token = Header.required("x-token", Codec.string);
     const client = await clientOf([get(Path.root, { inputs: { token }, returns: Returns.text }, ({ token }) => token)]);
     expect((await client.ask("GET /", ["X-Token: a"]).answer()).body).toBe("a");
@@ -153,14 +153,14 @@ describe("what it knows of a request", () => {
     );
   });
 
-  it("is who opened the connection, and whom a trusted proxy speaks for", async () => {
+  it("has the address of the other end of the connection, and the client of a trusted proxy", async () => {
     const forwarded = ["x-forwarded-for: 9.9.9.9"];
     expect((await (await clientOf(routes)).ask("GET /who", forwarded).answer()).body).toBe("127.0.0.1 127.0.0.1");
     const trusting = await clientOf(routes, { trustedProxies: ["127.0.0.1"] });
     expect((await trusting.ask("GET /who", forwarded).answer()).body).toBe("127.0.0.1 9.9.9.9");
   });
 
-  it("is the path of a Unix socket, and whom a proxy there speaks for", async () => {
+  it("has the path of a Unix socket, and the client of a proxy there", async () => {
     const folder = mkdtempSync(join(tmpdir(), "usher-whatwg-"));
     const path = join(folder, "s.sock");
     const adapter = adapterOf(routes, { trustedProxies: [`unix:${path}`] });
@@ -175,7 +175,7 @@ describe("what it knows of a request", () => {
     expect(body).toBe(`unix:${path} 9.9.9.9`);
   });
 
-  it("is its id, across awaits and on its lines", async () => {
+  it("has its id, across awaits and on its log lines", async () => {
     const log = Log.source("program");
     const route = get(Path.root, { inputs: { id: requestId }, returns: Returns.text }, async ({ id }) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -192,7 +192,7 @@ describe("what it knows of a request", () => {
   });
 });
 
-describe("an answer that the platform makes no Response of", () => {
+describe("an answer from which the platform makes no Response", () => {
   const status = 101;
   const unmade: WireResponse = { status, head: [], body: undefined, closes: false };
   it.each([

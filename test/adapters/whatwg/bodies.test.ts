@@ -54,13 +54,13 @@ describe("a body", () => {
     expect((await client.ask(`POST ${path}`, [`content-type: ${type}`], body).answer()).status).toBe(status);
   });
 
-  it("in chunks is read as well", async () => {
+  it("that is chunked is read as well", async () => {
     const client = await clientOf(routes);
     client.ask("POST /upload", ["transfer-encoding: chunked"]).send("5", "hello", "6", " world", "0", "", "");
     expect((await client.answer()).body).toBe("11");
   });
 
-  it("longer than the limit is 413, by its length or by its chunks, and the connection goes on", async () => {
+  it("longer than the limit is 413, by Content-Length or by its chunks, and the connection stays open", async () => {
     const client = await clientOf(routes, { maxBody: 1000 });
     const type = "content-type: application/json";
     expect((await client.ask("POST /json", [type], "x".repeat(1001)).answer()).body).toBe(tooLarge);
@@ -70,7 +70,7 @@ describe("a body", () => {
     expect((await client.ask("POST /json", [type], '{"name":"a"}').answer()).body).toBe('{"name":"a"}');
   });
 
-  it("that nobody reads ends the connection past 64 KiB, and a client that still sends has its answer", async () => {
+  it("that the handler does not read ends the connection above 64 KiB, and a client that still sends gets its answer", async () => {
     for (const [framing, bytes] of [
       ["content-length: 4000000", "x".repeat(300_000)],
       ["transfer-encoding: chunked", `100000\r\n${"x".repeat(300_000)}`],
@@ -84,7 +84,7 @@ describe("a body", () => {
     }
   });
 
-  it("whose client goes in the middle of it leaves nothing held", async () => {
+  it("whose client disconnects in the middle leaves no bytes held", async () => {
     const adapter = adapterOf(routes, { maxBody: 100_000, bodyBudget: 100_000 });
     const server = await serving((request, response) => void adapter(request, response));
     for (let i = 0; i < 3; i++) {

@@ -47,8 +47,8 @@ async function expectLast(client: RawClient): Promise<void> {
   expect([answer.status, header(answer, "connection")]).toEqual([200, "close"]);
 }
 
-describe("behind the last answer of a connection", () => {
-  it("64 KiB are dropped and the connection waits, and it is closed past that", async () => {
+describe("after the last answer of a connection", () => {
+  it("64 KiB are dropped and the connection waits, and more bytes close it", async () => {
     const { server, port } = await timeless();
     const { client, socket, closed } = await asking(server, "content-length: 9999999");
     await expectLast(client);
@@ -64,7 +64,7 @@ describe("behind the last answer of a connection", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("the connection is closed when a second is over, whatever was sent", async () => {
+  it("the connection is closed after a second, whatever was sent", async () => {
     const { server, port } = await timeless();
     const { client, socket } = await asking(server, "content-length: 9999999");
     await expectLast(client);
@@ -85,8 +85,8 @@ describe("behind the last answer of a connection", () => {
   });
 });
 
-describe("a body in chunks that nobody reads", () => {
-  it("is waited for before the answer, which then leaves no timer and keeps the connection", async () => {
+describe("a chunked body that the handler does not read", () => {
+  it("is awaited before the answer, which then leaves no timer and keeps the connection", async () => {
     const { server, port } = await timeless();
     const { client } = await asking(server, "transfer-encoding: chunked");
     client.send("1\r\na\r\n");
@@ -97,7 +97,7 @@ describe("a body in chunks that nobody reads", () => {
     expect((await client.ask("POST /unread").answer()).status).toBe(200);
   });
 
-  it("is waited for no longer than a second", async () => {
+  it("is awaited for at most a second", async () => {
     const { server, port } = await timeless();
     const { client } = await asking(server, "transfer-encoding: chunked");
     await turns(port);
@@ -111,7 +111,7 @@ describe("a body in chunks that nobody reads", () => {
     await expectLast(client.send(`20000\r\n${"x".repeat(0x20000)}\r\n`));
   });
 
-  it("is never taken for requests, once its answer has closed the connection", async () => {
+  it("is never read as requests, after its answer has closed the connection", async () => {
     const { server, port } = await timeless();
     const { client, socket } = await asking(server, "transfer-encoding: chunked");
     await expectLast(client.send(`10001\r\n${"x".repeat(0x10001)}\r\n`));

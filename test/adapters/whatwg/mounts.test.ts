@@ -41,12 +41,12 @@ describe("mounted under a path, as Express does", () => {
   });
 });
 
-describe("behind what has read the body", () => {
+describe("after code that has read the body", () => {
   const sent = ["content-type: application/json"];
   const serves = (serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>) =>
     serving((request, response) => void serve(request, response));
 
-  it("is a 500 with a line, where that left no bytes of it", async () => {
+  it("is a 500 with a log line, if no bytes of it are left", async () => {
     const adapter = adapterOf(routes);
     // What Express's `json()` does to a request.
     const server = await serves(async (request, response) => {
@@ -61,7 +61,7 @@ describe("behind what has read the body", () => {
     expect((await client.ask("GET /app/who", sent, '{"name":"a"}').answer()).status).toBe(200);
   });
 
-  it("is a 500, where that has read a part of it", async () => {
+  it("is a 500, if the code has read a part of it", async () => {
     const adapter = adapterOf(routes);
     const server = await serves(async (request, response) => {
       await once(request, "readable");
@@ -72,7 +72,7 @@ describe("behind what has read the body", () => {
     expect((await client.ask("POST /app/json", sent, '{"name":"a"}').answer()).status).toBe(500);
   });
 
-  it("is answered, where that left them", async () => {
+  it("is answered, if the code kept the bytes", async () => {
     const adapter = adapterOf(routes);
     // What Express's `raw()` and `text()` do.
     const server = await serves(async (request, response) => {
@@ -90,7 +90,7 @@ describe("behind what has read the body", () => {
 });
 
 describe("in Fastify", () => {
-  it("answers what is handed over, which answers itself", async () => {
+  it("answers requests that Fastify hands over, which sends the answer itself", async () => {
     const adapter = adapterOf(routes);
     const server = fastify();
     server.removeAllContentTypeParsers();

@@ -9,7 +9,7 @@ import { eventually } from "../../support/eventually.ts";
 
 const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
 
-/** A stream of these texts, with what became of it; it stays open behind them where it is told to. */
+/** A stream of these texts, with a record of its end; with the option it stays open after them. */
 function streams(
   texts: readonly (string | Error)[],
   options: { readonly length?: number; readonly open?: boolean } = {},
@@ -47,27 +47,27 @@ function streams(
 }
 
 describe.each(["/own", "/platform"])("a stream, %s", (path) => {
-  it("is sent as it is made, and its connection kept", async () => {
+  it("is sent while it is generated, and its connection kept", async () => {
     const client = await clientOf([...streams(["a", "", "é"]).routes, ok]);
     const answered = await client.ask(`GET ${path}`).answer();
     expect([answered.body, header(answered, "transfer-encoding")]).toEqual(["aé", "chunked"]);
     expect((await client.ask("GET /ok").answer()).body).toBe("ok");
   });
 
-  it("AN-21 with a length is framed by it", async () => {
+  it("AN-21 with a length has Content-Length", async () => {
     const client = await clientOf([...streams(["hel", "lo"], { length: 5 }).routes, ok]);
     const answered = await client.ask(`GET ${path}`).answer();
     expect([answered.body, header(answered, "content-length")]).toEqual(["hello", "5"]);
     expect((await client.ask("GET /ok").answer()).body).toBe("ok");
   });
 
-  it("AN-22 that falls short of its length ends the connection", async () => {
+  it("AN-22 that is shorter than its length ends the connection", async () => {
     const client = await clientOf([...streams(["hi"], { length: 5 }).routes, ok]);
     const wire = await client.ask(`GET ${path}`).ask("GET /ok").rest();
     expect(wire).not.toMatch(/HTTP\/1.1[^]*HTTP\/1.1/);
   });
 
-  it("that raises ends the connection with no last chunk, and its words are nowhere", async () => {
+  it("that throws ends the connection without a last chunk, and its error message is not sent", async () => {
     const client = await clientOf([...streams(["part", new Error("s3cret")]).routes, ok]);
     const wire = await client.ask(`GET ${path}`).ask("GET /ok").rest();
     expect(wire).not.toMatch(/0\r\n\r\n$/);
@@ -75,7 +75,7 @@ describe.each(["/own", "/platform"])("a stream, %s", (path) => {
     expect(wire + messages("error").join()).not.toContain("s3cret");
   });
 
-  it("of a HEAD is never begun", async () => {
+  it("is never started for a HEAD", async () => {
     const { routes, told } = streams(["hello"]);
     const client = await clientOf([...routes, ok]);
     await client.ask(`HEAD ${path}`).answer({ toHead: true });
@@ -83,7 +83,7 @@ describe.each(["/own", "/platform"])("a stream, %s", (path) => {
     expect(told.made).toBe(0);
   });
 
-  it("is never made far ahead of a client that takes nothing, and ends when that goes", async () => {
+  it("is not generated far ahead of a client that does not read, and ends when the client disconnects", async () => {
     const { routes, told } = streams(Array.from({ length: 1000 }, () => "x".repeat(65_536)));
     const client = await clientOf(routes);
     client.socket.pause();
@@ -101,7 +101,7 @@ describe.each(["/own", "/platform"])("a stream, %s", (path) => {
 });
 
 describe("a stream", () => {
-  it("sends its head before its first part is made", async () => {
+  it("sends its head before its first chunk is generated", async () => {
     const first = gate();
     async function* parts() {
       await first.passed;
@@ -114,7 +114,7 @@ describe("a stream", () => {
     expect((await client.answer()).body).toBe("a");
   });
 
-  it("that is quiet is told when its client goes, also one that sent a body", async () => {
+  it("that is quiet ends when its client disconnects, also one that sent a body", async () => {
     for (const method of ["GET", "POST"]) {
       const { routes, told } = streams(["a"], { open: true });
       const client = await clientOf(routes);
@@ -147,7 +147,7 @@ function answersLate(made: ReturnType<typeof streams>["routes"][number] | undefi
   return { late, reached, ends };
 }
 
-describe("the client's going", () => {
+describe("a disconnect of the client", () => {
   const left = gate();
   const waits = gate();
   const told = { gone: 0 };
@@ -163,7 +163,7 @@ describe("the client's going", () => {
     return "nobody";
   });
 
-  it("is told to a handler that waits", async () => {
+  it("aborts clientGone of a handler that waits", async () => {
     const client = await clientOf([route]);
     client.ask("GET /waits");
     await waits.passed;
@@ -182,7 +182,7 @@ describe("the client's going", () => {
     if (path === "/platform") await eventually(() => expect(told.ended).toBe(true));
   });
 
-  it("is none once it had its answer", async () => {
+  it("does not abort clientGone after the answer", async () => {
     const signals: AbortSignal[] = [];
     const keeps = get(Path.of("keeps"), { inputs: { gone: clientGone }, returns: Returns.text }, ({ gone }) => {
       signals.push(gone);
@@ -195,7 +195,7 @@ describe("the client's going", () => {
   });
 });
 
-it("the client's going over HTTP/2 is told to a handler that waits, and ends the stream that would follow", async () => {
+it("a disconnect over HTTP/2 aborts clientGone of a handler that waits, and ends the stream that would follow", async () => {
   const { routes, told } = streams(["a"], { open: true });
   const { late, reached, ends } = answersLate(routes[1]);
   const session = await http2ClientOf([late]);
@@ -205,7 +205,7 @@ it("the client's going over HTTP/2 is told to a handler that waits, and ends the
   await eventually(() => expect([ends, told.ended]).toEqual([["client gone"], true]));
 });
 
-it("EV-15 events end with an app that stops, and what makes them is told", async () => {
+it("EV-15 event streams end with an app that stops, and their producers are notified", async () => {
   const told = gate<string>();
   const feed = get(Path.of("feed"), { inputs: { clientGone }, returns: Returns.events([]) }, ({ clientGone }) => {
     return async (send) => {

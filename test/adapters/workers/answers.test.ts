@@ -1,4 +1,4 @@
-/** What a Worker answers, and what it knows of a request (contract 1, 4; facts 9). */
+/** The answers of a Worker, and its view of a request (contract 1, 4; facts 9). */
 import { beforeAll, describe, expect, it } from "vitest";
 import { header } from "../../support/raw-client.ts";
 import type { RawClient } from "../../support/raw-client.ts";
@@ -18,7 +18,7 @@ async function got(line: string, headers: readonly string[] = [], client?: RawCl
   return asking.ask(line, headers).answer({ toHead: line.startsWith("HEAD") });
 }
 
-describe("the cookies that a Worker gets", () => {
+describe("the cookies that a Worker receives", () => {
   it.each([
     [["a=1; session=own", "b=2"], "- own"],
     [["a=1", "session=own; b=2"], "- own"],
@@ -55,7 +55,7 @@ describe("a Worker", () => {
     expect(header(answered, "x-request-id")).toMatch(/^[0-9a-z]{12}$/);
   });
 
-  it("answers HEAD as it does GET, without the body", async () => {
+  it("answers HEAD like GET, without the body", async () => {
     const client = await worker.client();
     for (const path of ["/", "/page", "/hello?length=5"]) {
       const { head } = await got(`GET ${path}`, [], client);
@@ -75,11 +75,11 @@ describe("a Worker", () => {
     expect((await got("GET /")).body).toBe("hello");
   });
 
-  it("says which methods a path has", async () => {
+  it("lists the methods of a path in Allow", async () => {
     expect(header(await got("PUT /"), "allow")).toBe("GET, HEAD");
   });
 
-  it("sends the bytes it is given, whatever their encoding is called", async () => {
+  it("sends the given bytes, whatever Content-Encoding names", async () => {
     const answered = await got("GET /bytes");
     expect([answered.body, header(answered, "content-encoding"), header(answered, "content-type")]).toEqual([
       "raw",
@@ -96,7 +96,7 @@ describe("a Worker", () => {
     ]);
   });
 
-  it("sends the client elsewhere", async () => {
+  it("redirects the client", async () => {
     const answered = await got("GET /elsewhere");
     expect([answered.status, header(answered, "location")]).toEqual([302, "/"]);
   });
@@ -109,11 +109,11 @@ describe("a Worker", () => {
 });
 
 describe("a Worker's peer", () => {
-  it("is nobody, whatever a header says", async () => {
+  it("is unknown, whatever a header contains", async () => {
     expect((await got("GET /who", ["cf-connecting-ip: 9.9.9.9", "x-forwarded-for: 8.8.8.8"])).body).toBe("[|]");
   });
 
-  it("is whom Cloudflare names, where it is told to be behind it", async () => {
+  it("is the address that Cloudflare sends, if the option says that it is behind Cloudflare", async () => {
     const behind = await start(script, { bindings: { WORD: "hello", BEHIND_CLOUDFLARE: true } });
     const client = await behind.client();
     expect((await got("GET /who", ["cf-connecting-ip: 2001:db8::1"], client)).body).toBe("[2001:db8::1|2001:db8::1]");
@@ -121,7 +121,7 @@ describe("a Worker's peer", () => {
   });
 });
 
-describe("what a Worker logs", () => {
+describe("the log of a Worker", () => {
   it("is a JSON line on standard error for each request", async () => {
     const id = header(await got("GET /page"), "x-request-id");
     expect(await worker.line("GET /page 200", id)).toMatchObject({
@@ -133,7 +133,7 @@ describe("what a Worker logs", () => {
     });
   });
 
-  it("carries the request's id across awaits, side by side with others", async () => {
+  it("has the request's id across awaits, for concurrent requests", async () => {
     const asked = await Promise.all(Array.from({ length: 10 }, (_, i) => got(`GET /id?ms=${(i * 7) % 30}`)));
     for (const answered of asked) {
       const id = header(answered, "x-request-id") as string;
@@ -145,7 +145,7 @@ describe("what a Worker logs", () => {
     }
   });
 
-  it("never quotes what was raised", async () => {
+  it("never quotes an exception", async () => {
     await got("GET /raises");
     expect(await worker.line("GET /raises: internal: it raised")).toMatchObject({ "error.kind": "Error" });
     await worker.line("GET /raises 500");
@@ -153,8 +153,8 @@ describe("what a Worker logs", () => {
   });
 });
 
-describe("what a request acquired", () => {
-  it("is released after its answer, though the client has gone", async () => {
+describe("a value that a request acquired", () => {
+  it("is released after its answer, though the client has disconnected", async () => {
     const client = await worker.client();
     const answered = await got("GET /released", [], client);
     client.leave();
@@ -163,7 +163,7 @@ describe("what a request acquired", () => {
 });
 
 describe("work after the answer", () => {
-  it("runs to its end, though the client has gone", async () => {
+  it("runs to its end, though the client has disconnected", async () => {
     const client = await worker.client();
     const answered = await got("GET /after", [], client);
     client.leave();
@@ -173,7 +173,7 @@ describe("work after the answer", () => {
 });
 
 describe("a handler that waits for another request", () => {
-  it("is answered once that comes, and never cut as hung", async () => {
+  it("is answered when that one arrives, and never cut off as hung", async () => {
     const waiting = (await worker.client()).ask("GET /waits");
     await worker.line("waits");
     // What workerd takes for hung it cuts as soon as it has nothing else to do.

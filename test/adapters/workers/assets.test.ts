@@ -121,7 +121,7 @@ describe("the assets of a Worker", () => {
     expect((await ask("/hello%20world.txt", { method: "POST" })).status).toBe(405);
   });
 
-  it("redirect below their path, and never to a path with a slash at its end", async () => {
+  it("redirect below their path, and never to a path with a trailing slash", async () => {
     const index = await ask("/site/about/index.html");
     expect([index.status, index.headers.get("location")]).toEqual([307, "/site/about"]);
     const root = await ask("/index.html");
@@ -130,7 +130,7 @@ describe("the assets of a Worker", () => {
     expect([below.status, below.headers.get("location")]).toEqual([307, "/site"]);
   });
 
-  it("are what a Worker has in the place of a file system", async () => {
+  it("replace a file system on Workers", async () => {
     expect(await (await ask("/why")).text()).toMatch(
       /^Files\.directory: there is no file system here: use Files\.assets/,
     );

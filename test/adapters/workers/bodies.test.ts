@@ -43,14 +43,14 @@ describe("a body", () => {
     expect([answered.status, answered.body]).toEqual([status, told]);
   });
 
-  it("in chunks is read as well", async () => {
+  it("that is chunked is read as well", async () => {
     const client = await worker.client();
     client.ask("POST /upload", [...typed("a/b"), "transfer-encoding: chunked"]);
     for (const size of [1, 5000, 20_000]) client.send(size.toString(16), "x".repeat(size), "");
     expect((await client.send("0", "", "").answer()).body).toBe("25001");
   });
 
-  it("that is not there is none", async () => {
+  it("that is absent is empty", async () => {
     const client = await worker.client();
     expect((await client.ask("POST /upload", typed("a/b")).answer()).body).toBe("0");
   });
@@ -68,8 +68,8 @@ describe("a body", () => {
   });
 });
 
-describe("a client that goes in the middle of its body", () => {
-  it.each([["by closing"], ["by a reset"]])("%s leaves nothing of it held", async (how) => {
+describe("a client that disconnects in the middle of its body", () => {
+  it.each([["by closing"], ["by a reset"]])("%s leaves no bytes held", async (how) => {
     // The budget has room for one of these. If one were left held, the next would be busy, and not unreadable.
     for (let i = 0; i < 4; i++) {
       const client = await worker.client();

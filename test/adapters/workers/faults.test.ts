@@ -36,7 +36,7 @@ async function answered(client: RawClient, target: string): Promise<string> {
   return saidBy(body);
 }
 
-it("what is acquired for a request is released, however it ends", async () => {
+it("a value that is acquired for a request is released, however the request ends", async () => {
   const { client } = await start(await bundle({ contents: program }));
   const control = await client();
   // workerd ends a stream that fails as if it were whole.

@@ -25,7 +25,7 @@ async function isTold(): Promise<void> {
   expect(JSON.stringify(line)).not.toContain("secret");
 }
 
-describe("what raises beside the app", () => {
+describe("an exception outside of the app", () => {
   const { fetch } = worker([
     get(Path.of("now"), { returns: Returns.text }, () => "now"),
     get(Path.of("later"), { returns: Returns.text }, async () => "later"),
@@ -69,7 +69,7 @@ class Quiet implements WorkerSocket {
   }
 }
 
-describe("what raises on an event of a socket closes it", () => {
+describe("an exception in an event of a WebSocket closes it", () => {
   const heard: SocketListener = { message: raise, frame: raise, closed: raise, lost: raise, stopping: raise };
   const opened = (): readonly [Quiet, WorkerTransport] => {
     const socket = new Quiet();

@@ -39,7 +39,7 @@ it.each([
   ["a deadline, for the answer to an idempotency key,", "POST /pays", ['idempotency-key: "a"'], 503, ["kept"]],
   ["the claim of an idempotency key is lost", "POST /loses", ['idempotency-key: "c"'], 500, ["freed"]],
   ["a deadline, for the failure of an idempotency key,", "POST /fails", ['idempotency-key: "b"'], 503, ["freed"]],
-])("after %s the work goes on", async (_what, line, headers, status, expected) => {
+])("after %s the work continues", async (_what, line, headers, status, expected) => {
   const client = await worker.client();
   expect((await client.ask(line, headers).answer()).status).toBe(status);
   const seen: string[] = [];
@@ -49,7 +49,7 @@ it.each([
   });
 });
 
-it("a handler that never ends after its deadline is waited for half a minute, and no longer", async () => {
+it("a handler that never ends is awaited for half a minute after its deadline", async () => {
   vi.useFakeTimers();
   try {
     const declared = { returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 50) };
@@ -71,7 +71,7 @@ it("a handler that never ends after its deadline is waited for half a minute, an
   }
 });
 
-it("a handler that has read a body is waited for after its deadline, and no longer than it runs", async () => {
+it("a handler that has read a body is awaited after its deadline until it ends", async () => {
   const [ended, kept] = [gate(), new Set<Promise<unknown>>()];
   const declared = { inputs: { body }, returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 20) };
   const { fetch } = workerOf([post(Path.of("x"), declared, () => ended.passed.then(() => "late"))]);
@@ -86,7 +86,7 @@ it("a handler that has read a body is waited for after its deadline, and no long
   await eventually(() => expect(kept.size).toBe(0));
 });
 
-it("middleware that waits for its route keeps nothing running after the answer", async () => {
+it("middleware that waits for its route keeps no work running after the answer", async () => {
   const waiting: Middleware = async (_request, next) => next();
   const { fetch } = workerOf([get(Path.of("x"), { returns: Returns.text }, async () => "x")], {
     middleware: [waiting, waiting],

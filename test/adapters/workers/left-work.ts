@@ -37,7 +37,7 @@ const thorough: Middleware = async (request, next) => {
   }
 };
 
-/** A store that is told of each key what becomes of it, and takes time for it. */
+/** A slow store that records what happens to each key. */
 const store: IdempotencyStore = {
   claim: async () => undefined,
   extend: async () => {},

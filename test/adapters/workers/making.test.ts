@@ -23,13 +23,13 @@ describe("options as a value", () => {
     await expect(start(script, { flags: [] })).rejects.toThrow(/async_hooks/);
   });
 
-  it("that lack what a route reads keep the Worker from starting, and say what", async () => {
+  it("that lack a resource of a route prevent the Worker from starting, with a message", async () => {
     const script = await bundle({ contents: lacking });
     await expect(start(script)).rejects.toThrow("GET / reads the resource store, which the option resources lacks");
   });
 });
 
-it("work of the application's own, which nothing would run between requests, is refused", () => {
+it("background work, which nothing would run between requests, is refused", () => {
   const options = { background: Background.create() };
   expect(() => worker([], options)).toThrow("background cannot run in a Worker");
 });
@@ -40,7 +40,7 @@ describe("options as a function of the bindings", () => {
     script = await bundle({ file: "program.ts" });
   });
 
-  it("are asked for once, whatever comes", async () => {
+  it("is called once, for any number of events", async () => {
     const word = Dep.ofResource<string>("word");
     let made = 0;
     const { fetch } = worker<{ readonly WORD: string }>(
@@ -59,7 +59,7 @@ describe("options as a function of the bindings", () => {
       "GET /a: internal: App.make: GET / reads the resource word, which the option resources lacks: add Dep.resource(…, value)",
     ],
     ["raises", "GET /a: internal: it raised"],
-  ])("where making it %s, answer 500 to everything and tell the log why", async (FAILS, why) => {
+  ])("if making the app %s, every request is a 500 and the log has the reason", async (FAILS, why) => {
     const running = await start(script, { bindings: { WORD: "hello", FAILS } });
     for (let i = 0; i < 2; i++) {
       const answered = await (await running.client()).ask("GET /a").answer();
@@ -70,13 +70,13 @@ describe("options as a function of the bindings", () => {
   });
 });
 
-describe("what outlives an answer", () => {
+describe("work after the answer", () => {
   const slow = get(Path.root, { returns: Returns.text }, async () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     return "done";
   });
 
-  it("is waited for, and nothing else is", async () => {
+  it("is awaited, and nothing else is", async () => {
     const waited: Promise<unknown>[] = [];
     const context = { waitUntil: (work: Promise<unknown>) => void waited.push(work) };
     const quick = worker([get(Path.root, { returns: Returns.text }, () => "hi")]);

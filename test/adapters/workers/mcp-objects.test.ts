@@ -46,7 +46,7 @@ describe("a Worker with sessions of MCP", () => {
     },
   );
 
-  it("answers 500 where env lacks the binding, and tells the log why", async () => {
+  it("answers 500 if env lacks the binding, and logs the reason", async () => {
     const { fetch } = worker<{ readonly X?: SessionNamespace }>(withSessions({}), ({ X }) =>
       X === undefined ? {} : { mcpSessions: X },
     );
@@ -54,18 +54,18 @@ describe("a Worker with sessions of MCP", () => {
     expect(messages("error")).toEqual([expect.stringContaining(noBinding)]);
   });
 
-  it("does not start with a maximum, which nothing counts", () => {
+  it("does not start with a maximum, which cannot be counted there", () => {
     const mcpSessions = new DurableObjects();
     expect(() => worker(withSessions({ max: 5 }), { mcpSessions })).toThrow(
       "sessions.max of Mcp.routes cannot be counted on Workers, where each session is a Durable Object of its own: leave it out",
     );
   });
 
-  it("needs none of this for MCP without sessions", () => {
+  it("needs no binding for MCP without sessions", () => {
     expect(() => worker([...tools, ...Mcp.routes(tools, { name: "n", version: "1" })])).not.toThrow();
   });
 
-  it("is not App.fetch, which says what is", async () => {
+  it("is not App.fetch, which reports the alternative", async () => {
     vi.stubGlobal("WebSocketPair", Object);
     try {
       expect((await App.make(withSessions({})).fetch(message("initialize"))).status).toBe(500);
@@ -99,7 +99,7 @@ const ping = async (id: string) => (await ask("ping", id)).status;
 describe("the session of an object", () => {
   holdClock();
 
-  it.each(["0".repeat(64), "g".repeat(64), "0", ""])("is not found by an id that a client made up: %j", async (id) => {
+  it.each(["0".repeat(64), "g".repeat(64), "0", ""])("is not found with an invented id: %j", async (id) => {
     await open();
     expect(await ping(id)).toBe(404);
   });
@@ -119,14 +119,14 @@ describe("the session of an object", () => {
     expect(objects.storage(id)).toMatchObject({ kept: new Map(), alarmAt: null });
   });
 
-  it("is over in memory as soon as elsewhere, and leaves nothing", async () => {
+  it("ends in memory at the same time as elsewhere, and leaves nothing", async () => {
     const id = await open();
     expect(await ping(id)).toBe(200);
     pass(idleMs + 1);
     expect([await ping(id), objects.storage(id)]).toMatchObject([404, { kept: new Map(), alarmAt: null }]);
   });
 
-  it("is deleted by its alarm where it is not used, in memory or not", async () => {
+  it("is deleted by its alarm when it is not used, in memory or not", async () => {
     for (const isInMemory of [true, false]) {
       const id = await open();
       expect(await ping(id)).toBe(200);
@@ -151,7 +151,7 @@ describe("the session of an object", () => {
     expect(objects.storage(id)).toMatchObject({ kept: new Map(), alarmAt: null });
   });
 
-  it("is seldom written", async () => {
+  it("is rarely written", async () => {
     const id = await open();
     for (let i = 0; i < 100; i++) {
       pass(101);
@@ -165,7 +165,7 @@ describe("the session of an object", () => {
 describe("the object of a session", () => {
   holdClock();
 
-  it("is read again once its storage can be read again", async () => {
+  it("is read again when its storage can be read again", async () => {
     const id = await open();
     objects.evict(id);
     objects.storage(id).isDown = true;

@@ -95,7 +95,7 @@ const textOf = (answer: Promise<Response>) => answer.then((answer) => answer.tex
 const nothing = JSON.stringify({ kept: [], alarm: false });
 
 describe("a request of a session", () => {
-  it("is one in the log, with its trace and its id", async () => {
+  it("is logged as one request, with its trace and its id", async () => {
     const session = await SessionClient.open(url);
     const traceId = "0af7651916cd43dd8448eb211c80319c";
     lines = [];
@@ -103,7 +103,7 @@ describe("a request of a session", () => {
     const pinged = await session.send({ id: 1, method: "ping" }, { headers: more });
     expect(pinged.status).toBe(200);
     const id = pinged.headers.get("x-request-id");
-    // What comes after it in the log came after it.
+    // A later log line is from a later event.
     await session.call("following");
     await eventually(() => expect(lines.some((line) => line["url.path"] === "/following")).toBe(true));
     expect(lines.filter((line) => line["trace_id"] === traceId)).toEqual([
@@ -112,7 +112,7 @@ describe("a request of a session", () => {
     expect(lines.filter((line) => line["url.path"] === "/mcp")).toHaveLength(2);
   });
 
-  it("is of the client that sent it", async () => {
+  it("has the address of the client that sent it", async () => {
     const session = await SessionClient.open(url, { "cf-connecting-ip": "192.0.2.7" });
     expect(await session.call("address")).toBe("192.0.2.7");
   });
@@ -128,7 +128,7 @@ describe("a request of a session", () => {
     expect(await session.ping()).toBe(200);
   });
 
-  it("cancels its call where its client resets its connection", async () => {
+  it("cancels its call when its client resets the connection", async () => {
     const session = await SessionClient.open(url);
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     const params = { name: "waits", arguments: { topic: session.topic } };
@@ -142,8 +142,8 @@ describe("a request of a session", () => {
   });
 });
 
-describe("an id that a client made up", () => {
-  it("wakes no object, one or a thousand", async () => {
+describe("an invented session id", () => {
+  it("activates no object, for one or a thousand ids", async () => {
     const session = await SessionClient.open(url);
     const before = await told("made");
     const other = await told("other");
@@ -164,7 +164,7 @@ describe("an id that a client made up", () => {
     expect(await session.ping()).toBe(200);
   });
 
-  it("is that of a session that is over, and stores nothing again", async () => {
+  it("of a session that has ended stores nothing again", async () => {
     const session = await SessionClient.open(url);
     expect(JSON.parse(await told(`look/${session.id}`))).toEqual({ kept: ["state"], alarm: true });
     expect((await session.request("DELETE")).status).toBe(204);
@@ -185,8 +185,8 @@ it("a session that is not used is deleted by its alarm, in memory or not", async
   }
 });
 
-describe("a session whose object leaves memory", () => {
-  it("goes on, without its calls and the streams of before", async () => {
+describe("a session whose object is removed from memory", () => {
+  it("continues without the calls and streams of before", async () => {
     const session = await SessionClient.open(url, { authorization: "Bearer a" });
     const [, before = ""] = idsOf(await session.leaveAt('\\"n\\":1'));
     const called = textOf(session.begin("waits", "w"));
@@ -195,7 +195,7 @@ describe("a session whose object leaves memory", () => {
     expect(await called).not.toContain("result");
     expect([await session.ping(), await session.ping({ authorization: "Bearer b" })]).toEqual([200, 404]);
     expect([(await session.resume(before)).status, (await session.cancel("w")).status]).toEqual([400, 202]);
-    // The isolate goes on, with what the object's calls left in its modules.
+    // The isolate continues, with the state that the object's calls left in its modules.
     const again = session.at(url);
     const [, after = ""] = idsOf(await again.leaveAt('\\"n\\":1'));
     expect([after === before, (await again.resume(before)).status]).toEqual([false, 400]);
@@ -203,7 +203,7 @@ describe("a session whose object leaves memory", () => {
     expect(await (await again.resume(after)).text()).toContain('"events\\":1');
   });
 
-  it("goes on after the Worker was started anew", async () => {
+  it("continues after the Worker was restarted", async () => {
     const session = await SessionClient.open(url, { "x-key": "a" });
     const ended = await SessionClient.open(url);
     expect((await ended.request("DELETE")).status).toBe(204);

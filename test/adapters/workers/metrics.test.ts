@@ -35,7 +35,7 @@ it.each([
   expect(body).not.toContain("open_connections");
 });
 
-it("and one that is not says what it needs", async () => {
+it("without them it reports what it needs", async () => {
   const { client, line } = await start(await bundle({ contents: programWith("") }));
   expect((await (await client()).ask("GET /metrics").answer()).status).toBe(500);
   const needs = "@opentelemetry/sdk-metrics and @opentelemetry/exporter-prometheus, or their classes in a bundle";

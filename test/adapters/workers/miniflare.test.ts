@@ -47,7 +47,7 @@ const ask = (target: string, init?: RequestInit): Promise<Response> =>
   miniflare.dispatchFetch(`http://h${target}`, init);
 
 describe("a Worker under Miniflare", () => {
-  it("reads JSON and answers JSON, from one request to the next", async () => {
+  it("reads and answers JSON, in several requests", async () => {
     const placed = await ask("/orders", json("POST", { item: "pen", quantity: 2, more: true }));
     const order: unknown = await placed.json();
     expect([placed.status, order]).toEqual([
@@ -59,7 +59,7 @@ describe("a Worker under Miniflare", () => {
     expect(await (await ask("/orders?page=1&per_page=5")).json()).toEqual([order]);
   });
 
-  it("names all that is wrong with a request", async () => {
+  it("reports all problems of a request", async () => {
     const wrong = await ask("/orders?page=0&per_page=x");
     expect([wrong.status, await wrong.json()]).toMatchObject([
       400,
@@ -79,13 +79,13 @@ describe("a Worker under Miniflare", () => {
     ["no route", "GET", "/nowhere", {}, 404],
     ["another method", "PUT", "/orders", {}, 405],
     ["none left", "POST", "/orders", json("POST", { item: "unicorn", quantity: 1 }), 409],
-  ])("refuses what has %s: %s %s", async (_what, method, target, init, status) => {
+  ])("refuses %s: %s %s", async (_what, method, target, init, status) => {
     const refused = await ask(target, { ...init, method });
     expect([refused.status, refused.headers.get("content-type")]).toEqual([status, "application/json"]);
     await refused.arrayBuffer();
   });
 
-  it("sends a stream part by part, of what it is bound to", async () => {
+  it("sends a stream chunk by chunk, with data of its bindings", async () => {
     const streamed = await ask("/stream");
     expect([streamed.headers.get("content-type"), await streamed.text()]).toEqual(["text/plain", "bound again"]);
   });

@@ -90,7 +90,7 @@ async function bundleNow(program: Program): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-/** Starts a Worker; rejects, with what workerd said, where it does not start. */
+/** Starts a Worker; rejects, with workerd's output, if it does not start. */
 export async function start(
   script: string,
   { flags = ["nodejs_als", "enable_request_signal"], bindings = {} }: Setup = {},

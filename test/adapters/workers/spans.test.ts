@@ -42,7 +42,7 @@ describe.each(ways)("by %s", (_way, traceTo, sdk, modules) => {
   const bundled = (endpoint: string) =>
     bundle({ contents: programWith(traceTo(endpoint), sdk), opentelemetry: modules });
 
-  it("are sent with the request they are of, and those of a stream with its end", async () => {
+  it("are sent with their request, and those of a stream at its end", async () => {
     const collector = await Collector.up();
     const worker = await start(await bundled(collector.endpoint));
     const client = await worker.client();
@@ -56,7 +56,7 @@ describe.each(ways)("by %s", (_way, traceTo, sdk, modules) => {
     expect(collector.posts[0]?.resource[0]).toEqual({ key: "service.name", value: { stringValue: "shop" } });
   });
 
-  it("many requests at once each send theirs", async () => {
+  it("are sent by each of many concurrent requests", async () => {
     const collector = await Collector.up();
     const worker = await start(await bundled(collector.endpoint));
     await Promise.all(
@@ -70,7 +70,7 @@ describe.each(ways)("by %s", (_way, traceTo, sdk, modules) => {
   });
 });
 
-it("those of what goes on after the answer are sent at its end", async () => {
+it("those of work after the answer are sent at its end", async () => {
   const seen: string[] = [];
   const processor = {
     onStart: () => {},
@@ -94,7 +94,7 @@ it("those of what goes on after the answer are sent at its end", async () => {
   expect(seen.at(-1)).toBe("sent");
 });
 
-it("what a collector did not take is counted, by Trace.otlp", async () => {
+it("spans that a collector did not accept are counted, by Trace.otlp", async () => {
   const collector = await Collector.up();
   collector.status = 400;
   const program = programWith(otlp(collector.endpoint), "sdk-trace");

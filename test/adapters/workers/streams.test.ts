@@ -22,7 +22,7 @@ beforeAll(async () => {
 const kinds = [["parts"], ["platform"]];
 
 describe("a stream: framing", () => {
-  it.each(kinds)("of %s is sent as it is made, and its connection kept", async (as) => {
+  it.each(kinds)("of %s is sent while it is generated, and its connection kept", async (as) => {
     const client = await worker.client();
     const answered = await client.ask(`GET /hello?as=${as}`).answer();
     await worker.line("hello ended", header(answered, "x-request-id"));
@@ -30,7 +30,7 @@ describe("a stream: framing", () => {
     expect((await client.ask("GET /").answer()).body).toBe("hello");
   });
 
-  it.each(kinds)("AN-21 of %s with a length is framed by it, and its connection kept", async (as) => {
+  it.each(kinds)("AN-21 of %s with a length has Content-Length, and its connection is kept", async (as) => {
     const client = await worker.client();
     const answered = await client.ask(`GET /hello?as=${as}&length=5`).answer();
     expect([answered.body, header(answered, "content-length"), header(answered, "transfer-encoding")]).toEqual([
@@ -41,20 +41,20 @@ describe("a stream: framing", () => {
     expect((await client.ask("GET /").answer()).body).toBe("hello");
   });
 
-  it.each(kinds)("AN-22 of %s that falls short of its length ends the connection", async (as) => {
+  it.each(kinds)("AN-22 of %s that is shorter than its length ends the connection", async (as) => {
     const client = await worker.client();
     const wire = await client.ask(`GET /hello?as=${as}&length=9`).ask("GET /").rest();
     expect(wire).toMatch(/content-length: 9\r\n[^]*\r\n\r\nhello$/i);
   });
 
-  it("AN-22 that goes past its length is cut there, and the log says so", async () => {
+  it("AN-22 that is longer than its length is cut off there, and is logged", async () => {
     const client = await worker.client();
     expect((await client.ask("GET /hello?length=4").answer()).body).toBe("hell");
     await worker.line("stream on /hello sent more than the length it was given, so its connection is closed");
     await worker.line("hello ended");
   });
 
-  it.each(kinds)("of %s that raises ends the connection, and its words are nowhere", async (as) => {
+  it.each(kinds)("of %s that throws ends the connection, and its error message is not sent", async (as) => {
     const client = await worker.client();
     const wire = await client.ask(`GET /fails?as=${as}`).ask("GET /").rest();
     expect(wire).toContain("4\r\npart\r\n");
@@ -63,7 +63,7 @@ describe("a stream: framing", () => {
     expect(wire + worker.texts.join()).not.toContain("s3cret");
   });
 
-  it("that cannot even begin is a 500", async () => {
+  it("that throws at its start is a 500", async () => {
     const client = await worker.client();
     const { status, body } = await client.ask("GET /throws").answer();
     expect([status, body]).toEqual([500, internal]);
@@ -74,7 +74,7 @@ describe("a stream: framing", () => {
 });
 
 describe("a stream: in time", () => {
-  it("sends its head and its parts before there are more, and goes on though nothing of its own is pending", async () => {
+  it("sends its head and its chunks before there are more, and continues though nothing of its own is pending", async () => {
     const client = await worker.client();
     client.ask("GET /quiet");
     await client.sees("a\r\n");
@@ -86,7 +86,7 @@ describe("a stream: in time", () => {
     await worker.line("quiet ended");
   });
 
-  it("of a HEAD is never begun", async () => {
+  it("is never started for a HEAD", async () => {
     const client = await worker.client();
     const before = worker.texts.length;
     await client.ask("HEAD /hello").answer({ toHead: true });
@@ -94,7 +94,7 @@ describe("a stream: in time", () => {
     expect(worker.texts.slice(before).join()).not.toContain("hello ended");
   });
 
-  it("is never made far ahead of a client that takes nothing", async () => {
+  it("is not generated far ahead of a client that does not read", async () => {
     const client = await worker.client();
     client.socket.pause();
     client.ask("GET /endless");
@@ -114,7 +114,7 @@ describe("a stream: in time", () => {
 
 describe("a quiet event stream", () => {
   // The timer that all of them share is the first one's, and ends with it: src/events/event-stream.ts.
-  it("hears that it is kept alive, also when the one before it has gone", { timeout: 300_000 }, async () => {
+  it("sends keep-alives, also when the previous stream has ended", { timeout: 300_000 }, async () => {
     const first = await worker.client();
     first.ask("GET /events");
     await first.sees(": keep-alive");
@@ -133,8 +133,8 @@ async function again({ socket }: RawClient): Promise<void> {
   while (socket.bytesRead <= bytesRead + 100) await after(10);
 }
 
-describe("a client that leaves a stream: its producer", () => {
-  it.each(kinds)("of %s ends what makes it, by closing and by a reset", async (as) => {
+describe("a client that disconnects from a stream: its producer", () => {
+  it.each(kinds)("of %s ends, after a close and after a reset", async (as) => {
     for (const leave of ["closes", "resets"]) {
       const client = await worker.client();
       client.ask(`GET /ticks?as=${as}`);
@@ -145,7 +145,7 @@ describe("a client that leaves a stream: its producer", () => {
     }
   });
 
-  it.each(["events", "quiet", "parts", "platform"])("lets what made it end its work: %s", async (name) => {
+  it.each(["events", "quiet", "parts", "platform"])("can finish its work: %s", async (name) => {
     for (const leave of ["closes", "resets"]) {
       const client = await worker.client();
       client.ask(`GET /tidies/${name}`);
@@ -156,7 +156,7 @@ describe("a client that leaves a stream: its producer", () => {
     }
   });
 
-  it.each(kinds)("is noticed by its reset while nothing of %s is sent", async (as) => {
+  it.each(kinds)("is notified of a reset while nothing of %s is sent", async (as) => {
     const client = await worker.client();
     client.ask(`GET /still?as=${as}`);
     // With the end of its chunk: what is written to a connection that was reset already takes the reset with it.
@@ -165,7 +165,7 @@ describe("a client that leaves a stream: its producer", () => {
     await worker.line("stream on /still ended: client gone");
   });
 
-  it("ends the request that a stream of the runtime's own came by", async () => {
+  it("ends the request of a stream of the runtime's own", async () => {
     const left = gate();
     const { url } = await serverOfTest((_request, response) => {
       const ticking = setInterval(() => response.write("1;"), 10);
@@ -183,7 +183,7 @@ describe("a client that leaves a stream: its producer", () => {
   });
 });
 
-it("a stream that fails is cut behind what was sent, and leaves no timer", async () => {
+it("a stream that fails is cut off after the sent chunks, and leaves no timer", async () => {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   async function* failing(): AsyncGenerator<Uint8Array> {
     yield new Uint8Array(1);
@@ -203,11 +203,11 @@ it("a stream that fails is cut behind what was sent, and leaves no timer", async
   }
 });
 
-describe("a client that left before there was a stream", () => {
+describe("a client that disconnected before there was a stream", () => {
   it.each([
     ["parts", { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }],
     ["platform", new ReadableStream<Uint8Array>()],
-  ])("is told at once, of %s that never come", async (_kind, parts) => {
+  ])("is notified at once, of %s that never arrive", async (_kind, parts) => {
     const { writable } = new TransformStream<Uint8Array, Uint8Array>();
     const left = new Request("http://h/", { signal: AbortSignal.abort() });
     const exchange = new WorkerExchange(left, "", { waitUntil: () => {} });
@@ -226,8 +226,8 @@ describe("a client that left before there was a stream", () => {
   });
 });
 
-describe("a client that leaves a stream: what is left", () => {
-  it("waits half a minute for what made it, and no longer", async () => {
+describe("a client that disconnects from a stream: the rest", () => {
+  it("waits at most half a minute for the producer", async () => {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     async function* never(): AsyncGenerator<Uint8Array> {
       yield new Uint8Array(1);
@@ -250,7 +250,7 @@ describe("a client that leaves a stream: what is left", () => {
     }
   });
 
-  it("leaves no timer once what was kept alive is over, however it ended", async () => {
+  it("leaves no timer after the stream has ended in any way", async () => {
     vi.useFakeTimers();
     try {
       const kept: Promise<unknown>[] = [];
@@ -268,7 +268,7 @@ describe("a client that leaves a stream: what is left", () => {
   it.each([
     ["with enable_request_signal", ["nodejs_als", "enable_request_signal"]],
     ["without it", ["nodejs_als"]],
-  ])("is gone to the route that asks, %s", async (_, flags) => {
+  ])("aborts clientGone of a route that uses it, %s", async (_, flags) => {
     const asked = await start(script, { flags, bindings: { WORD: "hello" } });
     const client = await asked.client();
     client.ask("GET /gone");

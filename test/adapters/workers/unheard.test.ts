@@ -30,7 +30,7 @@ class Quiet implements WorkerSocket {
   }
 }
 
-describe("a client that was sent its bytes, and said nothing", () => {
+describe("a client that was sent its bytes, and has not answered", () => {
   afterEach(() => vi.useRealTimers());
   const opened = (maxUnheard = 10): { socket: Quiet; link: WorkerTransport; lost: string[] } => {
     vi.useFakeTimers();
@@ -49,7 +49,7 @@ describe("a client that was sent its bytes, and said nothing", () => {
     return { socket, link, lost };
   };
 
-  it("is lost after 30 s, and closed", async () => {
+  it("is disconnected after 30 s", async () => {
     const { socket, link, lost } = opened();
     // Bytes, and not letters.
     expect(link.send("ééé")).toBe(true);
@@ -64,7 +64,7 @@ describe("a client that was sent its bytes, and said nothing", () => {
     expect(link.send("x")).toBe(false);
   });
 
-  it("is sent more once it says something, and as much again", async () => {
+  it("is sent more after it answers, and as many bytes again", async () => {
     const { socket, link, lost } = opened();
     const waits = link.send("x".repeat(10));
     socket.tell("message", { data: "more" });
@@ -78,7 +78,7 @@ describe("a client that was sent its bytes, and said nothing", () => {
     expect(lost).toEqual([]);
   });
 
-  it("is given time after each MiB, and not before it", async () => {
+  it("gets the time limit after each MiB, and not earlier", async () => {
     const { link } = opened(Number.POSITIVE_INFINITY);
     for (let i = 0; i < 2; i++) {
       expect(link.send(new Uint8Array(1_048_575))).toBe(true);
@@ -100,7 +100,7 @@ describe("a client that was sent its bytes, and said nothing", () => {
         expect(socket.closes).toEqual([[1000, "over"]]);
       },
     ],
-  ])("is not waited for once it %s", async (_how, end) => {
+  ])("is not awaited after it %s", async (_how, end) => {
     const { socket, link } = opened();
     const waits = link.send("x".repeat(10));
     end(socket, link);
