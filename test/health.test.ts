@@ -1,6 +1,6 @@
 /**
  * Liveness and readiness (contract 4.1; rows HL).
- * Left out: HL-09 (the database pool).
+ * HL-09 (the database pool) is tested elsewhere.
  */
 import { describe, expect, it } from "vitest";
 import { Health, Path, Result, Returns, Test, get } from "usher-http";
@@ -18,7 +18,7 @@ async function ready(...checks: readonly Health.Check[]) {
 }
 
 describe("livez", () => {
-  it("HL-01 is ok while the process can answer, and runs no check", async () => {
+  it("HL-01 is 200 while the process can answer, and runs no check", async () => {
     let ran = false;
     const check = Health.check("db", () => ((ran = true), Result.error("no")));
     const { status, body, headers } = await Test.call(Test.app([...Health.routes([check])]), "GET", "/livez");
@@ -27,7 +27,7 @@ describe("livez", () => {
 });
 
 describe("readyz", () => {
-  it("HL is ok where every check passes, or there is none", async () => {
+  it("HL is 200 if every check passes, or there is none", async () => {
     const later = Health.check("later", async () => Result.ok());
     for (const checks of [[], [passes], [passes, later]]) {
       expect(await ready(...checks)).toEqual({ status: 200, body: "ok", type: text });
@@ -35,7 +35,7 @@ describe("readyz", () => {
     expect(messages("warn")).toEqual([]);
   });
 
-  it("HL-03 names what failed; why goes to the log, and is no error", async () => {
+  it("HL-03 names the failed checks; the reason is in the log only, and is no error", async () => {
     const expected = {
       status: 503,
       body: '{"error":"not_ready","message":"Not ready: db."}',
@@ -50,14 +50,14 @@ describe("readyz", () => {
     });
   });
 
-  it("HL-04 in the order listed, whichever answers first", async () => {
+  it("HL-04 lists them in the order of the declaration, whichever ends first", async () => {
     const slow = Health.check("slow", async () => (await Promise.resolve(), Result.error("late")));
     const { body } = await ready(slow, passes, fails);
     expect(body).toBe('{"error":"not_ready","message":"Not ready: slow, db."}');
     expect(messages("warn")).toEqual(["not ready: slow: late", "not ready: db: password rejected"]);
   });
 
-  it("HL a check that raises is a bug, at once or later, whatever the others say", async () => {
+  it("HL a check that throws is a bug, synchronously or not, whatever the others return", async () => {
     const raise = (): never => {
       throw new Error("s3cret");
     };
@@ -67,7 +67,7 @@ describe("readyz", () => {
     expect(JSON.stringify(lines())).not.toContain("s3cret");
   });
 
-  it("is not ready where the server began to stop while the checks ran", async () => {
+  it("is not ready when the server began to stop during the checks", async () => {
     const checked = gate();
     const app = Test.app([...Health.routes([Health.check("db", async () => (await checked.passed, Result.ok()))])]);
     const answering = Test.call(app, "GET", "/readyz");
@@ -80,11 +80,11 @@ describe("readyz", () => {
     });
   });
 
-  it("HL-06 runs every check side by side", async () => {
+  it("HL-06 runs all checks concurrently", async () => {
     let waiting = 0;
     let meet = (): void => {};
     const met = new Promise<void>((resolve) => (meet = resolve));
-    // Each waits for the other to have begun.
+    // Each waits until the other has begun.
     const probe = async () => {
       if (++waiting === 2) meet();
       await met;
@@ -94,7 +94,7 @@ describe("readyz", () => {
   });
 });
 
-it("HL-07 they move, and are at their new paths only", async () => {
+it("HL-07 may have other paths, and is then only at those", async () => {
   const app = Test.app([...Health.routes([], { live: Path.of("up"), ready: Path.of("in", "ready") })]);
   const statuses = ["/up", "/in/ready", "/livez", "/readyz"].map(
     async (path) => (await Test.call(app, "GET", path)).status,
@@ -102,20 +102,20 @@ it("HL-07 they move, and are at their new paths only", async () => {
   expect(await Promise.all(statuses)).toEqual([200, 200, 404, 404]);
 });
 
-it("they need no check", async () => {
+it("may have no check", async () => {
   const app = Test.app([...Health.routes()]);
   const [live, ready] = [await Test.call(app, "GET", "/livez"), await Test.call(app, "GET", "/readyz")];
   expect([live.status, live.body, ready.status, ready.body]).toEqual([200, "ok", 200, "ok"]);
 });
 
-it("they are GET routes like any other", async () => {
+it("are ordinary GET routes", async () => {
   const app = Test.app([...Health.routes([])]);
   expect((await Test.call(app, "HEAD", "/livez")).headers.get("content-length")).toBe("2");
   const posted = await Test.call(app, "POST", "/readyz");
   expect([posted.status, posted.body]).toEqual([405, notAllowed]);
 });
 
-it("HL-08 their access lines are at debug", async () => {
+it("HL-08 have their access lines at debug", async () => {
   const hello = get(Path.of("hello", Path.str("name")), { returns: Returns.text }, () => "");
   const app = Test.app([...Health.routes([fails]), hello]);
   const called = async (): Promise<readonly unknown[]> => {
@@ -127,7 +127,7 @@ it("HL-08 their access lines are at debug", async () => {
   expect(await called()).toEqual([["GET /livez 200", "GET /readyz 503"], ["GET /hello/kim 200"]]);
 });
 
-it("a server that stops is not ready, and alive", async () => {
+it("a server that stops is alive, and not ready", async () => {
   const tested = Test.app(Health.routes([Health.check("db", () => Result.ok())]));
   expect((await Test.call(tested, "GET", "/readyz")).status).toBe(200);
   tested.app.drain();

@@ -1,4 +1,4 @@
-/** The typed client against an app's own `fetch`: what is called is what the routes read, and what they answer comes back. */
+/** The typed client with an app's own `fetch`: routes receive the arguments of a call, and the call returns their answers. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as v from "valibot";
@@ -133,8 +133,8 @@ const routes = [
 const app = App.make(routes);
 const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch: app.fetch });
 
-describe("what a call sends: paths", () => {
-  it("is a path as Path.url prints it", async () => {
+describe("the request of a call: paths", () => {
+  it("has a path as Path.url prints it", async () => {
     const path = Path.of("two words", name, "x");
     await fc.assert(
       fc.asyncProperty(segment, async (name) => {
@@ -146,7 +146,7 @@ describe("what a call sends: paths", () => {
         const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch });
         const came = await api["GET /two words/{name}/x"]({ path: { name } });
         expect(came).toMatchObject({ ok: true, value: name });
-        // A URL may have the five of them bare (RFC 3986 §3.3), and a client has no code to encode them.
+        // A URL may have these five characters unencoded (RFC 3986 §3.3), and a client has no code to encode them.
         const url = urls[0]?.replace(/[!'()*]/g, (bare) => `%${bare.charCodeAt(0).toString(16).toUpperCase()}`);
         expect(Path.url(path, { name })).toEqual({ ok: true, value: url });
       }),
@@ -161,7 +161,7 @@ describe("what a call sends: paths", () => {
     );
   });
 
-  it("is nothing without an argument of its path", async () => {
+  it("is not sent without a path argument", async () => {
     const untyped = api["GET /orders/{id}"] as (sent: object) => Promise<unknown>;
     await expect(untyped({})).rejects.toThrow("/orders/{id}: id is missing");
     await expect(api["GET /two words/{name}/x"]({ path: { name: "" } })).rejects.toThrow(
@@ -172,8 +172,8 @@ describe("what a call sends: paths", () => {
   });
 });
 
-describe("what a call sends: queries and headers", () => {
-  it("has the query's values, a list's one by one, and nothing of what is undefined", async () => {
+describe("the request of a call: queries and headers", () => {
+  it("has the query's values, those of a list one by one, and nothing for undefined", async () => {
     await fc.assert(
       fc.asyncProperty(
         text,
@@ -193,7 +193,7 @@ describe("what a call sends: queries and headers", () => {
     expect(some).not.toHaveProperty("value.word");
   });
 
-  it("has the client's headers, and the call's own before them", async () => {
+  it("has the client's headers, and the call's own instead of them", async () => {
     const headers = { "x-tag": "all", "X-Client": "desk" };
     const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch: app.fetch, headers });
     const came = await api["GET /headers"]({ headers: { "X-Tag": "one" } });
@@ -202,7 +202,7 @@ describe("what a call sends: queries and headers", () => {
     await expect(api["GET /headers"]({ headers: { "X-Tag": "a\r\nb: c" } })).rejects.toThrow(TypeError);
   });
 
-  it("goes behind a base that has a path", async () => {
+  it("has the path of the base before its own", async () => {
     const asked: string[] = [];
     const fetch = async (request: Request) => (asked.push(request.url), new Response(null, { status: 204 }));
     for (const baseUrl of ["http://localhost/api", "http://localhost/api/"]) {
@@ -218,8 +218,8 @@ describe("what a call sends: queries and headers", () => {
   });
 });
 
-describe("what a call sends: bodies", () => {
-  it("is a form as one without files is sent", async () => {
+describe("the request of a call: bodies", () => {
+  it("is a urlencoded form if it has no file", async () => {
     await fc.assert(
       fc.asyncProperty(text, fc.array(text), async (title, tag) => {
         const came = await api["POST /form"]({ form: { title, tag } });
@@ -229,7 +229,7 @@ describe("what a call sends: bodies", () => {
     );
   });
 
-  it("is a form in parts where a file is in it", async () => {
+  it("is a multipart form if it has a file", async () => {
     const file = new File(["hello"], 'a "b".txt', { type: "text/plain" });
     const came = await api["POST /form"]({ form: { title: "ü", tag: ["1", "2"], loud: true, file } });
     const value = {
@@ -242,7 +242,7 @@ describe("what a call sends: bodies", () => {
     expect(came).toMatchObject({ ok: true, value });
   });
 
-  it("is a body as it is", async () => {
+  it("is a raw body unchanged", async () => {
     const stream = new Blob(["stream"]).stream();
     const parts = new FormData();
     parts.append("one", "1");
@@ -256,8 +256,8 @@ describe("what a call sends: bodies", () => {
   });
 });
 
-describe("what a call comes to", () => {
-  it("is the answer, under its status", async () => {
+describe("the result of a call", () => {
+  it("is the answer, by its status", async () => {
     const order = { item: "pen", quantity: 1 };
     expect(await api["POST /orders"]({ json: order })).toMatchObject({ ok: true, status: 201, value: order });
     expect(await api["POST /several/{id}"]({ path: { id: 1 } })).toMatchObject({
@@ -277,7 +277,7 @@ describe("what a call comes to", () => {
     expect([found.ok && found.value, found.headers.has("x-request-id")]).toEqual([7, true]);
   });
 
-  it("is the response itself where it is neither JSON nor text", async () => {
+  it("is the Response itself if it is neither JSON nor text", async () => {
     const came = await api["GET /bytes"]();
     expect(came.ok && new Uint8Array(await (came.value as Response).arrayBuffer())).toEqual(Uint8Array.of(1, 2));
   });
@@ -287,7 +287,7 @@ describe("what a call comes to", () => {
     expect(came).toMatchObject({ ok: false, status: 410, error: "gone", message: "It was sold.", problems: [] });
   });
 
-  it("is every problem of what was sent", async () => {
+  it("has every problem of the request", async () => {
     const came = await api["POST /orders"]({ json: { item: "", quantity: 0 } });
     expect(came).toMatchObject({ ok: false, status: 400, error: "invalid" });
     expect(!came.ok && came.problems.map(({ at }) => at)).toEqual(["body.item", "body.quantity"]);
@@ -319,7 +319,7 @@ describe("what a call comes to", () => {
     expect(await api["GET /orders/{id}"]({ path: { id: 1 } })).toMatchObject(error);
   });
 
-  it("is unreachable once its signal aborts", async () => {
+  it("is unreachable after its signal aborts", async () => {
     const fetch = (request: Request) =>
       new Promise<Response>((_, reject) => {
         request.signal.addEventListener("abort", () => reject(request.signal.reason));
@@ -332,7 +332,7 @@ describe("what a call comes to", () => {
   });
 });
 
-it("is no promise, and has nothing but calls", async () => {
+it("is not a promise, and the client has only calls as members", async () => {
   expect(await Promise.resolve(api)).toBe(api);
   expect(Reflect.get(api, "toString")).toBeUndefined();
 });

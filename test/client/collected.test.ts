@@ -1,4 +1,4 @@
-/** A call ends when it should, also where the platform collected its request or its signal as garbage in the meantime. */
+/** A call ends in time, also if the platform collected its request or its signal as garbage in the meantime. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,7 +10,7 @@ import { rows } from "../support/wide.ts";
 
 const program = join(import.meta.dirname, "collected-program.mjs");
 
-/** What each path is answered before the server says no more, and its media type. */
+/** The first part of each path's answer, before the server is silent, and its media type. */
 const begun: { readonly [path: string]: readonly [type: string, text: string] } = {
   "/json": ["application/json", '{"a":'],
   "/text": ["text/plain", "some"],
@@ -25,7 +25,7 @@ const { port } = await serverOfFile((request, response) => {
   if (text !== undefined) response.write(text);
 });
 
-/** How the calls of `HttpClient` end, and those of the typed client. */
+/** The ends of the calls of `HttpClient`, and of the typed client. */
 const ended = (typedBySignal: string, typedByDeadline = typedBySignal) => ({
   time: "TimeoutError",
   signal: "TimeoutError",
@@ -61,7 +61,7 @@ const commands = rows<readonly [name: string, binary: () => string, flags: reado
 );
 
 it.each(commands)("on %s", async (_name, binary, flags) => {
-  // A call that ends before its response began tells nothing of the body.
+  // A call that ends before its response began has no information about the body.
   await atSomeSpeed(async (factor) => {
     const { stdout } = await promisify(execFile)(binary(), [...flags, program, String(port), String(100 * factor)]);
     expect(JSON.parse(stdout)).toEqual(expected);

@@ -1,4 +1,4 @@
-/** How the typed client tells a stream from a text and from another body: by the media type, whatever follows its `;`. */
+/** The typed client distinguishes a stream, a text and other bodies by the media type, with any parameters. */
 import { expect, it } from "vitest";
 import { Path, Returns, get } from "usher-http";
 import { Client } from "usher-http";

@@ -1,4 +1,4 @@
-/** Calls to other servers end with the deadline of the request that makes them. */
+/** Calls to other servers end at the deadline of the request that makes them. */
 import { describe, expect, it, vi } from "vitest";
 import { App, Client, HttpClient, Meta, Path, Returns, get } from "usher-http";
 import { holdClock } from "../support/clock.ts";
@@ -11,7 +11,7 @@ const meta = Meta.empty.add(Meta.deadline, 50);
 const stock = get(Path.of("stock"), { returns: Returns.text }, () => "");
 type Routes = readonly [typeof stock];
 
-/** A server that answers nothing: that it was asked, and that its caller has gone. */
+/** A server that never answers; it records requests and disconnects. */
 let asked: Gate;
 let left: Gate;
 const { url: baseUrl } = await serverOfFile((request, response) => {

@@ -16,7 +16,7 @@ const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const caller = "00f067aa0ba902b7";
 const idOf = (span: ReadableSpan) => span.spanContext().spanId;
 
-/** Another server; what it was sent. */
+/** Another server, and the requests that it received. */
 async function other(answer: RequestListener = (_request, response) => void response.end("fine")) {
   const heads: IncomingHttpHeaders[] = [];
   const { url, close } = await serverOfTest((request, response) => {
@@ -46,7 +46,7 @@ async function callFrom(
   return Test.call(app, "GET", "/front", { headers: options.headers ?? {} });
 }
 
-describe("what is passed on", () => {
+describe("headers that HttpClient passes on", () => {
   const joined = { traceparent: `00-${traceId}-${caller}-01` };
 
   it.each([
@@ -67,7 +67,7 @@ describe("what is passed on", () => {
     expect(head?.["x-request-id"]).toBe(answered.get("x-request-id"));
   });
 
-  it("TR-16 of a state on two lines, both", async () => {
+  it("TR-16 sends a state of two lines, both", async () => {
     const { heads, url } = await other();
     const client = HttpClient.make({ baseUrl: url });
     const front = get(Path.of("front"), text, async () => (await client.fetch("/")).text());
@@ -80,7 +80,7 @@ describe("what is passed on", () => {
     expect(heads[0]?.["tracestate"]).toBe("a=1,b=2");
   });
 
-  it("TR-16 no state without a trace it belongs to; and a trace that begins here is not said to be recorded", async () => {
+  it("TR-16 sends no state without its trace; and a trace that begins here is not marked as recorded", async () => {
     const { heads, url } = await other();
     await callFrom(HttpClient.make({ baseUrl: url }), "/x", { headers: { tracestate: "a=1", traceparent: "none" } });
     expect(heads[0]?.["tracestate"]).toBeUndefined();
@@ -88,13 +88,13 @@ describe("what is passed on", () => {
     expect(heads[0]?.["traceparent"]).toContain(String(lines()[0]?.["trace_id"]));
   });
 
-  it("TR-15 nothing outside of a request", async () => {
+  it("TR-15 sends nothing outside of a request", async () => {
     const { heads, url } = await other();
     await (await HttpClient.make().fetch(url)).text();
     for (const name of ["traceparent", "tracestate", "x-request-id"]) expect(heads[0]).not.toHaveProperty(name);
   });
 
-  it("what the caller set, and then what the client always sends, comes first", async () => {
+  it("the caller's headers have priority, and then those that the client always sends", async () => {
     const { heads, url } = await other();
     const client = HttpClient.make({ baseUrl: url, headers: { "X-Key": "always", "x-b": "b", tracestate: "mine" } });
     const init = { headers: { "x-key": "own", Traceparent: "own", "X-Request-Id": "own" } };
@@ -108,7 +108,7 @@ describe("what is passed on", () => {
     });
   });
 
-  it("LG-12 all of it where every source of logs is off", async () => {
+  it("LG-12 everything is sent with every source of logs off", async () => {
     logWith({ level: undefined });
     const { heads, url } = await other();
     const { headers } = await callFrom(HttpClient.make({ baseUrl: url }), "/x", { headers: joined });
@@ -117,11 +117,11 @@ describe("what is passed on", () => {
   });
 });
 
-describe("its span", () => {
+describe("the span of a call", () => {
   it.each([
     ["an exporter", () => kept()],
     ["a registered provider", () => ({ ...registered(), trace: undefined })],
-  ])("TR-18 by %s", async (_way, begin) => {
+  ])("TR-18 has the kind of %s", async (_way, begin) => {
     const { trace, spans } = begin();
     const { heads, url } = await other();
     const { port } = new URL(url);
@@ -146,7 +146,7 @@ describe("its span", () => {
   it.each([
     ["404", (status: number) => status, 404],
     ["500", (status: number) => status, 500],
-  ])("of a %s failed", async (said, _of, status) => {
+  ])("of a %s has failed", async (said, _of, status) => {
     const { trace, spans } = kept();
     const { url } = await other((_request, response) => void response.writeHead(status).end("no"));
     const { body } = await callFrom(HttpClient.make({ baseUrl: url }), "/", { trace });
@@ -154,7 +154,7 @@ describe("its span", () => {
     expect(named(spans(), "GET").status).toEqual({ code: SpanStatusCode.ERROR, message: said });
   });
 
-  it("of a method of its own is named HTTP", async () => {
+  it("of a custom method is named HTTP", async () => {
     const { trace, spans } = kept();
     const { url } = await other();
     await callFrom(HttpClient.make({ baseUrl: url }), "/", { trace, init: { method: "PURGE" } });
@@ -164,7 +164,7 @@ describe("its span", () => {
     });
   });
 
-  it("TR-21 a front that calls back: one trace, each the child of the one before", async () => {
+  it("TR-21 a server that calls itself: one trace, each span the child of the one before", async () => {
     const front = kept();
     const back = kept();
     const { url } = await start([get(Path.of("back"), text, () => "back")], { trace: back.trace });
@@ -176,8 +176,8 @@ describe("its span", () => {
   });
 });
 
-describe("its line", () => {
-  it("LG-12 is one at debug, of the request, with no header, query or body in it", async () => {
+describe("the log line of a call", () => {
+  it("LG-12 is at debug, with the request's ids, and has no header, query or body", async () => {
     logWith({ level: "debug" });
     const { url } = await other(
       (_request, response) => void response.writeHead(202, { "x-secret": "s3cret" }).end("s3cret"),
@@ -202,7 +202,7 @@ describe("its line", () => {
     expect(logged().join("\n")).not.toContain("s3cret");
   });
 
-  it("says how a call failed, and the span does", async () => {
+  it("has the reason of a failed call, like the span", async () => {
     logWith({ level: "debug" });
     const hangs = await other(() => {});
     const gone = await other();
@@ -227,14 +227,14 @@ describe("its line", () => {
   });
 });
 
-describe("a limit", () => {
-  it("of time is for the head", async () => {
+describe("a limit of HttpClient", () => {
+  it("of time applies to the head", async () => {
     const { url } = await other(() => {});
     await expect(HttpClient.make({ timeoutMs: 20 }).fetch(url)).rejects.toMatchObject({ name: "TimeoutError" });
     await expect(HttpClient.make().fetch(url, { timeoutMs: 20 })).rejects.toMatchObject({ name: "TimeoutError" });
   });
 
-  it("of time is for the body too", async () => {
+  it("of time applies to the body too", async () => {
     const { url } = await other((_request, response) => void response.write("some"));
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -244,7 +244,7 @@ describe("a limit", () => {
     await expect(body).rejects.toMatchObject({ name: "TimeoutError" });
   });
 
-  it("of time leaves the caller's own signal its say", async () => {
+  it("of time does not replace the caller's own signal", async () => {
     const { url } = await other(() => {});
     const own = new AbortController();
     const called = HttpClient.make().fetch(url, { signal: own.signal });
@@ -267,16 +267,16 @@ describe("a limit", () => {
   });
 
   it.each([{ timeoutMs: 0 }, { timeoutMs: Number.NaN }, { timeoutMs: 2 ** 31 }, { maxBody: -1 }, { maxBody: 1.5 }])(
-    "that is none is refused: %j",
+    "that is invalid is refused: %j",
     (options) => {
       expect(() => HttpClient.make(options)).toThrow(RangeError);
     },
   );
 });
 
-describe("an address", () => {
+describe("the address of a call", () => {
   it.each(["https://elsewhere.example/x", "//elsewhere.example/x", "/\\elsewhere.example", "data:,x"])(
-    "of another origin than the base's is refused, and told nothing of: %s",
+    "of another origin than the base's is refused, and its request is not sent: %s",
     async (address) => {
       const client = HttpClient.make({ baseUrl: "http://127.0.0.1:9/" });
       await expect(client.fetch(address)).rejects.toThrow(
@@ -285,7 +285,7 @@ describe("an address", () => {
     },
   );
 
-  it.each(["", "x", "http://", "ftp://x/"])("of a base that is none is refused: %j", (baseUrl) => {
+  it.each(["", "x", "http://", "ftp://x/"])("with an invalid base is refused: %j", (baseUrl) => {
     expect(() => HttpClient.make({ baseUrl })).toThrow("HttpClient.make: baseUrl must be an http or https URL");
   });
 
@@ -298,7 +298,7 @@ describe("an address", () => {
   });
 });
 
-it("an answer is the platform's: its status, headers, address, JSON; a redirect is one", async () => {
+it("an answer is the platform's Response: its status, headers, address, JSON; a redirect is one", async () => {
   const { url } = await start([
     get(Path.of("moved"), { returns: Returns.empty({ status: 204 }) }, () => undefined),
     get(

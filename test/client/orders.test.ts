@@ -1,4 +1,4 @@
-/** The orders example through both clients, the typed one and the one that `usher client` makes, over a real server. */
+/** The orders example through both clients, the typed one and the one that `usher client` generates, with a real server. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -41,7 +41,7 @@ describe.each(clients)("the orders example through $name: calls", ({ make }) => 
     return make({ baseUrl: `http://127.0.0.1:${port}`, ...(fetch === undefined ? {} : { fetch }) });
   }
 
-  it("places, finds, changes, lists and removes", async () => {
+  it("creates, finds, changes, lists and removes orders", async () => {
     const api = await opened();
     const placed = await api["POST /orders"]({ json: { item: "pen", quantity: 2 } });
     expect(placed).toMatchObject({
@@ -61,7 +61,7 @@ describe.each(clients)("the orders example through $name: calls", ({ make }) => 
     expect(await api["GET /orders/{order_id}"]({ path })).toMatchObject({ ok: false, status: 404, error: "not_found" });
   });
 
-  it("is refused by code, with every problem", async () => {
+  it("gets refusals by code, with every problem", async () => {
     const api = await opened();
     const soldOut = await api["POST /orders"]({ json: { item: "unicorn", quantity: 1 } });
     expect(soldOut).toMatchObject({
@@ -100,7 +100,7 @@ describe.each(clients)("the orders example through $name: the feed", ({ make }) 
     return make({ baseUrl: `http://127.0.0.1:${port}`, ...(fetch === undefined ? {} : { fetch }) });
   }
 
-  it("follows the orders over a connection that is cut, and has nothing twice and misses nothing", async () => {
+  it("follows the orders over a connection that is cut, without duplicates and gaps", async () => {
     const asked: (string | null)[] = [];
     const cuts: (() => void)[] = [];
     const api = await opened(async (request) => {
@@ -167,7 +167,7 @@ function compile(compiler: string, compilerOptions: object, files: readonly stri
   }
 }
 
-describe("what usher client makes: compiles", { timeout: 300_000 }, () => {
+describe("the client that usher generates: compiles", { timeout: 300_000 }, () => {
   const browser = { lib: ["es2023", "dom"], types: [] };
   const ways = rows(
     [
@@ -182,8 +182,8 @@ describe("what usher client makes: compiles", { timeout: 300_000 }, () => {
   });
 });
 
-describe("what usher client makes: types", { timeout: 300_000 }, () => {
-  it("takes and gives what the typed client does", () => {
+describe("the client that usher generates: types", { timeout: 300_000 }, () => {
+  it("accepts and returns the same types as the typed client", () => {
     const paths = {
       "usher-http": [join(root, "src/index.ts")],
       "usher-http/conditional": [join(root, "src/representations/index.ts")],
@@ -194,7 +194,7 @@ describe("what usher client makes: types", { timeout: 300_000 }, () => {
       import type { Client as Typed } from "usher-http";
       import type { routes } from ${example};
       import type { Client as Made } from "./client.ts";
-      // But for the WebSocket.
+      // Except for the WebSocket.
       type Names = Exclude<keyof Typed<typeof routes>, "GET /orders/desk">;
       declare const typed: Pick<Typed<typeof routes>, Names>;
       declare const made: Made;
@@ -213,7 +213,7 @@ describe("what usher client makes: types", { timeout: 300_000 }, () => {
     expect(compile(".", options, ["both.ts"])).toBe("");
   });
 
-  it("knows a route's codes without exactOptionalPropertyTypes too", () => {
+  it("knows a route's codes also without exactOptionalPropertyTypes", () => {
     const program = `
       import { Client, Dep, Path, Refusal, Returns, get } from "usher-http";
       const store = Dep.ofResource<Map<string, string>>("store");
@@ -221,7 +221,7 @@ describe("what usher client makes: types", { timeout: 300_000 }, () => {
       const found = get(Path.of("found"), declared, () => "");
       const came = await Client.of<[typeof found]>({ baseUrl: "" })["GET /found"]();
       export const isNotFound = !came.ok && came.error === "not_found";
-      // @ts-expect-error a code this route never answers
+      // @ts-expect-error a code that this route never answers
       export const isSoldOut = !came.ok && came.error === "sold_out";
     `;
     writeFileSync(join(folder, "plain.ts"), program);

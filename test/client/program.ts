@@ -1,4 +1,4 @@
-/** The typed client on whatever runtime runs this: what it saw is a line of JSON. */
+/** The typed client on the runtime that runs this file. It writes what it observed as a line of JSON. */
 import * as v from "valibot";
 import { App, Client, Codec, Event, Form, Header, Path, Query, Returns, get, json, post } from "usher-http";
 

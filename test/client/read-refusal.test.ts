@@ -36,12 +36,12 @@ describe("the typed client", () => {
     ["nothing", () => undefined],
     ["half", () => ({ error: "gone" }) as never],
     ["an exception", () => Promise.reject(new Error("no"))],
-  ])("is unreachable where readRefusal gives %s", async (_what, readRefusal) => {
+  ])("gets no answer when readRefusal returns %s", async (_what, readRefusal) => {
     const api = Client.of<typeof typed>({ baseUrl: "http://x", fetch: fetchOf(realWorld), readRefusal });
     expect(await api["GET /gone"]()).toMatchObject({ ok: false, status: 410, error: "unreachable" });
   });
 
-  it("reads with it why an event stream cannot resume", async () => {
+  it("uses it to read why an event stream cannot resume", async () => {
     const tick = Event.json("tick", v.number());
     const ticks = [get(Path.of("ticks"), { returns: Returns.events([tick]), refuses: [gone] }, () => async () => {})];
     const answers = [

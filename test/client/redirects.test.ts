@@ -1,4 +1,4 @@
-/** The answers of another server that the platform's `fetch` and `HttpClient` take otherwise: redirects, and reason phrases. */
+/** Answers of another server that the platform's `fetch` and `HttpClient` treat differently: redirects, and reason phrases. */
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { HttpClient } from "usher-http";
 import { serverOfTest } from "../support/http-server.ts";
 
-/** Another server; what it was sent. */
+/** Another server, and the requests that it received. */
 async function other(answer: RequestListener = (_request, response) => void response.end("fine")) {
   const heads: IncomingHttpHeaders[] = [];
   const { url } = await serverOfTest((request, response) => {
@@ -16,7 +16,7 @@ async function other(answer: RequestListener = (_request, response) => void resp
   return { heads, url };
 }
 
-describe("redirects that are followed, of a client with a base", () => {
+describe("redirects that a client with a base follows", () => {
   /** A server that redirects by the path: `/303/…` to the rest. */
   const redirecting = (to = "") =>
     other((request, response): void => {
@@ -47,7 +47,7 @@ describe("redirects that are followed, of a client with a base", () => {
     [303, "PUT", "a", "GET /x "],
     [307, "POST", "a", "POST /x a"],
     [308, "PUT", "a", "PUT /x a"],
-  ])("go on within it: %i of a %s", async (status, method, body, expected) => {
+  ])("are followed within it: %i of a %s", async (status, method, body, expected) => {
     const { url, heads } = await redirecting();
     const client = HttpClient.make({ baseUrl: url, headers: { "x-api-key": "key" } });
     const init = { method, redirect: "follow" as const, ...(body === undefined ? {} : { body }) };
@@ -57,7 +57,7 @@ describe("redirects that are followed, of a client with a base", () => {
     expect(heads.map((head) => head["x-api-key"])).toEqual(["key", "key", "key"]);
   });
 
-  it("end after 20, and where a stream would be sent again", async () => {
+  it("end after 20, and when a stream would be sent again", async () => {
     const { url, heads } = await other((_request, response) => void response.writeHead(302, { location: "/" }).end());
     const client = HttpClient.make({ baseUrl: url });
     await expect(client.fetch("/", { redirect: "follow" })).rejects.toThrow("HttpClient.fetch: more than 20 redirects");

@@ -1,4 +1,4 @@
-/** A call that is over follows its caller's signal no longer, and leaves no timer: the signal may outlive many calls. */
+/** A call that has ended removes its listeners from its caller's signal, and leaves no timer: the signal may outlive many calls. */
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Client, HttpClient } from "usher-http";
@@ -26,7 +26,7 @@ const stopping = new AbortController();
 const { signal } = stopping;
 const timeoutMs = 12_345;
 
-/** The timers of the calls that run. The platform has others. */
+/** The timers of pending calls. The platform has others. */
 const timers = new Set<unknown>();
 const { setTimeout, clearTimeout } = globalThis;
 beforeEach(() => {
@@ -45,10 +45,10 @@ afterEach(() => {
   timers.clear();
 });
 
-/** How many listen to the signal, and wait for a time. */
+/** The number of listeners on the signal, and of timers. */
 const left = (of = signal) => [getEventListeners(of, "abort").length, timers.size];
 
-it("a call that goes on has both", async () => {
+it("a call that is pending has both", async () => {
   const { fetch } = HttpClient.make({ baseUrl, timeoutMs });
   const response = await fetch("/text", { signal });
   expect(left()).toEqual([1, 1]);

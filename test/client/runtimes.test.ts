@@ -1,4 +1,4 @@
-/** The typed client where else it runs: in a browser it is tried by the example's page. */
+/** The typed client on other runtimes. In a browser it is tested by the example's page. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -12,7 +12,7 @@ describe("Client.of", { timeout: 300_000 }, () => {
     { runtime: "the newest Node", command: runtimes["node-newest"](), args: [program] },
     { runtime: "Bun", command: runtimes.bun(), args: [program] },
     { runtime: "Deno", command: runtimes.deno(), args: ["run", program] },
-  ])("calls, and follows a stream that is cut, on $runtime", async ({ command, args }) => {
+  ])("calls, and follows a stream that is cut off, on $runtime", async ({ command, args }) => {
     const { stdout } = await promisify(execFile)(command, args, { cwd: join(program, "../../..") });
     const seen = ["pen", ["body.item"], "a b,ü", "hello", "1", 1, "1", 2];
     expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toEqual(seen);

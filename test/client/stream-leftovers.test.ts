@@ -1,4 +1,4 @@
-/** What is left of the connections of an event stream, once the typed client is done with them. */
+/** The state of an event stream's connections after the typed client has ended them. */
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as v from "valibot";
@@ -10,7 +10,7 @@ const routes = [get(Path.of("feed"), { returns: Returns.events([Count]) }, () =>
 const head = { headers: { "content-type": "text/event-stream" } };
 type Answer = () => Response | Promise<Response>;
 
-/** The events of a stream whose connections are answered by one after the other. */
+/** The events of a stream whose connections get these responses in turn. */
 async function follow(answers: readonly Answer[]) {
   const left = [...answers];
   const fetch = async () => left.shift()?.() ?? Response.error();
@@ -19,14 +19,14 @@ async function follow(answers: readonly Answer[]) {
   return stream.value[Symbol.asyncIterator]();
 }
 
-/** Ends the time that the client waits. */
+/** Ends the time for which the client waits. */
 async function waitOut(): Promise<void> {
   // `vi.waitFor` lets time pass.
   while (vi.getTimerCount() === 0) await new Promise(setImmediate);
   await vi.runOnlyPendingTimersAsync();
 }
 
-/** Every value of a stream; the client waits before each connection but the first. */
+/** Every value of a stream; the client waits before each connection except the first. */
 async function valuesOf(answers: readonly Answer[]): Promise<unknown[]> {
   const values: unknown[] = [];
   const events = await follow(answers);
@@ -70,8 +70,8 @@ function unending(start: string, init: ResponseInit = head) {
   return { cancelled, answer: () => new Response(body, init) };
 }
 
-describe("what an event stream is done with", () => {
-  it("is cancelled: an event too long, and an error in place of a stream", async () => {
+describe("the response of an event stream", () => {
+  it("is cancelled after an event that is too long, and when it is an error in place of a stream", async () => {
     const long = unending(`data: ${"x".repeat(2 ** 20)}\n\n`);
     await expect(valuesOf([long.answer])).rejects.toThrow(RangeError);
     expect(long.cancelled).toHaveBeenCalledOnce();
@@ -80,7 +80,7 @@ describe("what an event stream is done with", () => {
     expect(busy.cancelled).toHaveBeenCalledOnce();
   });
 
-  it("is cancelled, and the iteration ends: a response that comes after the end", async () => {
+  it("is cancelled when it arrives after the end of the iteration", async () => {
     const [late, come] = [unending(""), gate()];
     const answerLate = async () => {
       await come.passed;
@@ -99,7 +99,7 @@ describe("what an event stream is done with", () => {
     expect(late.cancelled).toHaveBeenCalledOnce();
   });
 
-  it("leaves no listener at a signal for each of its connections", async () => {
+  it("leaves no listener on a signal for each of its connections", async () => {
     const add = vi.spyOn(EventTarget.prototype, "addEventListener");
     const answers = Array.from({ length: 5 }, () => cut);
     expect(await valuesOf([...answers, noMore])).toEqual([1, 1, 1, 1, 1]);
@@ -111,14 +111,14 @@ describe("what an event stream is done with", () => {
   });
 });
 
-it("an event stream whose signal aborts while it is asked for again ends at once, without another wait", async () => {
+it("an event stream whose signal aborts during a reconnect ends at once, without another wait", async () => {
   const [again, stop] = [gate(), new AbortController()];
   const answers: Answer[] = [cut];
   const fetch = async ({ signal }: Request) => {
     const answer = answers.shift();
     if (answer !== undefined) return answer();
     again.open();
-    // As the platform's.
+    // Like the platform's.
     return new Promise<Response>((_, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason as Error));
     });
@@ -151,7 +151,7 @@ it.each(["[1", '{"a":'])("JSON lines are cancelled at a line that is not JSON: %
   expect(wrong.cancelled).toHaveBeenCalledOnce();
 });
 
-it("values that are sent are asked for no more once the server reads no more", async () => {
+it("values to send are read no more after the server stops reading", async () => {
   const lines = [
     post(
       Path.of("lines"),
@@ -178,7 +178,7 @@ it("values that are sent are asked for no more once the server reads no more", a
   expect(ended).toHaveBeenCalledOnce();
 });
 
-it("an event stream waits no longer behind connections that lasted, although no event came", async () => {
+it("an event stream has its first pause again after long connections, although no event arrived", async () => {
   const wait = vi.spyOn(globalThis, "setTimeout");
   let now = 0;
   vi.spyOn(performance, "now").mockImplementation(() => now);
@@ -196,7 +196,7 @@ it("an event stream waits no longer behind connections that lasted, although no 
 it.each([
   ["events", "text/event-stream", "id: 1\ndata: 1\n\ndata: 2\n\n"],
   ["JSON lines", "application/x-ndjson", "1\n2\n"],
-])("%s end where the loop aborts their signal, although more has arrived", async (_what, type, text) => {
+])("%s end when the loop aborts their signal, although more has arrived", async (_what, type, text) => {
   const stop = new AbortController();
   const fetch = async () => new Response(text, { headers: { "content-type": type } });
   const stream = await Client.of<typeof routes>({ baseUrl: "http://localhost", fetch })["GET /feed"]({

@@ -1,4 +1,4 @@
-/** Event streams through the typed client (row CL-31): over as many connections as they take. */
+/** Event streams through the typed client (row CL-31), over any number of connections. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as v from "valibot";
 import {
@@ -27,7 +27,7 @@ type Feed = Producer<typeof Count | typeof Note | typeof Word>;
 const keepAliveMs = 15_000;
 const signedOut = Refusal.code("signed_out", { status: 401, doc: "Nobody is signed in.", challenge: "Bearer" });
 
-/** What each connection is answered: the first by the first. */
+/** The response to each connection, in order. */
 let connections: ((last: string | undefined, gone: AbortSignal) => Feed)[] = [];
 const asked: (string | undefined)[] = [];
 const last = Header.optional("last-event-id", Codec.string);
@@ -57,12 +57,12 @@ async function opened(sent: { signal?: AbortSignal; headers?: { "last-event-id"?
   return stream.value;
 }
 
-// Not vi.waitFor, which lets the time pass.
+// Not vi.waitFor, which lets time pass.
 async function waits(): Promise<void> {
   while (vi.getTimerCount() === 0) await new Promise(setImmediate);
 }
 
-/** Ends the time a client waits, however long, and lets what follows happen. */
+/** Ends any time for which a client waits, and lets the next step happen. */
 async function waitOut(): Promise<void> {
   await waits();
   await vi.runOnlyPendingTimersAsync();
@@ -79,7 +79,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Each value that came, by its kind, until the stream ended. */
+/** Each value that arrived, by its kind, until the stream ended. */
 async function all(stream: AsyncIterable<{ name: string; value: unknown }>): Promise<unknown[]> {
   const values: unknown[] = [];
   for await (const { name, value } of stream) values.push([name, value]);
@@ -98,7 +98,7 @@ const cut = (text: string) => {
 };
 const refused = (status: number, error: string) => Response.json({ error, message: "No." }, { status });
 const one = "event: count\ndata: 1\n\n";
-/** A client that is answered by one after the other. */
+/** A client that gets these responses in turn. */
 function answeredBy(...answers: (() => Response | Promise<Response>)[]): typeof api {
   return Client.of<typeof routes>({
     baseUrl: "http://localhost",
@@ -128,7 +128,7 @@ async function outcome(
 }
 
 describe("an event stream: kinds", () => {
-  it("has each event as its kind is, though its text were JSON", async () => {
+  it("has each event by its kind, although its text could be JSON", async () => {
     connections = [
       () => async (send) => {
         await send(Event.make(Count, 1));
@@ -143,7 +143,7 @@ describe("an event stream: kinds", () => {
     ]);
   });
 
-  it("is of the plain type for whoever does not ask which kinds are text", async () => {
+  it("has the plain type for code that does not check which kinds are text", async () => {
     const typeFor = async (accept: string) => {
       const response = await app.fetch(new Request("http://localhost/typed", { headers: { accept } }));
       await response.body?.cancel();
@@ -154,7 +154,7 @@ describe("an event stream: kinds", () => {
     expect(await typeFor("text/html, text/event-stream;text-kinds=1")).toBe('text/event-stream;text-kinds="word"');
   });
 
-  it("of a server that does not say so has JSON where it is JSON, and text", async () => {
+  it("of a server without kinds has JSON if it is JSON, and text otherwise", async () => {
     const body = "event: word\ndata: hello\n\nevent: count\ndata: 1\n\n";
     const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
     const stream = await Client.of<typeof routes>({ baseUrl: "http://localhost", fetch })["GET /feed"]();
@@ -166,7 +166,7 @@ describe("an event stream: kinds", () => {
 });
 
 describe("an event stream: resuming", () => {
-  it("CL-31 goes on behind the last id when it is cut off, and waits as long as it was told", async () => {
+  it("CL-31 continues after the last id when it is cut off, and waits for the time of `retry`", async () => {
     connections = [
       () => async (send) => {
         await send(Event.retry({ ms: 4000 }));
@@ -206,17 +206,17 @@ describe("an event stream: resuming", () => {
     expect(wait.mock.calls.map(([, ms]) => ms).filter((ms) => ms !== keepAliveMs)).toEqual([4000, 4000]);
   });
 
-  it("CL-31 ends where its server ended it, having said nothing of how to go on", async () => {
+  it("CL-31 ends when its server ends it without an id or `retry`", async () => {
     expect(await outcome(answeredBy(() => kept(one)))).toEqual({ values: [1] });
   });
 });
 
-describe("an event stream: what it resumes with", () => {
+describe("an event stream: its last id", () => {
   it.each([
     ["an id", `id: 7\n${one}`, "7"],
     ["an id without data", `${one}id: 8\n\n`, "8"],
     ["a time to wait", `retry: 10\n\n${one}`, undefined],
-  ])("goes on where its server ended it, having given %s, until it is told 204", async (_, text, id) => {
+  ])("continues when its server ended it after %s, until the status is 204", async (_, text, id) => {
     const api = answeredBy(
       () => kept(text),
       () => kept(text),
@@ -226,7 +226,7 @@ describe("an event stream: what it resumes with", () => {
     expect(asked).toEqual([undefined, id, id]);
   });
 
-  it("has forgotten an id that its event did not live to give, and one that was taken back", async () => {
+  it("is forgotten if its event was incomplete, and if an empty id reset it", async () => {
     const api = answeredBy(
       () => cut(`id: 1\n${one}id: 2\ndata: 2\n`),
       () => cut(`${one}id\n\n`),
@@ -238,7 +238,7 @@ describe("an event stream: what it resumes with", () => {
 });
 
 describe("an event stream: waiting", () => {
-  it("is asked for again whatever is in the way, ever later and at most every 30 seconds", async () => {
+  it("is opened again after any failure, with a growing pause of at most 30 seconds", async () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
     const wait = vi.spyOn(globalThis, "setTimeout");
     const down = Array.from({ length: 4 }, () => () => Promise.reject(new TypeError("fetch failed")));
@@ -255,7 +255,7 @@ describe("an event stream: waiting", () => {
     expect(seconds).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 1]);
   });
 
-  it("never waits less than it was told, nor longer than a timer can", async () => {
+  it("never waits less than `retry`, nor longer than a timer can", async () => {
     const wait = vi.spyOn(globalThis, "setTimeout");
     const text = `retry: 40000\n\n${one}`;
     const fails = () => refused(502, "bad_gateway");
@@ -273,7 +273,7 @@ describe("an event stream: waiting", () => {
 });
 
 describe("an event stream: its end", () => {
-  it("throws what keeps it from going on", async () => {
+  it("throws the error that prevents a reconnect", async () => {
     const { values, thrown } = await outcome(
       answeredBy(
         () => cut(one),
@@ -294,7 +294,7 @@ describe("an event stream: its end", () => {
     ).toMatchObject({ message: /the response is not an event stream/ });
   });
 
-  it("that was asked for by more than a GET is not asked for again", async () => {
+  it("that was opened with a method other than GET is not opened again", async () => {
     const post = (api: Client<typeof routes>) => ({ "GET /feed": api["POST /feed"] }) as never;
     expect(await outcome(post(answeredBy(() => kept(`id: 1\n${one}`))))).toEqual({ values: [1] });
     const thrown = new Error("the event stream was cut off");
@@ -306,13 +306,13 @@ describe("an event stream: its end", () => {
     expect(thrown).toBeInstanceOf(RangeError);
   });
 
-  it("CL-31 is a refusal where it is refused", async () => {
+  it("CL-31 is the refusal if the server refuses it", async () => {
     expect(await api["GET /feed"]()).toMatchObject({ ok: false, status: 401, error: "signed_out" });
   });
 });
 
-describe("whoever leaves an event stream", () => {
-  /** A connection that sends one event and is quiet, and what tells that its client went. */
+describe("code that leaves an event stream", () => {
+  /** A connection that sends one event and is quiet, and a record of the disconnect. */
   function quietly(): Promise<void> {
     return new Promise((resolve) => {
       connections = [
@@ -325,7 +325,7 @@ describe("whoever leaves an event stream", () => {
     });
   }
 
-  it("by a break ends its connection", async () => {
+  it("with a break ends its connection", async () => {
     const gone = quietly();
     for await (const { value } of await opened()) {
       expect(value).toBe(1);
@@ -335,7 +335,7 @@ describe("whoever leaves an event stream", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("by return() ends it at once, though an event is waited for", async () => {
+  it("with return() ends it at once, though an event is awaited", async () => {
     const gone = quietly();
     const iterator = (await opened())[Symbol.asyncIterator]();
     expect(await iterator.next()).toMatchObject({ value: { value: 1 } });
@@ -357,7 +357,7 @@ describe("whoever leaves an event stream", () => {
     expect(await ended).toBe("cancelled");
   });
 
-  it("by its signal ends the iteration, and the connection", async () => {
+  it("with its signal ends the iteration, and the connection", async () => {
     const gone = quietly();
     const stop = new AbortController();
     const stream = await opened({ signal: stop.signal });
@@ -385,7 +385,7 @@ describe("the signal of an event stream", () => {
     expect([fetch.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
   });
 
-  it("that aborts while nothing is connected ends the wait", async () => {
+  it("that aborts without a connection ends the wait", async () => {
     const fetch = async () => new Response("id: 1\ndata: 1\n\n", { headers: { "content-type": "text/event-stream" } });
     const stop = new AbortController();
     const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch });

@@ -1,4 +1,4 @@
-/** Texts of schemas, there and back: what a typed client sends is what the handler gets, and what is printed is read again. */
+/** Texts of schemas in both directions: a handler receives what a typed client sends, and a printed text is read again. */
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -46,7 +46,7 @@ const api = Client.of<readonly [typeof search, typeof form]>({ baseUrl: "http://
 // JSON has no -0.
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0);
 const integer = fc.maxSafeInteger();
-// A form's text has CRLF for every line's end, where it is sent in parts.
+// A form's text has CRLF for every line end, when it is multipart.
 const text = fc.string({ unit: "grapheme" }).filter((text) => text.isWellFormed());
 
 describe("a typed client and a route of schemas", () => {
@@ -132,11 +132,11 @@ describe("what a schema prints", () => {
       { text: "a" },
     ],
     ["a Date that a transformation made", v.pipe(v.string(), v.toDate()), new Date(0)],
-  ])("is nothing for %s", (_what, schema, value) => {
+  ])("is not sent for %s", (_what, schema, value) => {
     expect(codecFor(schema, "query.x").print(value as never)).toBe("");
   });
 
-  it("is the URL of a path, and the value of a cookie", () => {
+  it("can be in the URL of a path, and in the value of a cookie", () => {
     const day = Path.param("day", Shape.date);
     const size = Path.param(
       "size",

@@ -1,4 +1,4 @@
-/** What a client makes of a server's bytes, and sends it, on each runtime (rows CL): its `fetch` is the platform's. */
+/** The bytes that a client sends and receives, on each runtime (rows CL): its `fetch` is the platform's. */
 import { execFile } from "node:child_process";
 import dns from "node:dns";
 import { readFileSync } from "node:fs";
@@ -31,7 +31,7 @@ interface Asked {
 const ok = (body: string, ...headers: readonly string[]): string =>
   ["HTTP/1.1 200 OK", `content-length: ${body.length}`, ...headers, "", body].join("\r\n");
 
-/** What each path is answered, byte for byte, and whether the connection ends then. */
+/** The response of each path, byte for byte, and whether the connection ends then. */
 const answers: { readonly [path: string]: { readonly bytes: string; readonly ends?: true } } = {
   "/length": { bytes: "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n" },
   "/length/204": { bytes: "HTTP/1.1 204 No Content\r\ncontent-length: 10\r\n\r\n" },
@@ -55,7 +55,7 @@ const answers: { readonly [path: string]: { readonly bytes: string; readonly end
   "/kept/one-second": { bytes: ok("hi", "keep-alive: timeout=1") },
 };
 
-/** A server that answers so, and what it was asked. */
+/** A server with these responses, and the requests that it received. */
 async function other(): Promise<{ readonly port: number; readonly asked: readonly Asked[] }> {
   const asked: Asked[] = [];
   let connections = 0;
@@ -83,7 +83,7 @@ async function other(): Promise<{ readonly port: number; readonly asked: readonl
 }
 
 function respond(socket: Socket, path: string, asked: readonly Asked[]): void {
-  // The first of each method is met by a close.
+  // The first request of each method meets a close.
   if (path === "/met-by-a-close") {
     const { method } = asked.at(-1) as Asked;
     const isFirst = asked.filter((one) => one.path === path && one.method === method).length === 1;
@@ -103,7 +103,7 @@ async function secured(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 async function closed(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -153,9 +153,9 @@ type Run = readonly [
 const runs = rows<Run>(
   [
     ["the newest Node", runtimes["node-newest"], [], {}],
-    // Neither writes `host` first, nor heeds for how long a server says it keeps a connection: a GET is then sent again.
+    // Neither sends `host` first, nor obeys the server's Keep-Alive timeout: a GET is then sent again.
     ["Bun", runtimes.bun, [], { "CL-01 first": false, "CL-12": 1 }],
-    // It sends again whatever its connection's close met, on a connection that was kept.
+    // It repeats any request that meets the close of a kept connection.
     [
       "Deno",
       runtimes.deno,
@@ -192,7 +192,7 @@ describe.each(runs)("on %s", (_name, binary, flags, otherwise) => {
       "CL-01 authorization": linesOf("/head/host").filter((line) => line.startsWith("authorization")).length,
       "CL-03 framing": linesOf("/head/body").filter((line) => /^(content-length|transfer-encoding)/.test(line)),
       "CL-04 framing": linesOf("/head/none").filter((line) => /^(content-length|transfer-encoding)/.test(line)),
-      // Node asks before the end of an answer has freed the connection: two take turns.
+      // Node sends a request before the end of an answer has freed the connection: two take turns.
       "CL-10": connectionsOf("/kept/ten") <= 2,
       "CL-12": connectionsOf("/kept/one-second"),
       "CL-15 sent": asked.filter(({ path }) => path === "/met-by-a-close").map(({ method }) => method),
@@ -223,7 +223,7 @@ it("CL-13 every address of a name is tried", async () => {
   expect(await (await HttpClient.make().fetch(`http://shop.test:${port}/`)).text()).toBe("hi");
 });
 
-it("a call that is no read is never sent again, nor one whose time is over", async () => {
+it("a call other than a read is never sent again, nor one whose time is over", async () => {
   const { port, asked } = await other();
   const client = HttpClient.make({ baseUrl: `http://127.0.0.1:${port}` });
   for (const method of ["PUT", "DELETE", "PATCH", "OPTIONS", "PURGE"]) {

@@ -33,10 +33,10 @@ const routes = [
 ];
 const app = Test.app(routes, { trailingSlash: "redirect" });
 
-/** The access line of a call, its varying members left out. */
+/** The access line of a call, without its varying members. */
 async function access(method: string, target: string, options: Test.CallOptions = {}) {
   await Test.call(app, method, target, options);
-  // Behind the access line of a stream stands how it ended.
+  // After the access line of a stream there is a line about its end.
   const line = lines().findLast((line) => "http.response.status_code" in line) ?? {};
   const { timestamp: _t, request_id: _r, trace_id: _i, span_id: _s, duration, ...rest } = line;
   expect(duration).toSatisfy(Number.isSafeInteger);
@@ -44,7 +44,7 @@ async function access(method: string, target: string, options: Test.CallOptions 
 }
 
 describe("the access line: members", () => {
-  it("LG-04 has its members in a set order", async () => {
+  it("LG-04 are in a fixed order", async () => {
     await Test.call(app, "GET", "/hello/kim?q=1");
     expect(Object.keys(lines()[0] ?? {})).toEqual([
       "timestamp",
@@ -117,7 +117,7 @@ describe("the access line: members", () => {
   });
 });
 
-describe("the access line: sizes and statuses", () => {
+describe("the access line: size and status", () => {
   it.each([
     ["GET", "/status/200", 4],
     ["HEAD", "/status/200", 0],
@@ -129,11 +129,11 @@ describe("the access line: sizes and statuses", () => {
         [method, `/bodiless/${status}`, 0] as const,
       ]),
     ),
-  ] as const)("LG the size of what %s %s is sent is %i", async (method, target, size) => {
+  ] as const)("LG the size of the answer to %s %s is %i", async (method, target, size) => {
     expect((await access(method, target))["http.response.body.size"]).toBe(size);
   });
 
-  it("LG a 400 and a 415 are the route's", async () => {
+  it("LG a 400 and a 415 have the name of the route", async () => {
     expect(await access("POST", "/json", { body: "x" })).toMatchObject({
       message: "POST /json 400",
       "http.route": "/json",
@@ -145,7 +145,7 @@ describe("the access line: sizes and statuses", () => {
     });
   });
 
-  it("LG the application's not-found answer has none of a route", async () => {
+  it("LG the application's not-found answer has no route", async () => {
     const own = Test.app([], { notFound: () => Answer.make("page", { status: 404 }) });
     await Test.call(own, "GET", "/nowhere");
     expect(lines()[0]).toMatchObject({ message: "GET /nowhere 404", "http.response.body.size": 4 });
@@ -154,8 +154,8 @@ describe("the access line: sizes and statuses", () => {
   });
 });
 
-describe("the access line: time and raises", () => {
-  it("LG-09 its duration is nanoseconds that no jump of a clock changes", async () => {
+describe("the access line: duration and exceptions", () => {
+  it("LG-09 the duration is in nanoseconds, and jumps of the clock do not change it", async () => {
     let hour = 0;
     const jumping = Test.app([hello], { now: () => new Date(3_600_000 * hour++) });
     await Test.call(jumping, "GET", "/hello/kim");
@@ -164,7 +164,7 @@ describe("the access line: time and raises", () => {
     expect(duration).toBeLessThan(5e9);
   });
 
-  it("LG-11 a raise is a line of its own, before it", async () => {
+  it("LG-11 an exception has a line of its own, before it", async () => {
     await Test.call(app, "GET", "/raises");
     const [raised, accessed] = lines();
     expect(accessed).toMatchObject({ message: "GET /raises 500" });
@@ -185,8 +185,8 @@ describe("the access line: time and raises", () => {
   });
 });
 
-describe("its level", () => {
-  it("LG-24 is the one its route's metadata says", async () => {
+describe("the level of the access line", () => {
+  it("LG-24 is the one in the metadata of its route", async () => {
     const quiet = get(Path.of("quiet"), { ...text, meta: Meta.empty.add(Meta.access, "debug") }, () => "");
     const loud = get(
       Path.of("loud"),
@@ -205,7 +205,7 @@ describe("its level", () => {
     expect(await call()).toEqual([]);
   });
 
-  it("LG-24 a key of the application's own is beside it, and its value as it was added", () => {
+  it("LG-24 has a key of the application's own next to it, with its value unchanged", () => {
     const owner = Meta.key<string>("owner");
     const other = Meta.key<string>("owner");
     const meta = Meta.empty.add(owner, "kim").add(owner, "lee");

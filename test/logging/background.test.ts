@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually.ts";
 
 afterEach(() => Log.setup());
 
-describe("work that nobody awaits", () => {
+describe("work that is not awaited", () => {
   it.each([
     ["an error", new TypeError("a secret"), "TypeError"],
     ["a text", "a secret", "string"],
@@ -18,7 +18,7 @@ describe("work that nobody awaits", () => {
       }),
       "Error",
     ],
-  ])("becomes an error line where it is rejected with %s", async (_what, thrown, kind) => {
+  ])("becomes an error line if it rejects with %s", async (_what, thrown, kind) => {
     const lines: string[] = [];
     Log.setup({ out: (line) => lines.push(line), format: "json" });
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- anything may be thrown
@@ -29,7 +29,7 @@ describe("work that nobody awaits", () => {
     expect(lines[0]).not.toContain("secret");
   });
 
-  it("says nothing where it is done", async () => {
+  it("logs nothing when it succeeds", async () => {
     const lines: string[] = [];
     Log.setup({ out: (line) => lines.push(line), format: "json" });
     inBackground(Promise.resolve());

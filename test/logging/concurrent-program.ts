@@ -1,4 +1,4 @@
-/** Run by a runtime: serves what a thousand requests ask for at once. */
+/** Run by a runtime: serves the routes of a thousand concurrent requests. */
 import process from "node:process";
 import * as usher from "../../src/index.ts";
 import type { Serve } from "../support/spawned/routes.ts";

@@ -1,7 +1,7 @@
-/** What a thousand requests ask for at once, on every runtime: each logs from wherever its work goes. */
+/** The routes of a thousand concurrent requests, on every runtime: each logs from everywhere in its work. */
 import type * as Usher from "../../src/index.ts";
 
-/** @param usher The package as the program has it: from its source, or as it was built. */
+/** @param usher The package as the program has it: from its source, or built. */
 export function routesOf({
   Answer,
   Codec,
@@ -23,7 +23,7 @@ export function routesOf({
       setTimeout(resolve, ms);
     });
 
-  /** A body of three parts, each with a line. */
+  /** A body of three chunks, each with a line. */
   async function* generated(say: (what: string) => void): AsyncGenerator<Uint8Array> {
     for (let part = 0; part < 3; part++) {
       await pause(part);
@@ -43,7 +43,7 @@ export function routesOf({
     return new ReadableStream({ pull }, { highWaterMark: 0 });
   };
 
-  /** Answers at once, and leaves work behind. */
+  /** Answers at once, and leaves work running. */
   const outlived = (requestId: string): string => {
     const say = (what: string): void => shop.info(what, { own: requestId });
     say("handler");

@@ -1,4 +1,4 @@
-/** A thousand requests at once: every line has the id of the request whose work logged it, on each runtime (row LG-12). */
+/** A thousand concurrent requests: every line has the id of the request whose work logged it, on each runtime (row LG-12). */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -25,10 +25,10 @@ afterEach(() => {
 });
 
 const requests = 1000;
-// Of each: handler, awaited, timer, forked, tagged, carried, three parts, the access line, and how its stream ended.
+// Of each: handler, awaited, timer, forked, tagged, carried, three chunks, the access line, and the end of its stream.
 const linesOfEach = 11;
 
-/** Sends them all, and answers the ids that they were told. */
+/** Sends all requests, and returns the ids of their answers. */
 async function askAll(port: number): Promise<ReadonlySet<string>> {
   const ids = await Promise.all(
     Array.from({ length: requests }, async (_, n) => {
@@ -56,7 +56,7 @@ function check(lines: readonly Line[], ids: ReadonlySet<string>, each: number): 
   expect([...traces.values()].every((traces) => traces.size === 1)).toBe(true);
 }
 
-/** A server in a process of its own, and every line it wrote, once it is told to stop. */
+/** A server in a process of its own; after its stop, every line that it wrote. */
 async function started(runtime: keyof typeof commands) {
   const [binary = "", ...args] = commands[runtime]();
   const program = await builtProgram(join(import.meta.dirname, "concurrent-program.ts"));
@@ -87,7 +87,7 @@ it.each(rows(["node", "deno"] as const, ["bun"] as const))("on %s", async (runti
   );
 });
 
-it("on node, of requests that come in one piece and are answered in the turn they come in", async () => {
+it("on node, for requests that arrive in one piece and are answered in the same turn", async () => {
   const { port, stop } = await started("node");
   const ids = await Promise.all(
     Array.from({ length: 10 }, async () => {
@@ -100,7 +100,7 @@ it("on node, of requests that come in one piece and are answered in the turn the
     }),
   );
   const lines = await stop();
-  // Handler, microtask, timer and the access line; what the server says of itself is of no request.
+  // Handler, microtask, timer and the access line; the server's own lines have no request.
   check(
     lines.filter((line) => "request_id" in line),
     new Set(ids.flat()),

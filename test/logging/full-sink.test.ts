@@ -1,4 +1,4 @@
-/** The lines that a reader who takes nothing has wait: as many each time that it is so, and the rest is counted. */
+/** Log lines whose reader does not read are queued: the same number in each outage, and the others are counted. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Log } from "usher-http";
 import { batch, useSink } from "../../src/logging/writer.ts";
@@ -7,7 +7,7 @@ import { messages } from "../support/logs.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it("is filled, emptied, and filled again with as many", () => {
+it("is filled, emptied, and filled again with as many lines", () => {
   let isOpen = true;
   let taken = 0;
   const sink = batch({
@@ -31,7 +31,7 @@ it("is filled, emptied, and filled again with as many", () => {
     kept.push(taken);
     expect(messages("warn").map(String).at(-1)).toMatch(new RegExp(`^dropped ${2000 - taken} lines`));
     expect(messages("warn")).toHaveLength(round + 1);
-    // With room it drops none.
+    // With enough space it drops none.
     for (let i = 0; i < 2000; i++) {
       sink.write(line);
       if (i % 10 === 0) vi.advanceTimersByTime(10);
@@ -40,13 +40,13 @@ it("is filled, emptied, and filled again with as many", () => {
     expect(taken).toBe((kept[round] as number) + 2000);
     expect(vi.getTimerCount()).toBe(0);
   }
-  // 16 MiB, and the piece that the newest lines go to.
+  // 16 MiB, and the chunk that receives the newest lines.
   expect(kept[0]).toBeGreaterThan(16_777_216 / 10_000);
   expect(kept[0]).toBeLessThan(16_777_216 / 10_000 + 20);
   expect(new Set(kept).size).toBe(1);
 });
 
-it("has nothing wait for a reader that is gone, and as many for another one", () => {
+it("queues nothing for a reader that is gone, and as many lines for a new one", () => {
   let reader: "reads" | "is full" | "is gone" = "reads";
   let taken = 0;
   const sink = batch({
@@ -74,7 +74,7 @@ it("has nothing wait for a reader that is gone, and as many for another one", ()
   expect([taken, messages("warn")]).toEqual([1, []]);
 });
 
-it("waits with one timer, however many lines were written at once", () => {
+it("waits with one timer, for any number of concurrent lines", () => {
   let writes = 0;
   const sink = batch({ format: "json", write: (bytes) => (writes++, bytes.byteLength) });
   const timers: number[] = [];
@@ -88,7 +88,7 @@ it("waits with one timer, however many lines were written at once", () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it("says how many were dropped also where the process ends before", () => {
+it("reports the number of dropped lines also when the process ends earlier", () => {
   let isOpen = false;
   const taken: string[] = [];
   const sink = batch({

@@ -1,4 +1,4 @@
-/** What a line is made of (contract 2.12, 8; facts 11.2; rows LG-01, LG-03, LG-18, LG-19; LG-22 is of TLS in OCaml: no source here is of a wire's bytes). */
+/** The parts of a log line (contract 2.12, 8; facts 11.2; rows LG-01, LG-03, LG-18, LG-19; LG-22 is of another implementation). */
 import { describe, expect, it } from "vitest";
 import { Log, Path, Returns, Test, get } from "usher-http";
 import { lines, logWith, logged } from "../support/logs.ts";
@@ -14,7 +14,7 @@ describe("a JSON line: members", () => {
     );
   });
 
-  it("LG-01 in a request the three ids stand before the fields", async () => {
+  it("LG-01 in a request the three ids are before the fields", async () => {
     const route = get(Path.root, { returns: Returns.text }, () => (shop.info("moved", { a: 1 }), ""));
     await Test.call(Test.app([route]), "GET", "/");
     expect(logged()[0]).toMatch(
@@ -22,7 +22,7 @@ describe("a JSON line: members", () => {
     );
   });
 
-  it("LG-01 the time is the wall clock's, to the millisecond", () => {
+  it("LG-01 the time is that of the system clock, in milliseconds", () => {
     const before = Date.now();
     shop.info("now");
     const at = Date.parse(String(lines()[0]?.["timestamp"]));
@@ -38,7 +38,7 @@ describe("a JSON line: members", () => {
 });
 
 describe("a JSON line: values", () => {
-  it("fields are numbers, texts and truths; what no double holds is a text, what no number is is null", () => {
+  it("fields are numbers, strings and booleans; a number without a double is a string, and NaN is null", () => {
     shop.info("x", {
       int: 9007199254740991,
       float: 0.5,
@@ -56,7 +56,7 @@ describe("a JSON line: values", () => {
     );
   });
 
-  it("is JSON whatever a program without types gives it", () => {
+  it("is valid JSON for every value of a program without types", () => {
     const odd = { when: new Date(0), list: [1, 2], object: {}, none: null, symbol: Symbol("s"), call: () => "" };
     shop.info("x", odd as never);
     expect(lines()[0]).toMatchObject({ list: "1,2", object: "[object Object]", none: null, symbol: "Symbol(s)" });
@@ -86,7 +86,7 @@ describe("a JSON line: values", () => {
     "\ud800",
     "</script>",
     "x".repeat(10_000),
-  ])("any text is one line of JSON, and reads back: %j", (text) => {
+  ])("any text is one line of JSON, and is read back unchanged: %j", (text) => {
     const odd = Log.source(text);
     odd.error(text, { [text]: text });
     expect(logged()[0]).not.toMatch(/[\n\r]/);
@@ -126,19 +126,19 @@ describe("levels", () => {
     expect(heard(options)).toEqual(expected);
   });
 
-  it("a source named like a member of every object has the default level", () => {
+  it("a source with the name of an Object.prototype member has the default level", () => {
     logWith({ levels: {} });
     say(Log.source("constructor"));
     expect(lines()).toHaveLength(3);
   });
 
-  it("Log.setup sets everything anew", () => {
+  it("Log.setup replaces all settings", () => {
     logWith({ level: "error", levels: { shop: "debug" } });
     expect(heard({})).toEqual(["error", "warn", "info"]);
   });
 });
 
-it("a destination that fails never fails what was logged", async () => {
+it("a destination that fails does not throw into the code that logs", async () => {
   Log.setup({
     out: () => {
       throw new Error("full");

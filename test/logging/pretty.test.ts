@@ -36,14 +36,14 @@ describe("a pretty line", () => {
     expect(times).toContainEqual([hours, minutes]);
   });
 
-  it("a control sequence of an application's text reaches no terminal, and a line stays one", () => {
+  it("control characters of an application's text are escaped, and a line stays one line", () => {
     logWith({ format: "pretty" });
     shop.info("a\nb\u001b[31m\r\u2028\u0085", { "k\n": "v\u001b\u0000" });
     expect(logged()[0]).toMatch(/^[\x20-\x7e]*$/);
   });
 });
 
-describe("a pretty line says nothing twice", () => {
+describe("a pretty line does not repeat text", () => {
   it.each([
     ["GET /a 404", { "http.request.method": "GET", "url.path": "/a", "http.response.status_code": 404 }, ""],
     ["GET /a: gone: why", { "framework.refusal.code": "gone", "http.route": "/{x}" }, "  http.route=/{x}"],
@@ -59,7 +59,7 @@ describe("a pretty line says nothing twice", () => {
   });
 });
 
-describe("a stack", () => {
+describe("a stack trace", () => {
   const own = (name: string) => `at ${name} (file:///app/node_modules/usher-http/dist/app.js:1:2)`;
   const mine = "at place (/home/kim/usher-http-shop/src/main.ts:3:4)";
   const library = "at run (/app/node_modules/postgres/src/index.js:5:6)";
@@ -110,20 +110,20 @@ describe("colors", () => {
     ["warn", "33"],
     ["info", "32"],
     ["debug", "34"],
-  ] as const)("are of the level, on a terminal that has them: %s", (level, color) => {
+  ] as const)("follow the level, on a terminal with colors: %s", (level, color) => {
     const padded = level.padEnd(5);
     expect(says(true, level).replace(/\d\d:\d\d:\d\d\.\d{3}/, "time")).toBe(
       `\u001b[2mtime\u001b[0m \u001b[${color}m${padded}\u001b[0m shop x\n    \u001b[2mat a (b:1:2)\u001b[0m\n`,
     );
   });
 
-  it("are left out where the terminal has none, and in JSON", () => {
+  it("are left out on a terminal without colors, and in JSON", () => {
     expect(says(false, "error")).not.toContain("\u001b");
     written.length = 0;
     expect(says(true, "error", "json")).not.toContain("\u001b");
   });
 
-  it("are left out where the program takes the lines", () => {
+  it("are left out when the program itself receives the lines", () => {
     useSink(terminal(true));
     logWith({ format: "pretty" });
     shop.error("x");
@@ -131,7 +131,7 @@ describe("colors", () => {
   });
 });
 
-describe("a line before a listener starts", () => {
+describe("a line before the server listens", () => {
   beforeEach(() => void vi.resetModules());
   afterEach(() => void vi.restoreAllMocks());
 

@@ -1,4 +1,4 @@
-/** What the lines of a request carry, and what they never do (contract 2.12, 5.10; rows LG-10, LG-12). */
+/** The fields of a request's log lines, and text that is never in them (contract 2.12, 5.10; rows LG-10, LG-12). */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import {
@@ -70,7 +70,7 @@ it("LG-10 no header, cookie, query or body is in any line, whatever the answer",
 const shop = Log.source("shop");
 
 describe("LG-12 a request's id: its lines", () => {
-  it("is on every line of its work, however far it went", async () => {
+  it("is on every line of its work, in all asynchronous code", async () => {
     const busy = get(
       Path.of("busy"),
       { inputs: { requestId, a: Dep.join({}, () => shop.info("input")) }, ...text },
@@ -94,7 +94,7 @@ describe("LG-12 a request's id: its lines", () => {
     for (const member of ["trace_id", "span_id"]) expect(new Set(lines().map((line) => line[member])).size).toBe(1);
   });
 
-  it("is its own where requests run at once", async () => {
+  it("is its own for concurrent requests", async () => {
     const slow = get(Path.of("slow"), text, async () => {
       await setImmediate();
       shop.info("slow");
@@ -109,7 +109,7 @@ describe("LG-12 a request's id: its lines", () => {
     expect(new Set(ids).size).toBe(20);
   });
 
-  it("is on no line outside of one", async () => {
+  it("is on no line outside of a request", async () => {
     await Test.call(Test.app([get(Path.root, text, () => "")]), "GET", "/");
     shop.info("outside");
     expect([Log.requestId(), Object.keys(lines().at(-1) ?? {})]).toEqual([
@@ -119,29 +119,32 @@ describe("LG-12 a request's id: its lines", () => {
   });
 });
 
-describe("LG-12 a request's id: past its end", () => {
+describe("LG-12 a request's id: after its end", () => {
   it.each<[what: string, options: AppOptions]>([
     ["", {}],
     [" that had a deadline", { deadlineMs: 10_000 }],
-  ])("is on a line of work that outlives its answer, and all that is left of its request%s", async (_what, options) => {
-    const { passed, open } = gate();
-    const begins = get(Path.root, text, () => {
-      void passed.then(() => shop.info("late"));
-      return "";
-    });
-    const app = App.make([begins], options);
-    expect(await leftOf(new Headers(), (request) => app.fetch(request))).toBeUndefined();
-    open();
-    await setImmediate();
-    const [answered, late] = lines();
-    expect(late).toMatchObject({
-      message: "late",
-      request_id: answered?.["request_id"],
-      trace_id: answered?.["trace_id"],
-    });
-  });
+  ])(
+    "is on a line of work that outlives its answer, and nothing else of its request is kept%s",
+    async (_what, options) => {
+      const { passed, open } = gate();
+      const begins = get(Path.root, text, () => {
+        void passed.then(() => shop.info("late"));
+        return "";
+      });
+      const app = App.make([begins], options);
+      expect(await leftOf(new Headers(), (request) => app.fetch(request))).toBeUndefined();
+      open();
+      await setImmediate();
+      const [answered, late] = lines();
+      expect(late).toMatchObject({
+        message: "late",
+        request_id: answered?.["request_id"],
+        trace_id: answered?.["trace_id"],
+      });
+    },
+  );
 
-  it("is all that is left where no access line was written either", async () => {
+  it("is the only thing that is kept also without an access line", async () => {
     logWith({ level: "warn" });
     const { passed, open } = gate();
     const begins = get(Path.root, text, () => {
@@ -157,7 +160,7 @@ describe("LG-12 a request's id: past its end", () => {
     expect(lines()).toMatchObject([{ message: "late", trace_id: traceId }]);
   });
 
-  it("is on what hears that its client has gone", async () => {
+  it("is on the lines of listeners to a disconnect of its client", async () => {
     const heard = gate();
     const feed = get(
       Path.of("feed"),
@@ -185,9 +188,9 @@ describe("LG-12 a request's id: past its end", () => {
   });
 });
 
-/** What a collection leaves of a request that was answered: undefined where nothing keeps it. */
+/** What a garbage collection leaves of a request that was answered: undefined if nothing keeps it. */
 async function leftOf(headers: Headers, answer: (request: Request) => unknown): Promise<Request | undefined> {
-  // A function of its own: this one would keep the request while it waits.
+  // A function of its own: otherwise this one would keep the request while it waits.
   const ask = async (): Promise<WeakRef<Request>> => {
     const request = new Request("http://shop.test/", { headers });
     await answer(request);

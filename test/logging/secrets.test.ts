@@ -1,6 +1,6 @@
 /**
- * No value of a header, a cookie, a query, a form, a file, a body or a statement is in any line or span, at any level,
- * whatever the route and whatever came of it (contract 5.10, 7.6; row LG-10). A path's is in `url.path` and the message alone.
+ * No value of a header, a cookie, a query, a form, a file, a body or a statement is in any line or span.
+ * That holds at any level, with any route and any result (contract 5.10, 7.6; row LG-10). A path's is only in `url.path` and the message.
  */
 import { afterEach, describe, expect, it } from "vitest";
 import * as v from "valibot";
@@ -48,7 +48,7 @@ const name = Path.str("name");
 const number = Path.int("number");
 const sold = Refusal.code("sold_out", { status: 409, doc: "There is none." });
 
-/** Every input that reads text, each refusing what is no number, and each taking it. */
+/** Every input that reads text, each refusing an invalid number, and each accepting it. */
 const strict = {
   auth: Header.optional("authorization", Codec.credentials),
   n: Header.optional("x-n", Codec.int),
@@ -67,7 +67,7 @@ class Told extends Error {
   readonly detail = secret;
 }
 
-/** What may come of a request, of everything it said. */
+/** The possible output of a request. */
 const endings: { readonly [ending: string]: () => string | Refusal<"sold_out"> } = {
   answers: () => "",
   refuses: () => refuse(sold, "There is none."),
@@ -188,7 +188,7 @@ const form = () => {
   return made;
 };
 
-/** What is sent as a body: fitting, of another form, and broken. */
+/** The bodies that are sent: valid, of another shape, and broken. */
 const sent: { readonly [what: string]: () => { readonly body: string | FormData; readonly type?: string } } = {
   json: () => ({ body: `{"password":"${secret}"}`, type: "application/json" }),
   "broken json": () => ({ body: `{"${secret}`, type: "application/json" }),
@@ -219,19 +219,19 @@ describe.each(["json", "pretty"] as const)("LG-10 in %s lines at debug, and in s
     expect(spanText(spans)).not.toContain(secret);
   };
 
-  it.each(Object.entries(sent))("no header, cookie, query or body: %s", async (_what, make) => {
+  it.each(Object.entries(sent))("no text of a header, cookie, query or body: %s", async (_what, make) => {
     const { app, spans } = begin();
     const paths = routes.filter(({ method }) => method === "POST").map(({ pattern }) => pattern.replace("{name}", "x"));
     for (const path of paths) {
       const { body, type } = make();
       const of = type === undefined ? headers : [...headers, ["content-type", type] as const];
-      // An undeclared status or code is a raise of the test's own, behind the line.
+      // An undeclared status or code throws in the test itself, after the line.
       await Test.call(app, "POST", `${path}?code=${secret}&${secret}=${secret}`, { headers: of, body }).catch(() => {});
     }
     check(spans(), paths.length);
   });
 
-  it("nor of any other kind of route", async () => {
+  it("also for every other kind of route", async () => {
     const { app, spans } = begin();
     const paths = [
       "/sets",
@@ -259,7 +259,7 @@ describe.each(["json", "pretty"] as const)("LG-10 in %s lines at debug, and in s
         { headers },
       ).catch(() => {});
     }
-    // Beside them a stream of events and two sockets.
+    // In addition an event stream and two sockets.
     check(spans(), paths.length + 3);
   });
 });
@@ -271,7 +271,7 @@ describe.each(["json", "pretty"] as const)("LG-10 in %s lines at debug, and in s
     return { app: Test.app(routes, { trace, checkOrigin: false, notFound: () => Answer.make(secret) }), spans };
   };
 
-  it("a path's value is its path's, and in nothing else", async () => {
+  it("a path's value is only in the fields of its path", async () => {
     const { app, spans } = begin();
     const paths = [`/number/${secret}`, `/answers/none/loose/${secret}`, `/raises/none/loose/${secret}`, `/${secret}`];
     for (const path of paths) {
@@ -281,14 +281,14 @@ describe.each(["json", "pretty"] as const)("LG-10 in %s lines at debug, and in s
       return { path, isTold: JSON.stringify([name, status, others]).includes(secret) };
     });
     expect(told).toEqual(paths.map((path) => ({ path, isTold: false })));
-    // A line says its path in its message and in `url.path`, once each.
+    // A line has its path in its message and in `url.path`, once each.
     const left = logged().map((line) => paths.reduce((left, path) => left.replace(path, "").replace(path, ""), line));
     expect(left.length).toBeGreaterThanOrEqual(paths.length);
     expect(logged().filter((line) => line.includes(secret)).length).toBeGreaterThanOrEqual(paths.length);
     expect(left.filter((line) => line.includes(secret))).toEqual([]);
   });
 
-  it("nor of what a listener refuses before there is a request", async () => {
+  it("also for requests that a listener refuses before there is a request", async () => {
     logWith({ level: "debug", format });
     const { port } = await start(routes);
     const broken = [
@@ -318,7 +318,7 @@ describe.each(["json", "pretty"] as const)("LG-10 in %s lines at debug, and in s
   });
 });
 
-it("LG-10 nor what a client calls, nor what it is answered", async () => {
+it("LG-10 also for the calls of a client, and their responses", async () => {
   logWith({ level: "debug" });
   const { trace, spans } = kept();
   const { url } = await start([
@@ -342,7 +342,7 @@ it("LG-10 nor what a client calls, nor what it is answered", async () => {
   expect(spanText(spans())).not.toContain(secret);
 });
 
-it("LG-10 nor what a collector is sent, nor what Prometheus reads, nor what a registered provider is told", async () => {
+it("LG-10 also in the data for a collector, for Prometheus, and for a registered provider", async () => {
   logWith({ level: "debug" });
   const collector = await Collector.up();
   const theirs = registered();
@@ -364,7 +364,7 @@ it("LG-10 nor what a collector is sent, nor what Prometheus reads, nor what a re
   expect(theirs.spans().length).toBeGreaterThanOrEqual(routes.length);
   expect(page).toContain("http_server_request_duration_seconds_count");
   const told = collector.spans.map(({ name, attributes, status }) => [name, attributes, status]);
-  // What a client makes up as a method is in its place, as OpenTelemetry has it; no other word of a request's is told.
+  // A client's invented method is an attribute, as OpenTelemetry defines it; no other text of a request is sent.
   const others = JSON.stringify(told).replaceAll(
     `{"key":"http.request.method_original","value":{"stringValue":"${secret}"}}`,
     "",

@@ -1,4 +1,4 @@
-/** Settings as texts, tags, and what carries a context further (contract 8; facts 11.1; rows LG-13, LG-15, LG-16, LG-21). */
+/** Settings as texts, tags, and carrying a context (contract 8; facts 11.1; rows LG-13, LG-15, LG-16, LG-21). */
 import { EventEmitter, once } from "node:events";
 import { setTimeout as after } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
@@ -48,7 +48,7 @@ describe("Log.configure", () => {
     ["=", '"=" is not a log level: error, warn, info, debug or off'],
     ["info debug", '"info debug" is not a log level: error, warn, info, debug or off'],
     ["constructor", '"constructor" is not a log level: error, warn, info, debug or off'],
-  ])("LG-15 levels %j are refused by name, and nothing is set", (levels, error) => {
+  ])("LG-15 levels %j are refused by name, and no setting changes", (levels, error) => {
     logWith({ level: "error" });
     expect(Log.configure({ levels, format: "pretty" })).toEqual({ ok: false, error });
     expect(written()).toEqual([1, 1]);
@@ -75,10 +75,10 @@ describe("Log.configure", () => {
 });
 
 describe("Log.tags", () => {
-  /** A line's members behind its message. */
+  /** A line's members after its message. */
   const members = (line: number) => Object.entries(lines()[line] ?? {}).slice(4);
 
-  it("are on every line that is logged while it runs, ahead of the line's own", async () => {
+  it("are on every line that is logged while the function runs, before the line's own", async () => {
     const answer = await Log.tags({ "shop.order": 7, "shop.gift": true }, async () => {
       shop.info("first", { "shop.item": "pen" });
       await after(1);
@@ -94,7 +94,7 @@ describe("Log.tags", () => {
     expect([0, 1, 2].map(members)).toEqual([[...tags, ["shop.item", "pen"]], tags, []]);
   });
 
-  it("of two of one name the innermost counts, and no member stands twice", () => {
+  it("the innermost of two with one name is used, and no member occurs twice", () => {
     Log.tags({ a: 1, b: 1 }, () => Log.tags({ b: 2, c: 2 }, () => shop.info("x", { c: 3 })));
     expect(members(0)).toEqual([
       ["a", 1],
@@ -104,7 +104,7 @@ describe("Log.tags", () => {
     expect(logged()[0]?.match(/"c":/g)).toHaveLength(1);
   });
 
-  it("stand behind a request's ids, which they keep", async () => {
+  it("follow a request's ids, which stay unchanged", async () => {
     const tagged = get(Path.root, text, () =>
       Log.tags({ "shop.order": 7 }, () => (shop.info("x"), Log.requestId() ?? "")),
     );
@@ -114,13 +114,13 @@ describe("Log.tags", () => {
     expect(members(1)).not.toContainEqual(["shop.order", 7]);
   });
 
-  it("are told in a pretty line too", () => {
+  it("are in a pretty line too", () => {
     logWith({ format: "pretty" });
     Log.tags({ a: 1 }, () => shop.info("x", { b: 2 }));
     expect(logged()[0]).toMatch(/ shop x {2}a=1 {2}b=2$/);
   });
 
-  it("pass on what their work raises", () => {
+  it("do not catch an exception of their function", () => {
     const raise = () => {
       throw new Error("mine");
     };
@@ -129,7 +129,7 @@ describe("Log.tags", () => {
 });
 
 describe("Log.carry", () => {
-  /** What runs in a request's handler, and the ids of the lines it logged beside the request's own. */
+  /** The code in a request's handler, and the ids of the lines that it logged in addition to the request's own. */
   async function idsOf(work: () => Promise<void>) {
     const route = get(Path.root, text, async () => {
       await work();
@@ -140,7 +140,7 @@ describe("Log.carry", () => {
     return { own: headers.get("x-request-id"), ids: ids.map((line) => line["request_id"]) };
   }
 
-  it("LG-13 a listener of an emitter has the id of who made it, whoever calls", async () => {
+  it("LG-13 a listener of an emitter has the id of the request that added it, for any caller", async () => {
     const bell = new EventEmitter();
     const say = (what: string) => shop.info(what);
     const { own, ids } = await idsOf(async () => {
@@ -163,7 +163,7 @@ describe("Log.carry", () => {
     ).toEqual([other.own, own]);
   });
 
-  it("LG-13 so has what a worker answers", async () => {
+  it("LG-13 so has the callback of a worker's answer", async () => {
     const worker = new Worker('require("node:worker_threads").parentPort.postMessage(1)', { eval: true });
     const { own, ids } = await idsOf(async () => {
       worker.once(
@@ -176,7 +176,7 @@ describe("Log.carry", () => {
     expect(ids).toEqual([own]);
   });
 
-  it("takes the arguments, answers the value, keeps tags, and outside of a request is nothing more", () => {
+  it("passes the arguments and the result, keeps tags, and does nothing else outside of a request", () => {
     const add = Log.tags({ a: 1 }, () =>
       Log.carry((x: number, y: number) => {
         shop.info("added");
@@ -189,7 +189,7 @@ describe("Log.carry", () => {
   });
 });
 
-it("LG-21 what is logged while a line is made is a line of its own", () => {
+it("LG-21 a line that is logged while another one is made is a line of its own", () => {
   const out: string[] = [];
   Log.setup({
     format: "json",
@@ -222,7 +222,7 @@ it.each([
       throw new Error("full");
     },
   ],
-])("an out that %s costs a line, and no request", async (_how, out: () => unknown) => {
+])("a destination that %s loses a line, and no request fails", async (_how, out: () => unknown) => {
   const unheard: unknown[] = [];
   const hear = (reason: unknown) => void unheard.push(reason);
   process.on("unhandledRejection", hear);

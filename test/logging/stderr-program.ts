@@ -1,4 +1,4 @@
-/** Run by a runtime: logs to standard error what it is asked to, and ends as it is asked to. */
+/** Run by a runtime: logs to standard error and ends, as its input says. */
 import process from "node:process";
 import { Codec, Log, Path, Query, Returns, get } from "../../src/index.ts";
 import type { Serve } from "../support/spawned/routes.ts";

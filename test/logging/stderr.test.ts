@@ -1,4 +1,4 @@
-/** Standard error: nothing logged is lost, and nobody waits for who reads it, as far as each runtime lets (contract 2.12). */
+/** Standard error: no log line is lost and no code waits for its reader, as far as each runtime allows (contract 2.12). */
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +42,7 @@ function folder(): string {
   return made;
 }
 
-/** A pipe with a name: what Node gives a child is a socket. Nobody reads it until it is asked for. */
+/** A named pipe, as Node gives a child a socket. It is not read until the test asks for it. */
 function pipe(): { readonly path: string; readonly reader: () => Socket } {
   const path = join(folder(), "pipe");
   spawnSync("mkfifo", [path]);
@@ -50,7 +50,7 @@ function pipe(): { readonly path: string; readonly reader: () => Socket } {
   return { path, reader: () => new Socket({ fd, readable: true, writable: false }) };
 }
 
-/** A server, and where its standard error goes: a path, or a socket to this process. */
+/** A server, and the target of its standard error: a path, or a socket to this process. */
 async function start(runtime: Runtime, stderr?: string) {
   const program = await builtProgram(join(import.meta.dirname, "stderr-program.ts"));
   const command = [...commands[runtime](), program, runtime];
@@ -75,7 +75,7 @@ function canMount(): boolean {
   return isMounted;
 }
 
-/** The numbers of the lines, and how many were said to be dropped. A runtime's own last words may stand in a line. */
+/** The numbers of the lines, and the reported number of dropped ones. A runtime's own last output may be inside a line. */
 function read(text: string) {
   const numbersIn = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, number]) => Number(number));
   return { numbers: numbersIn(/"n":(\d+)\}\n/g), dropped: numbersIn(/"message":"dropped (\d+) lines: /g) };
@@ -88,7 +88,7 @@ async function textOf(stream: Readable): Promise<string> {
 }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
-// Some 3 MiB, which no pipe holds.
+// Some 3 MiB, which do not fit into a pipe.
 const many = 3000;
 
 const ends = [
@@ -99,18 +99,18 @@ const ends = [
 
 describe.each(["node", "bun", "deno"] as const)("on %s", (runtime) => {
   describe.each(["a pipe", "a socket"])("%s", (kind) => {
-    it.each(ends)("loses nothing at %s, however slow its reader", async (_what, how, code) => {
+    it.each(ends)("no line is lost at %s, however slow the reader is", async (_what, how, code) => {
       const { path, reader } = pipe();
       const server = await start(runtime, kind === "a pipe" ? path : undefined);
       const stream: Readable = kind === "a pipe" ? reader() : server.child.stderr;
       server.tells(`${how}?lines=${many}`);
-      // It has come to its end, and waits for who reads.
+      // The program has ended, and waits for its reader.
       await once(stream, "readable");
       expect(read(await textOf(stream)).numbers).toEqual(upTo(many));
       expect(await server.ended).toBe(code);
     });
 
-    it("whose reader has gone costs lines, and no request", async () => {
+    it("a reader that has gone loses lines, and no request fails", async () => {
       const { path, reader } = pipe();
       const server = await start(runtime, kind === "a pipe" ? path : undefined);
       (kind === "a pipe" ? reader() : server.child.stderr)?.destroy();
@@ -129,11 +129,11 @@ describe.each(["node", "bun", "deno"] as const)("on %s", (runtime) => {
   });
 });
 
-// Root alone mounts a disk that is soon full.
+// Only root can mount a disk that is soon full.
 const disks = need("right to mount a disk, which root has", process.platform === "linux" && canMount());
 describe.skipIf(disks.isSkipped)(`a disk that is full${disks.why}`, () => {
   it.each(["node", "bun", "deno"] as const)(
-    "on %s fails no request, and has every line once there is room",
+    "on %s a full disk fails no request, and every line is written when there is space",
     async (runtime) => {
       const disk = folder();
       spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "none", disk]);
@@ -154,13 +154,13 @@ describe.skipIf(disks.isSkipped)(`a disk that is full${disks.why}`, () => {
   );
 });
 
-// Deno has no write that does not wait, and Bun none to a socket.
-describe.runIf(process.platform === "linux")("what nobody reads", () => {
+// Deno has no asynchronous write, and Bun none to a socket.
+describe.runIf(process.platform === "linux")("output that is not read", () => {
   it.each([
     ["node", "a pipe"],
     ["node", "a socket"],
     ["bun", "a pipe"],
-  ] as const)("on %s, %s, keeps no request waiting, and is read to its end later", async (runtime, kind) => {
+  ] as const)("on %s, %s, delays no request, and is read to its end later", async (runtime, kind) => {
     const { path, reader } = pipe();
     const server = await start(runtime, kind === "a pipe" ? path : undefined);
     for (let i = 1; i <= 3; i++) expect(await server.asks(`say?lines=${many}`)).toBe(String(many * i));
@@ -171,7 +171,7 @@ describe.runIf(process.platform === "linux")("what nobody reads", () => {
   });
 
   it.each(["node", "bun"] as const)(
-    "on %s, takes so much memory; then lines are dropped, and counted",
+    "on %s, uses a limited amount of memory; then lines are dropped, and counted",
     async (runtime) => {
       const { path, reader } = pipe();
       const server = await start(runtime, path);
@@ -182,7 +182,7 @@ describe.runIf(process.platform === "linux")("what nobody reads", () => {
       let [text, end, isSaid] = ["", "", false];
       stream.on("data", (part) => {
         text += String(part);
-        // To search 15 MB at each part took 8 s of processor time.
+        // A search through 15 MB at each chunk took 8 s of processor time.
         end = end.slice(-mark.length) + String(part);
         isSaid ||= end.includes(mark);
       });

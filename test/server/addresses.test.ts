@@ -1,10 +1,10 @@
-/** The addresses of a host: one listener for each, on one port, and none that stays open where another one fails. */
+/** The addresses of a host: one listener for each, on one port, and none stays open when another one fails. */
 import { describe, expect, it } from "vitest";
 import { listenAt } from "../../src/server/options.ts";
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** A machine where listening on some hosts fails. */
+/** A machine where `listen` fails for some hosts. */
 function machine(failing: { readonly [host: string]: string }) {
   const open = new Set<string>();
   const listen = (host: string, port: number) => {
@@ -31,7 +31,7 @@ describe("the addresses of a host", () => {
     expect([port, said, [...open], listeners.length]).toEqual([4000, bound, expected, expected.length]);
   });
 
-  it("localhost is on a port that is free at both, where the system picks it", () => {
+  it("localhost has a port that is free at both addresses, when the system chooses it", () => {
     const open: string[] = [];
     let picked = 4000;
     const listen = (host: string, port: number) => {

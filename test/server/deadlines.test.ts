@@ -1,4 +1,4 @@
-/** Waits on clients, looked at by one timer. */
+/** Time limits for clients, checked by one timer. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Deadlines } from "../../src/server/deadlines.ts";
 import type { Deadline } from "../../src/server/deadlines.ts";
@@ -13,8 +13,8 @@ const swept = (): Deadlines => {
   return sweep;
 };
 
-describe("a wait: its end", () => {
-  it("that raises at its end keeps no other from its own", () => {
+describe("a deadline: its expiry", () => {
+  it("that throws does not prevent the expiry of others", () => {
     const sweep = swept();
     const expired = vi.fn();
     sweep.time(500, {
@@ -31,7 +31,7 @@ describe("a wait: its end", () => {
     sweep.stop();
   });
 
-  it("leaves no timer where the sweep is stopped", () => {
+  it("leaves no timer when the sweep is stopped", () => {
     const sweep = swept();
     sweep.time(500, { expire: vi.fn() });
     expect(vi.getTimerCount()).toBe(1);
@@ -39,7 +39,7 @@ describe("a wait: its end", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("is over in its time, and not before", () => {
+  it("expires after its time, and not before", () => {
     const sweep = swept();
     const expired = vi.fn();
     sweep.time(500, { expire: expired });
@@ -53,7 +53,7 @@ describe("a wait: its end", () => {
   it.each([
     ["is first started", 0],
     ["is started again", 1],
-  ])("has its whole time where the sweep %s long after it was made", (_when, stops) => {
+  ])("has its full time when the sweep %s long after it was created", (_when, stops) => {
     const sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
     for (let i = 0; i < stops; i++) {
       sweep.start();
@@ -76,8 +76,8 @@ describe("a wait: its end", () => {
   });
 });
 
-describe("a wait: for a body", () => {
-  it("is longer for what arrives, and rests while nobody waits", () => {
+describe("a deadline: for a body", () => {
+  it("is longer for a body that arrives, and pauses while no code waits", () => {
     const sweep = swept();
     const expired = vi.fn();
     const wait = sweep.body({ expire: expired });
@@ -95,13 +95,13 @@ describe("a wait: for a body", () => {
     sweep.stop();
   });
 
-  // What comes at 100 bytes a second is all that a body needs to go on for ever; the time for a stall is a second.
+  // A body that arrives at 100 bytes a second never expires; the time limit of a stall is a second.
   it.each([
     ["nothing", 0],
     ["a byte", 1],
     ["a second's worth", 100],
     ["a day's worth at once", 8_640_000],
-  ])("for a body stands still for its time and no longer, after %s", (_what, bytes) => {
+  ])("for a body that stalls expires after its time, and not later, after %s", (_what, bytes) => {
     const sweep = swept();
     const expired = vi.fn();
     const wait = sweep.body({ expire: expired });
@@ -117,7 +117,7 @@ describe("a wait: for a body", () => {
     sweep.stop();
   });
 
-  it("for a body that comes at its rate is never over, and for one below it is", () => {
+  it("for a body at the minimum rate never expires, and for a slower one it does", () => {
     const sweep = swept();
     const [steady, slow] = [vi.fn(), vi.fn()];
     const [one, other] = [sweep.body({ expire: steady }), sweep.body({ expire: slow })];
@@ -131,8 +131,8 @@ describe("a wait: for a body", () => {
   });
 });
 
-describe("a wait: others", () => {
-  it("may end others as it ends, and begin new ones", () => {
+describe("a deadline: several", () => {
+  it("may clear others when it expires, and create new ones", () => {
     const sweep = swept();
     const expired: string[] = [];
     const waits: Deadline[] = [];
@@ -141,7 +141,7 @@ describe("a wait: others", () => {
         sweep.time(100, {
           expire() {
             expired.push(name);
-            // The next in the ring, and itself.
+            // The next one in the ring, and itself.
             for (const wait of waits.splice(0, 3)) wait.clear();
             sweep.time(100, { expire: () => expired.push(`${name} again`) });
           },
@@ -155,7 +155,7 @@ describe("a wait: others", () => {
     sweep.stop();
   });
 
-  it("that is cleared never is over", () => {
+  it("that is cleared never expires", () => {
     const sweep = swept();
     const expired = vi.fn();
     const wait = sweep.time(100, { expire: expired });
@@ -167,8 +167,8 @@ describe("a wait: others", () => {
   });
 });
 
-describe("the date of an answer", () => {
-  it("is read again after each look, and always where nothing looks", () => {
+describe("the Date of an answer", () => {
+  it("is read again after each sweep, and always without a sweep", () => {
     vi.setSystemTime("2026-09-30T12:00:00.900Z");
     const sweep = swept();
     expect(sweep.date).toBe("Wed, 30 Sep 2026 12:00:00 GMT");

@@ -1,4 +1,4 @@
-/** What every listener's own work stands on: what raises in it becomes one error line, and nothing goes back to the runtime. */
+/** The wrapper around every listener's own code: an exception in it becomes one error line, and does not reach the runtime. */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { abortingWith } from "../../src/app/exchange.ts";
 import { OpenSockets } from "../../src/server/lifecycle.ts";
@@ -28,8 +28,8 @@ async function isTold(count = 1): Promise<void> {
   expect(JSON.stringify(errors())).not.toContain("secret");
 }
 
-describe("what raises on an event", () => {
-  it("ends the connection that the event is of", async () => {
+describe("an exception in an event listener", () => {
+  it("ends the connection of the event", async () => {
     const ended: string[] = [];
     guarded({ destroy: () => ended.push("destroyed") }, raise)();
     guarded({ terminate: () => ended.push("terminated") }, raise)();
@@ -37,12 +37,12 @@ describe("what raises on an event", () => {
     await isTold(2);
   });
 
-  it("raises nothing either where the connection cannot be ended", async () => {
+  it("does not throw again when the connection cannot be ended", async () => {
     attempt({ destroy: raise }, raise);
     await isTold(2);
   });
 
-  it("is given what the event tells, where nothing raises", () => {
+  it("does not change the arguments of the listener", () => {
     const heard: unknown[] = [];
     guarded(undefined, (...given: readonly number[]) => heard.push(...given))(1, 2);
     attempt(undefined, (text: string) => heard.push(text), "three");
@@ -50,7 +50,7 @@ describe("what raises on an event", () => {
   });
 });
 
-describe("what raises goes no further", () => {
+describe("an exception reaches no further", () => {
   it("than the wait for a body", async () => {
     const deadline: Deadline = { arrived: nothing, pause: nothing, resume: nothing, clear: raise };
     const sweep = { body: () => deadline } as unknown as Deadlines;
@@ -83,7 +83,7 @@ describe("what raises goes no further", () => {
     await isTold();
   });
 
-  it("than one socket of those that are told to stop", async () => {
+  it("than one socket of those that are closed by a stop", async () => {
     const told: string[] = [];
     const link = (stopping: () => void): ListenableTransport => {
       const listener: SocketListener = { message: nothing, frame: nothing, closed: nothing, lost: nothing, stopping };
@@ -97,7 +97,7 @@ describe("what raises goes no further", () => {
     await isTold();
   });
 
-  it("than the socket that opens, which is in flight no more", async () => {
+  it("than the WebSocket that opens, which is no longer in flight", async () => {
     const open = new OpenSockets();
     const link = { terminate: nothing } as ListenableTransport;
     await expect(open.track({ open: raise } as never, link)).rejects.toThrow(TypeError);
@@ -105,7 +105,7 @@ describe("what raises goes no further", () => {
   });
 });
 
-describe("what raises in the sending of a stream cuts it, and is told", () => {
+describe("an exception during the sending of a stream cuts it off, and is logged", () => {
   const sendings: { readonly [method: string]: (stream: ReadableStream<Uint8Array>) => Promise<unknown> } = {
     making: (stream) => stream.getReader().read(),
     made: (stream) => stream.getReader().read(),

@@ -1,4 +1,4 @@
-/** The body of a standard `Request` as Bun's and Deno's listeners read it: each wait for it is bounded, and so is what is dropped. */
+/** The body of a standard `Request` in the listeners of Bun and Deno: each wait for it has a time limit, and so has a drain. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Deadlines } from "../../src/server/deadlines.ts";
 import { bodyOf } from "../../src/server/timed-body.ts";
@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A body of a request, and what its client sends of it. */
+/** A body of a request, and the chunks that its client sends. */
 function sent(length: number | undefined) {
   sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
   sweep.start();
@@ -32,15 +32,15 @@ function sent(length: number | undefined) {
   };
 }
 
-/** What a read answers, in a number or a word. */
+/** The result of a read, as a number or a word. */
 const told = (read: Awaited<ReturnType<TimedBody["read"]>>) =>
   read === undefined ? "end" : "kind" in read ? read.detail : read.byteLength;
 
-describe("a body that comes slowly", () => {
+describe("a slow body", () => {
   it.each([
     ["at its rate", 100, 60, "end"],
     ["below its rate", 80, 60, "the body stopped arriving"],
-  ])("%s: read for as long as it comes so", async (_how, bytes, seconds, ended) => {
+  ])("%s: read for as long as it arrives at that rate", async (_how, bytes, seconds, ended) => {
     const { body, reading, send, end } = sent(undefined);
     let last: unknown = 0;
     for (let second = 0; second < seconds && typeof last === "number"; second++) {
@@ -51,12 +51,12 @@ describe("a body that comes slowly", () => {
     }
     if (last === bytes) end();
     expect(told(await body.read())).toBe(ended);
-    // Nothing waits for it any more.
+    // No read waits for it any more.
     await vi.advanceTimersByTimeAsync(60_000);
     expect([reading.unread, body.isReading]).toEqual([0, false]);
   });
 
-  it("is not timed while nobody asks for it", async () => {
+  it("is not timed while no code reads it", async () => {
     const { body, send, end } = sent(undefined);
     send(10);
     expect(told(await body.read())).toBe(10);
@@ -68,7 +68,7 @@ describe("a body that comes slowly", () => {
   });
 });
 
-describe("what is left of a body", () => {
+describe("the rest of a body", () => {
   it.each([
     ["nothing was read of it", 0, 1000],
     ["a part was", 1, 900],
@@ -82,7 +82,7 @@ describe("what is left of a body", () => {
     expect(body.left).toBe(left);
   });
 
-  it("is nothing once it came whole, and has no number where no length says it", async () => {
+  it("has no time limit after it arrived, and no number without a length", async () => {
     const whole = sent(100);
     whole.send(100);
     whole.end();
@@ -112,7 +112,7 @@ describe("what is left of a body", () => {
     expect(dropped).toHaveBeenCalledTimes(1);
   });
 
-  it("is dropped for its time at most", async () => {
+  it("is drained for at most its time limit", async () => {
     const { body, send, cancelled, reading } = sent(undefined);
     const dropped = vi.fn();
     void body.drop(250, 500).then(dropped);
@@ -121,7 +121,7 @@ describe("what is left of a body", () => {
     expect(dropped).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(300);
     expect(dropped).toHaveBeenCalledTimes(1);
-    // The read that is under way is waited for, and what it brings is dropped as well.
+    // The pending read is awaited, and its chunk is dropped as well.
     expect([cancelled.mock.calls.length, reading.unread]).toEqual([0, 1]);
     send(100);
     await vi.advanceTimersByTimeAsync(0);
@@ -130,7 +130,7 @@ describe("what is left of a body", () => {
 });
 
 describe("a body whose request is answered", () => {
-  it("is over for the read that waits, and cancelled once that read is", async () => {
+  it("has ended for the pending read, and is cancelled after that read", async () => {
     const { body, reading, cancelled, send } = sent(100);
     const read = body.read();
     body.release();
@@ -142,7 +142,7 @@ describe("a body whose request is answered", () => {
     expect(reading.unread).toBe(0);
   });
 
-  it("is cancelled at once where no read waits", async () => {
+  it("is cancelled at once without a pending read", async () => {
     const { body, cancelled, send } = sent(100);
     send(10);
     expect(told(await body.read())).toBe(10);
@@ -151,7 +151,7 @@ describe("a body whose request is answered", () => {
     expect(cancelled).toHaveBeenCalledOnce();
   });
 
-  it("is as it was where nothing was read of it", async () => {
+  it("is unchanged if nothing of it was read", async () => {
     const { body, send } = sent(100);
     body.release();
     expect(body.left).toBe(100);
@@ -160,7 +160,7 @@ describe("a body whose request is answered", () => {
   });
 });
 
-it("a body that other code reads is told as one that cannot be read", async () => {
+it("a body that other code has read is reported as unreadable", async () => {
   sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
   const request = new Request("http://h/", { method: "POST", headers: { "content-length": "1" }, body: "a" });
   request.body?.getReader();

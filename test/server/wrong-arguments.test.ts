@@ -1,4 +1,4 @@
-/** What JavaScript can get wrong in `serve` is a sentence, before anything listens. */
+/** Mistakes of JavaScript callers in `serve` are an error with a message, before the server listens. */
 import { describe, expect, it } from "vitest";
 import { App } from "usher-http";
 import { listener, serve } from "usher-http/node";
@@ -12,7 +12,7 @@ const noText = [
 ] as const;
 const noObject = [
   ...noText.filter(([kind]) => kind !== "another object"),
-  // An async function made them, and its call is not awaited.
+  // An async function made them, and its call was not awaited.
   ["a promise", Promise.resolve({})],
 ] as const;
 const noList = noText.filter(([kind]) => kind !== "a list");

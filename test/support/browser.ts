@@ -50,7 +50,7 @@ export async function startBrowser(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error("no Chromium on this machine");
   const args = [
     `--disable-features=${unwanted.join(",")}`,
-    // A page with `Cross-Origin-Opener-Policy` would start a second process beside that of the tab before it.
+    // A page with `Cross-Origin-Opener-Policy` would start a second process next to that of the tab before it.
     "--renderer-process-limit=1",
     // A host that is not loopback: plain HTTP to it is not a secure context.
     "--host-resolver-rules=MAP *.example 127.0.0.1",

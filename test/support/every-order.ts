@@ -8,7 +8,7 @@ export type Request = (store: SessionStore) => Promise<unknown>;
 export interface Run {
   readonly store: SessionStore;
   readonly calls: readonly string[];
-  /** What each request came to, by its name. */
+  /** The result of each request, by its name. */
   readonly outcomes: ReadonlyMap<string, PromiseSettledResult<unknown>>;
 }
 
@@ -43,13 +43,13 @@ export async function everyOrder(
   return runs;
 }
 
-/** Which of the requests that waited went on. */
+/** The waiting requests that were released. */
 interface Turn {
   readonly of: number;
   readonly taken: number;
 }
 
-/** The same turns up to the last at which another request could go on, and that one's; undefined after the last order. */
+/** The same turns up to the last at which another request could continue, and that one's; undefined after the last order. */
 function nextTurns(turns: readonly Turn[]): Turn[] | undefined {
   const last = turns.findLastIndex(({ of, taken }) => taken + 1 < of);
   const turn = turns[last];

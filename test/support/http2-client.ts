@@ -14,7 +14,7 @@ endsWithTest(() => {
 export interface Http2Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Name, value, name, value…, as they came. */
+  /** Name, value, name, value…, as they arrived. */
   readonly raw: readonly string[];
   readonly body: string;
 }

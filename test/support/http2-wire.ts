@@ -29,7 +29,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class WireClient {
   readonly streams: Map<number, StreamSeen> = new Map();
-  /** The code of GOAWAY, once it came. */
+  /** The code of GOAWAY, after it arrived. */
   goaway: number | undefined = undefined;
   /** The number of PING frames that were acknowledged. */
   pongs = 0;

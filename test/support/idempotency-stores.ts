@@ -27,8 +27,8 @@ export function itKeepsAnswers(open: () => Promise<IdempotencyStore>): void {
     store.keep(digest, { fingerprint: `of ${token}`, token, answer, keepMs, refused: undefined }, now);
   const later = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-  describe("a claim", () => {
-    it("is one of many at once", async () => {
+  describe("a claim of an idempotency key", () => {
+    it("is given to one of many concurrent requests", async () => {
       const store = await open();
       const digest = fresh();
       const tokens = Array.from({ length: 20 }, (_, i) => `t${i}`);
@@ -40,7 +40,7 @@ export function itKeepsAnswers(open: () => Promise<IdempotencyStore>): void {
       );
     });
 
-    it("is the same for the same token, and another's where it was freed", async () => {
+    it("is the same for the same token, and another request's after it was freed", async () => {
       const store = await open();
       const digest = fresh();
       expect([await claimed(store, digest, "a"), await claimed(store, digest, "a")]).toEqual(["claimed", "claimed"]);
@@ -50,7 +50,7 @@ export function itKeepsAnswers(open: () => Promise<IdempotencyStore>): void {
       expect(await claimed(store, digest, "b")).toBe("claimed");
     });
 
-    it("is lost after its lease, and taken over by those that may", async () => {
+    it("is lost after its lease, and may then be taken over", async () => {
       const store = await open();
       const digest = fresh();
       await claimed(store, digest, "a", { leaseMs: 1 });
@@ -60,7 +60,7 @@ export function itKeepsAnswers(open: () => Promise<IdempotencyStore>): void {
       expect([await keep(store, digest, "a", "late"), await keep(store, digest, "b", "answer")]).toEqual([false, true]);
     });
 
-    it("holds longer where it is extended, by its own token", async () => {
+    it("lasts longer if it is extended with its own token", async () => {
       const store = await open();
       const digest = fresh();
       await claimed(store, digest, "a", { leaseMs: 1 });
@@ -72,8 +72,8 @@ export function itKeepsAnswers(open: () => Promise<IdempotencyStore>): void {
     });
   });
 
-  describe("an answer", () => {
-    it("is found by every token, and never replaced, freed or taken over", async () => {
+  describe("an answer of an idempotency key", () => {
+    it("is found with every token, and never replaced, freed or taken over", async () => {
       const store = await open();
       const digest = fresh();
       const answer = JSON.stringify({ body: "\0 \u{1f600} \ud800 '\"\\ $1" });
@@ -88,7 +88,7 @@ export function itKeepsAnswers(open: () => Promise<IdempotencyStore>): void {
       expect([again, fingerprint, kept]).toEqual([false, "of a", answer]);
     });
 
-    it("is forgotten after its time, as is a claim", async () => {
+    it("expires after its time, like a claim", async () => {
       const store = await open();
       const [kept, lost] = [fresh(), fresh()];
       await claimed(store, kept, "a");

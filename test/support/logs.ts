@@ -1,4 +1,4 @@
-/** What a test logs goes here and not to standard error: `setup.ts` begins anew for each test. */
+/** The log lines of a test are collected here and not written to standard error: `setup.ts` resets them for each test. */
 import { Log } from "usher-http";
 
 /** One JSON line, parsed. */
@@ -6,7 +6,7 @@ export type Line = { readonly [field: string]: unknown };
 
 let texts: string[] = [];
 
-/** Begins anew, with other settings than the defaults. */
+/** Resets the log, with other settings than the defaults. */
 export function logWith(options: Log.LogOptions): void {
   texts = [];
   Log.setup({ format: "json", out: (line) => texts.push(line), ...options });

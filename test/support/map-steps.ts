@@ -1,4 +1,4 @@
-/** Counts what is asked of `Map`s: their steps do not depend on how fast a machine is. */
+/** Counts the steps of `Map`s, which do not depend on the speed of a machine. */
 
 /** How often each method of `Map`, and of its iterators, is called while `run` runs. */
 export async function mapSteps(run: () => unknown): Promise<{ readonly lookUps: number; readonly walks: number }> {

@@ -1,4 +1,4 @@
-/** What a server in this process holds on to, once what nobody holds is collected. */
+/** The memory that a server in this process holds after a garbage collection. */
 import { getActiveResourcesInfo } from "node:process";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

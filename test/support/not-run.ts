@@ -7,7 +7,7 @@ type Children = TestModule["children"];
 
 export default class NotRun implements Reporter {
   #root = "";
-  /** A filter by name skips what it does not name, as it was told to. */
+  /** A filter by name skips the tests that it does not name, which is intended. */
   #isFiltered = false;
 
   onInit({ config }: Vitest): void {

@@ -21,7 +21,7 @@ const request = {
 };
 const test = (...exec: string[]) => [{ listen: "test", script: { exec } }];
 
-it("fills in variables, of its own and those that scripts set", async () => {
+it("fills in variables, its own and those that scripts set", async () => {
   const set = test(
     "pm.globals.set('KIND', JSON.parse(responseBody).kind);",
     "tests['created'] = responseCode.code === 201;",
@@ -58,7 +58,7 @@ it("runs a folder's scripts after each of its requests", async () => {
   expect((await run([folder])).map(({ of }) => of)).toEqual(["f / a", "f / b"]);
 });
 
-it("counts what does not hold, is no boolean, or throws as failed", async () => {
+it("counts a check as failed that is false, not a boolean, or throws", async () => {
   const event = test("tests['false'] = false;", "tests['one'] = 1;", "absent();", "tests['later'] = true;");
   const assertions = await run([{ name: "a", event, request }]);
   expect(assertions.map(({ name, holds }) => [name.slice(0, 46), holds])).toEqual([
@@ -68,7 +68,7 @@ it("counts what does not hold, is no boolean, or throws as failed", async () => 
   ]);
 });
 
-it("refuses a script that it would not run", async () => {
+it("refuses a script with unsupported code", async () => {
   const event = [{ listen: "prerequest", script: { exec: ["pm.globals.set('KIND', 'cup');"] } }];
   await expect(run([{ name: "a", event, request }])).rejects.toThrow("a has a script that is no test");
 });

@@ -21,7 +21,7 @@ export interface RawAnswer {
 
 export class RawClient {
   readonly socket: Socket;
-  /** What came and was not read yet: joined when it is looked at, which an answer in many pieces is seldom. */
+  /** Received bytes that are not read yet: joined when they are read, which is rare for an answer in many pieces. */
   #parts: Buffer[] = [];
   #length = 0;
   #closed = false;
@@ -35,7 +35,7 @@ export class RawClient {
       this.#wake();
     });
     socket.on("end", () => this.#wake());
-    // A reset is a close like any other; what came before it counts.
+    // A reset is a close like any other; bytes that arrived before it count.
     socket.on("error", () => {});
     socket.on("close", () => {
       this.#closed = true;
@@ -103,7 +103,7 @@ export class RawClient {
     return text;
   }
 
-  /** The next bytes that come, so many of them, a character each. */
+  /** The next received bytes, this many of them, one character each. */
   async bytes(length: number): Promise<string> {
     await this.#until(`${length} bytes`, () => (this.#length >= length ? true : undefined));
     const taken = this.#bytes.toString("latin1", 0, length);

@@ -28,7 +28,7 @@ export const redis: Need = need(
 );
 export const ownRedis: Need = need("redis-server or valkey-server; .ci/run installs one", redisBinary !== undefined);
 
-// Ends the server with whoever started it, however that ends: the end of its input is the end of them.
+// Ends the server together with the process that started it: the end of its input ends it.
 const supervisor = '"$@" </dev/null >/dev/null & server=$!; cat >/dev/null; kill -KILL $server; wait $server';
 
 const started: RedisServer[] = [];

@@ -1,4 +1,4 @@
-/** The bodies of the framework's refusals, as they stand on the wire. */
+/** The bodies of the framework's refusals, byte by byte. */
 type Told = readonly [at: string, code: string, message: string];
 
 export const internal = '{"error":"internal","message":"Something went wrong at our end. Please try again."}';

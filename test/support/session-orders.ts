@@ -59,7 +59,7 @@ export function itHoldsInEveryOrder(empty: () => Promise<SessionStore>): void {
   ];
   // A thousand sequences of calls to a database take a minute where twelve programs wait for each core.
   const timeout = 300_000;
-  it.each(rows)("a session lives on at most once: %s", { timeout }, async (_title, requests, orders) => {
+  it.each(rows)("at most one session survives: %s", { timeout }, async (_title, requests, orders) => {
     const store = await empty();
     const runs = await everyOrder(
       async () => {
@@ -75,7 +75,7 @@ export function itHoldsInEveryOrder(empty: () => Promise<SessionStore>): void {
     expect(runs).toBe(orders);
   });
 
-  /** What a run came to: who is signed in with which of the cookies, and what each request was told. */
+  /** The result of a run: the user of each cookie, and the answer to each request. */
   async function whatHolds({ store, calls, outcomes }: Run) {
     const live: string[] = [];
     const isLive = async (id: string) => (await sessionsIn(store).find(id, later)) !== undefined;
@@ -84,7 +84,7 @@ export function itHoldsInEveryOrder(empty: () => Promise<SessionStore>): void {
       for (const { value } of set) if (value !== "" && (await isLive(value))) live.push(name);
     }
     const setCookies = [...cookies].filter(([, set]) => set.length > 0).map(([name]) => name);
-    // Whatever is kept, also what nobody has the id of.
+    // Every stored session, also one whose id no client has.
     const kept = await store.sweep(whenAllExpired);
     return { calls, live, kept, setCookies, told: [...outcomes].map(([name, outcome]) => [name, tell(outcome)]) };
   }

@@ -26,7 +26,7 @@ export const wideFiles: readonly string[] = [
   // `usher-http/node` where `node:http` is another runtime's.
   "adapters/node/other-runtimes",
   "conformance/node-on-{bun,deno}",
-  // The newest Node's is in each run; the tests of `usher-http/node` are run by the Node at hand, which may be the oldest.
+  // The newest Node's is in each run; the tests of `usher-http/node` run on the current Node, which may be the oldest.
   "conformance/node-oldest",
   // Tools and packages of others, of more than one version.
   "adapters/mcp/inspector",

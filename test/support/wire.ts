@@ -52,7 +52,7 @@ export class Wire {
     for (const far of this.#far.keys()) far.unpipe().pause();
   }
 
-  /** Keeps back what is said to the server, until that is cut. */
+  /** Keeps back the bytes to the server, until that is cut. */
   holdQuestions(): void {
     for (const near of this.#far.values()) near.unpipe().pause();
   }

@@ -1,10 +1,10 @@
-/** A collector of OpenTelemetry's, as far as it takes traces: it decodes what is posted to it, as OTLP's JSON is specified. */
+/** An OpenTelemetry collector for traces: it decodes the posts that it receives, as OTLP's JSON is specified. */
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { endsWithTest } from "../support/ends.ts";
 
-/** A span as it is on the wire. */
+/** A span in OTLP's JSON. */
 export interface WireSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -32,9 +32,9 @@ endsWithTest(async () => {
 
 export class Collector {
   readonly posts: Post[] = [];
-  /** What a post is answered with. */
+  /** The response to a post. */
   status = 200;
-  /** Keeps posts waiting for their answer until it is let go. */
+  /** Keeps posts waiting for their response until the test releases it. */
   #held: (() => void)[] | undefined = undefined;
   #server: Server | undefined = undefined;
   readonly #waiting: (() => void)[] = [];
@@ -50,7 +50,7 @@ export class Collector {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** What it took: of a post that it refused, nothing. */
+  /** The accepted spans: none of a post that it refused. */
   get spans(): readonly WireSpan[] {
     return this.posts.flatMap(({ spans }) => spans);
   }
@@ -78,7 +78,7 @@ export class Collector {
     for (const go of held) go();
   }
 
-  /** Waits until so many posts came. */
+  /** Waits until this number of posts arrived. */
   async came(posts: number): Promise<void> {
     while (this.posts.length < posts) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

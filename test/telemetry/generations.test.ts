@@ -1,4 +1,4 @@
-/** Spans and metrics beside each generation of OpenTelemetry, as an installed package finds it (rows TR-25, MT-01, MT-06). */
+/** Spans and metrics with each generation of OpenTelemetry, as an installed package finds it (rows TR-25, MT-01, MT-06). */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -56,7 +56,7 @@ describe.each([
   });
 });
 
-it("beside none of its packages, lines name those that are missing", async () => {
+it("without any of its packages, log lines name the missing ones", async () => {
   const { collector, lines } = await observed(process.execPath, [], "none");
   expect(collector.posts).toEqual([]);
   expect(lines.map(({ level, message }) => `${level}: ${message}`)).toEqual([

@@ -1,4 +1,4 @@
-/** The package as it is built, in an empty folder, beside one generation of OpenTelemetry. */
+/** The built package, in an empty folder, with one generation of OpenTelemetry. */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const own = join(root, "node_modules/@opentelemetry");
 /** The packages of each generation, and where they are. */
 const generations = {
   none: { from: own, names: ["api"] },
-  // `sdk-trace` came in 2.9: before it there was only `sdk-trace-base`.
+  // `sdk-trace` exists since 2.9: before, there was only `sdk-trace-base`.
   "2": {
     from: own,
     names: ["api", "exporter-prometheus", "exporter-trace-otlp-http", "sdk-metrics", "sdk-trace-base"],

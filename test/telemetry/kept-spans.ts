@@ -1,4 +1,4 @@
-/** Where the spans of a test go, and a provider as an application registers it. */
+/** A store for the spans of a test, and a provider as an application registers it. */
 import { context, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
@@ -19,7 +19,7 @@ endsWithTest(() => {
   context.disable();
 });
 
-/** Registers OpenTelemetry's own provider, and answers the spans it was given. */
+/** Registers OpenTelemetry's own provider, and returns the spans that it received. */
 export function registered(options: { readonly sampler?: Sampler; readonly context?: boolean } = {}) {
   const memory = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({

@@ -1,4 +1,4 @@
-/** The figures' page in a process whose first packages could not be used (rows MT). */
+/** The metrics page in a process whose first OpenTelemetry packages could not be used (rows MT). */
 import { expect, it } from "vitest";
 import { Metrics, Test } from "usher-http";
 import { messages } from "../support/logs.ts";
@@ -8,7 +8,7 @@ function Unusable(): never {
 }
 const packages = { MeterProvider: Unusable, MetricReader: Unusable, PrometheusSerializer: Unusable } as never;
 
-it("MT a page is there although the packages of an earlier one could not be used", async () => {
+it("MT a page works although the packages of an earlier one could not be used", async () => {
   const unusable = Test.app(Metrics.routes({ packages }));
   expect((await Test.call(unusable, "GET", "/metrics")).status).toBe(500);
   expect(messages("error")[0]).toContain("Metrics.routes needs @opentelemetry/sdk-metrics");

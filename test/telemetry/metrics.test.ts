@@ -1,4 +1,4 @@
-/** Figures (facts 11.4; rows MT), as Prometheus reads them and as a registered provider is told. */
+/** Metrics (facts 11.4; rows MT), as Prometheus reads them and as a registered provider receives them. */
 import { metrics } from "@opentelemetry/api";
 import {
   AggregationTemporality,
@@ -35,7 +35,7 @@ import { RawClient } from "../support/raw-client.ts";
 const text = { returns: Returns.text };
 afterEach(() => metrics.disable());
 
-/** The lines of a page, by what stands before the value. */
+/** The lines of a page, by the text before the value. */
 function samples(page: string): ReadonlyMap<string, number> {
   const told = page.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return new Map(
@@ -44,7 +44,7 @@ function samples(page: string): ReadonlyMap<string, number> {
 }
 
 const page = async (app: Test.TestApp, at = "/metrics") => (await Test.call(app, "GET", at)).body;
-/** How often requests of a route were answered so. */
+/** The number of requests of a route with this status. */
 const count = (page: string, method: string, pattern: string | undefined, status: number) => {
   const error = status >= 500 ? `,error_type="${status}"` : "";
   const route = pattern === undefined ? "" : `http_route="${pattern}",`;
@@ -66,7 +66,7 @@ const routes = [
 const app = Test.app(routes);
 
 describe("GET /metrics: requests", () => {
-  it("is text that Prometheus reads, and its line is at debug", async () => {
+  it("is text in Prometheus' format, and its access line is at debug", async () => {
     await page(app);
     const answered = await Test.call(app, "GET", "/metrics");
     expect(answered.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
@@ -82,7 +82,7 @@ describe("GET /metrics: requests", () => {
     expect(lines()).toHaveLength(1);
   });
 
-  it("MT-06 counts requests by method, route and status, and by no word of a client's", async () => {
+  it("MT-06 counts requests by method, route and status, and by no text of a client", async () => {
     const before = await page(app);
     await Test.call(app, "GET", "/hello/kim?q=secret");
     await Test.call(app, "GET", "/hello/lee");
@@ -101,7 +101,7 @@ describe("GET /metrics: requests", () => {
     expect(now).not.toMatch(/kim|secret|PROPFIND/);
   });
 
-  it("MT-04 how long they took, in seconds, over the buckets that are advised", async () => {
+  it("MT-04 has their duration in seconds, in the recommended buckets", async () => {
     await Test.call(app, "GET", "/hello/kim");
     const told = samples(await page(app));
     const prefix = "http_server_request_duration_seconds";
@@ -119,7 +119,7 @@ describe("GET /metrics: requests", () => {
 });
 
 describe("GET /metrics: work", () => {
-  it("tasks after answers, and works of the application's own, until they end", async () => {
+  it("has tasks after answers, and background work, until they end", async () => {
     const ready = gate();
     const background = Background.create();
     const route = get(Path.of("x"), { inputs: { after }, returns: Returns.text }, ({ after }) => {
@@ -141,7 +141,7 @@ describe("GET /metrics: work", () => {
 });
 
 describe("GET /metrics: connections and calls", () => {
-  it("MT-06 requests that are in flight, and bytes that are held", async () => {
+  it("MT-06 has the requests in flight, and the bytes that are held", async () => {
     const { url, port } = await start(routes);
     const asked = fetch(`${url}/held`);
     const client = await RawClient.to(port);
@@ -157,7 +157,7 @@ describe("GET /metrics: connections and calls", () => {
     expect(await figures()).toEqual([1, 0]);
   });
 
-  it("MT-06 connections that are open, of a listener that knows", async () => {
+  it("MT-06 has the open connections, of a listener that counts them", async () => {
     const server = await start(routes);
     const { url, port } = server;
     const figure = async () => samples(await page(app)).get("framework_server_open_connections");
@@ -171,7 +171,7 @@ describe("GET /metrics: connections and calls", () => {
     expect(await figure()).toBe(before - 1);
   });
 
-  it("MT-10 connections of each pool", async () => {
+  it("MT-10 has the connections of each pool", async () => {
     const ends = [
       measurePool("postgres", () => ({ idle: 1, used: 2, pending: 0 })),
       measurePool("reports", () => ({ idle: 0, used: 4, pending: 7 })),
@@ -190,7 +190,7 @@ describe("GET /metrics: connections and calls", () => {
     expect(samples(await page(app)).get(`db_client_connection_pending_requests{${pool("reports")}}`)).toBe(0);
   });
 
-  it("calls that were made, by where they went and how they ended", async () => {
+  it("has the calls that were made, by their host and their result", async () => {
     const { url, port } = await start([get(Path.root, text, () => "hi")]);
     const client = HttpClient.make();
     await (await client.fetch(`${url}/?q=secret`)).text();
@@ -209,20 +209,20 @@ describe("GET /metrics: connections and calls", () => {
 });
 
 describe("GET /metrics: the page", () => {
-  it("is all of it with every source of logs off", async () => {
+  it("has everything, with every source of logs off", async () => {
     logWith({ level: undefined });
     const before = count(await page(app), "GET", "/hello/{name}", 200) ?? 0;
     await Test.call(app, "GET", "/hello/kim");
     expect(count(await page(app), "GET", "/hello/{name}", 200)).toBe(before + 1);
   });
 
-  it("is where it is said to be", async () => {
+  it("is at the path of its option", async () => {
     const moved = Test.app(Metrics.routes({ at: Path.of("internal", "figures") }));
     expect(await page(moved, "/internal/figures")).toContain("http_server_active_requests");
     expect((await Test.call(moved, "GET", "/metrics")).status).toBe(404);
   });
 
-  it("MT-07 is for those alone whom its guard lets in", async () => {
+  it("MT-07 is only for callers that its guard accepts", async () => {
     const keyless = Refusal.code("keyless", { status: 403, doc: "The figures' key is missing." });
     const key = Header.optional("x-key", Codec.string);
     const guard = Dep.join({ key }, ({ key }) => (key === "k" ? key : refuse(keyless)), { refuses: [keyless] });
@@ -240,7 +240,7 @@ class OnDemand extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}
 }
-/** A provider of the application's, and a page of what its meter is told. */
+/** A provider of the application, and a page of what its meter receives. */
 function meter() {
   const reader = new OnDemand();
   const provider = new MeterProvider({ readers: [reader] });
@@ -250,7 +250,7 @@ function meter() {
 }
 
 describe("with a provider that the application registered: exporters", () => {
-  it("its exporters are told of the framework's figures", async () => {
+  it("its exporters receive the framework's metrics", async () => {
     const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
     const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 60_000 });
     metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
@@ -272,7 +272,7 @@ describe("with a provider that the application registered: exporters", () => {
     await reader.shutdown();
   });
 
-  it("MT-01 Metrics.routes serves its own instruments beside them", async () => {
+  it("MT-01 Metrics.routes serves its own instruments next to them", async () => {
     const { shop, app } = meter();
     const hits = shop.createCounter("shop.hits", { description: "Pages served" });
     for (const page of ["home", "home", 'a"b\\c\nd', ""]) hits.add(1, { "shop.page": page });
@@ -287,7 +287,7 @@ describe("with a provider that the application registered: exporters", () => {
         "",
       ].join("\n"),
     );
-    // An empty label is one that is not there (Prometheus's data model).
+    // An empty label counts as absent (Prometheus's data model).
     expect(told).toMatch(/^shop_hits_total 1$/m);
     expect(count(told, "GET", "/theirs", 200)).toBe(1);
   });
@@ -301,7 +301,7 @@ describe("with a provider that the application registered: the page", () => {
     ["%", "shop_cache_percent 1.5"],
     ["{page}", "shop_cache 1.5"],
     ["", "shop_cache 1.5"],
-  ])("MT-03 a gauge that is sampled is named with its unit, %j", async (unit, expected) => {
+  ])("MT-03 a sampled gauge has its unit in its name, %j", async (unit, expected) => {
     const { shop, app } = meter();
     shop.createObservableGauge("shop.cache", { unit }).addCallback((result) => result.observe(1.5));
     expect((await page(app)).split("\n")).toContain(expected);
@@ -319,7 +319,7 @@ describe("with a provider that the application registered: the page", () => {
     ]);
   });
 
-  it("MT-09 one whose sampling fails is left out, and the page is kept", async () => {
+  it("MT-09 a gauge whose sampling fails is left out, and the page is sent", async () => {
     const { shop, app } = meter();
     shop.createObservableGauge("shop.fails").addCallback(() => {
       throw new Error("no");

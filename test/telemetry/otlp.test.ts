@@ -1,4 +1,4 @@
-/** Spans on their way to a collector (contract 8; facts 11.3; rows TR-25, TR-27, TR-28). */
+/** Spans that are sent to a collector (contract 8; facts 11.3; rows TR-25, TR-27, TR-28). */
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
@@ -43,8 +43,8 @@ const warnings = () => lines().filter((line) => line["level"] === "warn");
 const dropped = () =>
   warnings().reduce((sum, { message }) => sum + Number(/ (\d+) spans/.exec(String(message))?.[1]), 0);
 
-describe("a post", () => {
-  it("TR-25 is what OTLP says", async () => {
+describe("a post of spans", () => {
+  it("TR-25 has the format of OTLP", async () => {
     const collector = await Collector.up();
     const { trace, ask } = begin(`${collector.endpoint}/`, { "x-key": "k" });
     await ask(1);
@@ -57,10 +57,10 @@ describe("a post", () => {
     expectPost(post);
   });
 
-  it("goes after 5 s", async () => {
+  it("is sent after 5 s", async () => {
     const collector = await Collector.up();
     const { trace, ask } = begin(collector.endpoint);
-    // The packages are there.
+    // The packages are loaded.
     await trace.flush();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     await ask(3);
@@ -71,7 +71,7 @@ describe("a post", () => {
     expect(collector.spans).toHaveLength(3);
   });
 
-  it("TR-27 goes as soon as 512 wait; and the next as soon as one is answered, if as many wait then", async () => {
+  it("TR-27 is sent as soon as 512 spans wait; and the next after the response, if as many wait then", async () => {
     const collector = await Collector.up();
     const { ask } = begin(collector.endpoint);
     collector.hold();
@@ -86,8 +86,8 @@ describe("a post", () => {
   });
 });
 
-describe("what is dropped is counted: slow and down", () => {
-  it("TR-28 past 2048 that wait, while the collector is slow", async () => {
+describe("dropped spans are counted: with a slow or unreachable collector", () => {
+  it("TR-28 above 2048 that wait, while the collector is slow", async () => {
     const collector = await Collector.up();
     const { trace, ask } = begin(collector.endpoint);
     collector.hold();
@@ -104,7 +104,7 @@ describe("what is dropped is counted: slow and down", () => {
     expect(warnings()[0]).toMatchObject({ "logger.name": "framework.trace" });
   });
 
-  it("TR-28 where the collector answers 500, and goes on afterwards", async () => {
+  it("TR-28 when the collector answers 500, and works afterwards", async () => {
     const collector = await Collector.up();
     const { trace, ask } = begin(collector.endpoint);
     collector.status = 500;
@@ -121,7 +121,7 @@ describe("what is dropped is counted: slow and down", () => {
     expect(collector.spans.length + dropped()).toBe(610);
   });
 
-  it("TR-28 where the collector is down, and comes up while there is still time", async () => {
+  it("TR-28 when the collector is unreachable, and returns in time", async () => {
     const collector = await Collector.up();
     await collector.down();
     const { trace, ask } = begin(collector.endpoint);
@@ -135,7 +135,7 @@ describe("what is dropped is counted: slow and down", () => {
     expect(collector.spans).toHaveLength(60);
   }, 15_000);
 
-  it("TR-28 where the collector stays down; no request knows of it", async () => {
+  it("TR-28 when the collector stays unreachable; no request is affected", async () => {
     const collector = await Collector.up();
     await collector.down();
     const { trace, ask } = begin(collector.endpoint);
@@ -146,8 +146,8 @@ describe("what is dropped is counted: slow and down", () => {
   }, 20_000);
 });
 
-describe("what is dropped is counted: without answer", () => {
-  it("TR-28 where the collector takes a post and never answers: given up after 10 s", async () => {
+describe("dropped spans are counted: without a response", () => {
+  it("TR-28 when the collector accepts a post and never responds: given up after 10 s", async () => {
     const collector = await Collector.up();
     const { trace, ask } = begin(collector.endpoint);
     await trace.flush();
@@ -169,7 +169,7 @@ describe("what is dropped is counted: without answer", () => {
     collector.release();
   });
 
-  it("TR-28 whatever the collector does: what arrived and what was said to be dropped are all there were", async () => {
+  it("TR-28 in any state of the collector: the received and the dropped spans are all spans", async () => {
     const deeds = fc.record({
       status: fc.constantFrom(200, 400, 500),
       count: fc.integer({ min: 0, max: 3000 }),
@@ -199,7 +199,7 @@ describe("what is dropped is counted: without answer", () => {
     );
   });
 
-  it("a post whose timer went with a Worker's request is given up by a later flush", async () => {
+  it("a post whose timer ended with a Worker's request is given up by a later flush", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const exporter = { export: () => {}, shutdown: async () => {} };
     const collector = new SpanCollector(
@@ -217,7 +217,7 @@ describe("what is dropped is counted: without answer", () => {
   });
 });
 
-it("a post that is over leaves nothing behind", async () => {
+it("a post that has ended leaves nothing behind", async () => {
   const exporter = { export: (_: unknown, done: (result: { code: number }) => void) => done({ code: 0 }) };
   const collector = new SpanCollector(async (counted) => {
     const { export: post } = counted({ ...exporter, shutdown: async () => {} });
@@ -233,7 +233,7 @@ it("a post that is over leaves nothing behind", async () => {
 
 describe("before the packages are loaded", () => {
   const exported: unknown[] = [];
-  /** Made as the packages are, once they may be. */
+  /** Created like the packages' own, when they are loaded. */
   function collect() {
     const loaded = gate<"there" | "missing">();
     const collector = new SpanCollector(async (counted) => {
@@ -250,7 +250,7 @@ describe("before the packages are loaded", () => {
     return { loaded, trace, call: () => Test.call(app, "GET", "/hello/kim") };
   }
 
-  it("as many spans wait as later, and none of them is lost", async () => {
+  it("the same number of spans can wait, and none of them is lost", async () => {
     const { loaded, trace, call } = collect();
     for (let i = 0; i < 2048 + 3; i++) await call();
     const flushed = trace.flush();
@@ -264,7 +264,7 @@ describe("before the packages are loaded", () => {
     ]);
   });
 
-  it("and where they are not there, a line says what is missing, and lines count what was not sent", async () => {
+  it("without the packages, a line names them, and lines count the unsent spans", async () => {
     const { loaded, trace, call } = collect();
     await call();
     loaded.open("missing");
@@ -287,7 +287,7 @@ it.each<readonly [how: string, end: () => Promise<void>]>([
   ["ends", async () => {}],
   ["fails", async () => Promise.reject(new Error("no"))],
   ["hangs", () => new Promise(() => {})],
-])("the exporter is shut down after its last post, also where that %s", async (_how, end) => {
+])("the exporter is shut down after its last post, also when that %s", async (_how, end) => {
   const calls: string[] = [];
   const collector = new SpanCollector(async (counted) => {
     const exporter = counted({
@@ -302,7 +302,7 @@ it.each<readonly [how: string, end: () => Promise<void>]>([
   expect(calls).toEqual(["export 1", "shutdown"]);
 });
 
-it("what ends after it is shut down is counted, too", async () => {
+it("a span that ends after the shutdown is counted, too", async () => {
   const collector = await Collector.up();
   const trace = Trace.otlp({ endpoint: collector.endpoint, service: "shop" });
   const [begun, held] = [gate(), gate<string>()];
@@ -315,7 +315,7 @@ it("what ends after it is shut down is counted, too", async () => {
   expect(dropped()).toBe(1);
 });
 
-it.each(["throws", "rejects", "hangs"])("a processor whose flush %s is no trouble of the app's", async (how) => {
+it.each(["throws", "rejects", "hangs"])("a processor whose flush %s does not affect the app", async (how) => {
   const fails = () => {
     if (how === "throws") throw new Error("no");
     return how === "rejects" ? Promise.reject(new Error("no")) : new Promise<void>(() => {});
@@ -328,7 +328,7 @@ it.each(["throws", "rejects", "hangs"])("a processor whose flush %s is no troubl
   expect(await over).toEqual([undefined, undefined]);
 });
 
-it("the rest is sent when it is shut down", async () => {
+it("the remaining spans are sent at the shutdown", async () => {
   const collector = await Collector.up();
   const { trace, ask } = begin(collector.endpoint);
   await ask(1300);
@@ -337,7 +337,7 @@ it("the rest is sent when it is shut down", async () => {
   made.length = 0;
 });
 
-it("a server that stops sends what waits", async () => {
+it("a server that stops sends the waiting spans", async () => {
   const collector = await Collector.up();
   const { trace } = begin(collector.endpoint);
   const server = await start(routes, { trace });
@@ -361,7 +361,7 @@ it.each(["rejects", "throws"])("a server stops although the flush of its exporte
   expect(messages("info").at(-1)).toBe("stopped");
 });
 
-it("a server that has stopped waits no longer for a flush that is over: its process may end", async () => {
+it("a server that has stopped does not wait for a flush that has ended: its process may end", async () => {
   const done = async () => {};
   const trace = { tracer: { open: () => undefined }, flush: done, shutdown: done };
   const server = await start(routes, { trace });

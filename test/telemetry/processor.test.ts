@@ -1,4 +1,4 @@
-/** A processor changes a span with OpenTelemetry's own methods while it lasts, and in nothing once it has ended. */
+/** A processor changes a span with OpenTelemetry's own methods while it lasts, and not after it has ended. */
 import type { Context, Span as ApiSpan } from "@opentelemetry/api";
 import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -8,7 +8,7 @@ import { kept, named } from "./kept-spans.ts";
 
 type Span = ApiSpan & ReadableSpan;
 
-/** The span of one request, which `act` changes as it begins. */
+/** The span of one request, which `act` changes at its start. */
 async function spanOf(act: (span: Span) => void, headers: Readonly<Record<string, string>> = {}): Promise<Span> {
   const ended: Span[] = [];
   const processor: SpanProcessor = {
@@ -28,7 +28,7 @@ async function spanOf(act: (span: Span) => void, headers: Readonly<Record<string
 
 const link = { context: { traceId: "1".repeat(32), spanId: "2".repeat(16), traceFlags: 1 } };
 
-describe("a processor", () => {
+describe("a span processor", () => {
   it("sets attributes, events, links and a name", async () => {
     const span = await spanOf((begun) => {
       expect(begun.isRecording()).toBe(true);
@@ -56,7 +56,7 @@ describe("a processor", () => {
     }
   });
 
-  it("gets a context that it may set values of, and delete them", async () => {
+  it("gets a context in which it may set and delete values", async () => {
     const contexts: Context[] = [];
     const over = async () => {};
     const onStart = (_: unknown, context: Context) => void contexts.push(context);
@@ -74,7 +74,7 @@ describe("a processor", () => {
     ]);
   });
 
-  it("is told what is past the limits of a span, which drops it", async () => {
+  it("receives attributes above the limits of a span, which drops them", async () => {
     const span = await spanOf((begun) => {
       for (let i = 0; i < 200; i++) begun.setAttribute(`a${i}`, i).addEvent(`e${i}`);
     });
@@ -84,7 +84,7 @@ describe("a processor", () => {
     expect(span.droppedEventsCount).toBe(72);
   });
 
-  it("changes nothing of a span that has ended", async () => {
+  it("cannot change a span that has ended", async () => {
     const span = await spanOf(() => {});
     const before = [{ ...span.attributes }, span.name, span.events, span.links, span.status, span.duration];
     span.setAttribute("late", 1).addEvent("late").addLink(link).updateName("late").setStatus({ code: 2 }).end();
@@ -92,7 +92,7 @@ describe("a processor", () => {
     expect([{ ...span.attributes }, span.name, span.events, span.links, span.status, span.duration]).toEqual(before);
   });
 
-  it("reads the caller's trace state, and makes others of it", async () => {
+  it("reads the caller's trace state, and can derive new ones", async () => {
     const traceparent = `00-${"4".repeat(32)}-${"5".repeat(16)}-01`;
     const span = await spanOf(() => {}, { traceparent, tracestate: "a=1, b=2" });
     const state = span.spanContext().traceState;
@@ -109,8 +109,8 @@ describe("a processor", () => {
   });
 });
 
-describe("a processor that has onEnding", () => {
-  /** The spans of one request that the processor was given at last. */
+describe("a span processor with onEnding", () => {
+  /** The spans of one request that the processor received at the end. */
   async function endedBy(onEnding: (span: Span) => void): Promise<readonly ReadableSpan[]> {
     const ended: ReadableSpan[] = [];
     const over = async () => {};
@@ -128,26 +128,26 @@ describe("a processor that has onEnding", () => {
     return ended;
   }
 
-  it("changes a span in it, and not later", async () => {
+  it("changes a span in onEnding, and not later", async () => {
     const spans: Span[] = [];
     const ended = await endedBy((span) => void spans.push(span.setAttribute("last", span.isRecording())));
     spans[0]?.setAttribute("late", true);
     expect(ended.map(({ attributes }) => [attributes["last"], attributes["late"]])).toEqual([[true, undefined]]);
   });
 
-  it("may throw in it: the request is answered, and the span is ended", async () => {
+  it("may throw in onEnding: the request is answered, and the span ends", async () => {
     const raise = (): never => {
       throw new Error("no");
     };
     expect(await endedBy(raise)).toHaveLength(1);
   });
 
-  it("may end the span in it, which is ended once", async () => {
+  it("may end the span in onEnding, which ends once", async () => {
     expect(await endedBy((span) => span.end())).toHaveLength(1);
   });
 });
 
-it("what a span's work throws may raise when it is looked at", async () => {
+it("an error of a span's work may throw when its members are read", async () => {
   const { trace, spans } = kept();
   const evil: unknown = new Proxy(
     {},
@@ -167,20 +167,20 @@ it("what a span's work throws may raise when it is looked at", async () => {
   expect(named(spans(), "evil").attributes["exception.type"]).toBe("object");
 });
 
-describe("a flush", () => {
+describe("a flush of a span processor", () => {
   afterEach(() => vi.useRealTimers());
 
   it.each([
     ["ends", () => Promise.resolve()],
     ["fails", () => Promise.reject(new Error("down"))],
-  ])("of a processor that %s leaves no timer, which would keep a process running", async (_how, forceFlush) => {
+  ])("that %s leaves no timer, which would keep a process running", async (_how, forceFlush) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const processor: SpanProcessor = { onStart: () => {}, onEnd: () => {}, forceFlush, shutdown: async () => {} };
     await Trace.exporter({ processor }).flush();
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("waits half a minute for a processor that does not end, and no longer", async () => {
+  it("waits at most half a minute for a processor that does not end", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const forceFlush = () => new Promise<void>(() => {});
     const processor: SpanProcessor = { onStart: () => {}, onEnd: () => {}, forceFlush, shutdown: async () => {} };

@@ -1,4 +1,4 @@
-/** `Trace.otlp` on each runtime that has files: OpenTelemetry's packages are loaded there, and count (rows TR-25, TR-28). */
+/** `Trace.otlp` on each runtime with files: OpenTelemetry's packages are loaded there, and count spans (rows TR-25, TR-28). */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ const all = rows<Runtime>(
   [["the oldest Node", "2", runtimes["node-oldest"], []]],
 );
 
-/** Has a runtime end as many spans and one more; answers what it warned of. */
+/** Makes a runtime end this many spans and one more; returns its warnings. */
 async function warnings(runtime: Runtime, endpoint: string, count: number): Promise<readonly string[]> {
   const [, generation, binary, flags] = runtime;
   const args = [...flags, "program.mjs", endpoint, String(count)];
@@ -28,7 +28,7 @@ async function warnings(runtime: Runtime, endpoint: string, count: number): Prom
   return JSON.parse(stdout) as readonly string[];
 }
 
-describe.each(all)("on %s beside OpenTelemetry %s", (...runtime) => {
+describe.each(all)("on %s with OpenTelemetry %s", (...runtime) => {
   it("TR-25 every span arrives", async () => {
     const collector = await Collector.up();
     expect(await warnings(runtime, collector.endpoint, 1299)).toEqual([]);
@@ -37,7 +37,7 @@ describe.each(all)("on %s beside OpenTelemetry %s", (...runtime) => {
     expect(collector.posts[0]?.headers["content-type"]).toBe("application/json");
   });
 
-  it("TR-28 those that are refused are counted", async () => {
+  it("TR-28 refused spans are counted", async () => {
     const collector = await Collector.up();
     collector.status = 500;
     const warned = await warnings(runtime, collector.endpoint, 699);
@@ -47,7 +47,7 @@ describe.each(all)("on %s beside OpenTelemetry %s", (...runtime) => {
   });
 });
 
-it("TR-28 those that nobody takes are counted, on each of them", async () => {
+it("TR-28 those without a collector are counted, on each of them", async () => {
   const collector = await Collector.up();
   await collector.down();
   const warned = await Promise.all(all.map((runtime) => warnings(runtime, collector.endpoint, 9)));

@@ -81,7 +81,7 @@ const routes = [
 const parentOf = (span: ReadableSpan) => span.parentSpanContext?.spanId;
 const idOf = (span: ReadableSpan) => span.spanContext().spanId;
 
-/** The ways that spans of an app go. */
+/** The ways in which spans leave an app. */
 const ways = [
   ["an exporter", () => kept()],
   ["a registered provider", () => ({ ...registered(), trace: undefined })],
@@ -90,7 +90,7 @@ const ways = [
 
 type Begin = (typeof ways)[number][1];
 
-/** Calls the app and gives its spans. */
+/** Calls the app and returns its spans. */
 const calling =
   (begin: Begin) =>
   async (method: string, target: string, headers: { readonly [name: string]: string } = {}) => {
@@ -103,7 +103,7 @@ const calling =
 describe.each(ways)("by %s: names and times", (_way, begin) => {
   const call = calling(begin);
 
-  it("TR-01 a request's span is a server's, named by method and route, a child of its caller's", async () => {
+  it("TR-01 the span of a request is a server span, named by method and route, and a child of its caller's span", async () => {
     const { spans } = await call("GET", "/hello/kim?q=secret", { traceparent });
     expect(spans).toHaveLength(1);
     const [span] = spans as [ReadableSpan];
@@ -131,7 +131,7 @@ describe.each(ways)("by %s: names and times", (_way, begin) => {
   it.each([
     ["HEAD", "/hello/kim", 200],
     ["GET", "/bodiless", 205],
-  ])("its body size is what is sent: nothing to %s %s", async (method, target, status) => {
+  ])("the body size is the number of sent bytes: none to %s %s", async (method, target, status) => {
     const { spans } = await call(method, target);
     expect(spans[0]?.attributes).toMatchObject({
       "http.response.status_code": status,
@@ -139,7 +139,7 @@ describe.each(ways)("by %s: names and times", (_way, begin) => {
     });
   });
 
-  it("its times are now's, and as long as it took", async () => {
+  it("the times are those of `now`, with the real duration", async () => {
     const before = Date.now();
     const { spans } = await call("GET", "/work");
     const span = named(spans, "GET /work");
@@ -175,7 +175,7 @@ describe.each(ways)("by %s: outcomes", (_way, begin) => {
     ["HEAD", "/hello/kim", "HEAD /hello/{name}"],
     ["PURGE", "/cache", "HTTP /cache"],
     ["PROPFIND", "/cache", "HTTP"],
-  ])("TR no span is named by a path or a word of the client's: %s %s", async (method, target, expected) => {
+  ])("TR no span is named by a path or a text of the client: %s %s", async (method, target, expected) => {
     const { spans } = await call(method, target);
     const [span] = spans as [ReadableSpan];
     expect(span.name).toBe(expected);
@@ -185,10 +185,10 @@ describe.each(ways)("by %s: outcomes", (_way, begin) => {
   });
 });
 
-describe.each(ways)("by %s: within them", (_way, begin) => {
+describe.each(ways)("by %s: inner spans", (_way, begin) => {
   const call = calling(begin);
 
-  it("TR-19 spans of the application's own, and of statements, are within it; lines carry the innermost", async () => {
+  it("TR-19 spans of the application, and of statements, are inside it; lines have the innermost span", async () => {
     const { spans, answered } = await call("GET", "/work");
     expect(answered.body).toBe("3");
     const [request, price, tax, statement] = ["GET /work", "price", "tax", "postgresql"].map((name) =>
@@ -212,7 +212,7 @@ describe.each(ways)("by %s: within them", (_way, begin) => {
     expect(new Set(lines().map((line) => line["request_id"])).size).toBe(1);
   });
 
-  it("TR-24 one that raises failed with the raise's kind, and the raise passes", async () => {
+  it("TR-24 a span whose code throws has the kind of the error, and the error passes", async () => {
     const { spans, answered } = await call("GET", "/fails");
     expect(answered.status).toBe(500);
     const [stock, statement] = [named(spans, "stock"), named(spans, "postgresql")];
@@ -227,19 +227,19 @@ describe.each(ways)("by %s: within them", (_way, begin) => {
     );
   });
 
-  it("a stream's are within its request's, which ended with its head", async () => {
+  it("spans of a stream are inside its request's span, which ended with its head", async () => {
     const { spans } = await call("GET", "/stream");
     expect(parentOf(named(spans, "part"))).toBe(idOf(named(spans, "GET /stream")));
   });
 
-  it("with every source of logs off it is recorded all the same", async () => {
+  it("with every source of logs off they are recorded, too", async () => {
     logWith({ level: undefined });
     const { spans } = await call("GET", "/work");
     expect(parentOf(named(spans, "price"))).toBe(idOf(named(spans, "GET /work")));
   });
 });
 
-it("with every source of logs off, a task of a request that is not recorded has no span of another request", async () => {
+it("with every source of logs off, a task of an unsampled request has no span of another request", async () => {
   logWith({ level: undefined });
   const { trace, spans } = kept();
   const route = get(Path.of("x"), { inputs: { after: afterAnswer }, ...text }, ({ after }) => {
@@ -260,7 +260,7 @@ it("with every source of logs off, a task of a request that is not recorded has 
   expect(spans().map(({ name }) => name)).toEqual(["GET /x", "task"]);
 });
 
-describe("what is recorded", () => {
+describe("sampling", () => {
   const app = (trace: Trace.Exporter) => Test.app(routes, { trace });
 
   it.each([
@@ -268,13 +268,13 @@ describe("what is recorded", () => {
     [2, 200],
     [0, 0],
     [-1, 0],
-  ])("of traces begun here, at ratio %d: %d of 200", async (ratio, expected) => {
+  ])("of traces that begin here, at ratio %d: %d of 200", async (ratio, expected) => {
     const { trace, spans } = kept(ratio);
     for (let i = 0; i < 200; i++) await Test.call(app(trace), "GET", "/hello/kim");
     expect(spans()).toHaveLength(expected);
   });
 
-  it("a part of them at a ratio between, by their ids", async () => {
+  it("at a ratio between 0 and 1 depends on the trace id", async () => {
     const { trace, spans } = kept(0.5);
     for (let i = 0; i < 1000; i++) await Test.call(app(trace), "GET", "/hello/kim");
     // Three in a million million are outside of it.
@@ -289,38 +289,35 @@ describe("what is recorded", () => {
     ["00", 0],
     ["03", 1],
     ["02", 0],
-  ])(
-    "a trace joined from a caller where the caller keeps it, whatever the ratio: flags %s",
-    async (flags, expected) => {
-      for (const ratio of [0, 1]) {
-        const { trace, spans } = kept(ratio);
-        const headers = { traceparent: `00-${traceId}-${caller}-${flags}` };
-        await Test.call(app(trace), "GET", "/work", { headers });
-        expect(spans()).toHaveLength(expected * 4);
-      }
-      expect(lines().every((line) => line["trace_id"] === traceId)).toBe(true);
-    },
-  );
+  ])("follows the sampled flag of the caller, at any ratio: flags %s", async (flags, expected) => {
+    for (const ratio of [0, 1]) {
+      const { trace, spans } = kept(ratio);
+      const headers = { traceparent: `00-${traceId}-${caller}-${flags}` };
+      await Test.call(app(trace), "GET", "/work", { headers });
+      expect(spans()).toHaveLength(expected * 4);
+    }
+    expect(lines().every((line) => line["trace_id"] === traceId)).toBe(true);
+  });
 
-  it("nothing past the exporter's shutdown", async () => {
+  it("records nothing after the exporter's shutdown", async () => {
     const { trace, spans } = kept();
     await trace.shutdown();
     expect((await Test.call(app(trace), "GET", "/work")).status).toBe(200);
     expect(spans()).toEqual([]);
   });
 
-  it("nothing without an exporter and a provider, and every line has its trace", async () => {
+  it("records nothing without an exporter and a provider, and every line has its trace", async () => {
     await Test.call(Test.app(routes), "GET", "/work", { headers: { traceparent } });
     expect(lines()).toHaveLength(3);
     expect(new Set(lines().map((line) => line["trace_id"]))).toEqual(new Set([traceId]));
     expect(new Set(lines().map((line) => line["span_id"])).size).toBe(1);
   });
 
-  it.each([["a", Number.NaN]])("a ratio that is no number is refused", (_what, ratio) => {
+  it.each([["a", Number.NaN]])("refuses a ratio that is not a number", (_what, ratio) => {
     expect(() => kept(ratio)).toThrow("Trace: ratio cannot be NaN");
   });
 
-  it("a processor that fails fails no request", async () => {
+  it("a span processor that throws fails no request", async () => {
     const raise = () => {
       throw new Error("no");
     };
@@ -338,7 +335,7 @@ describe("what is recorded", () => {
 });
 
 describe("with a registered provider", () => {
-  it("spans that other libraries open in a handler are within the request's, and ours within theirs", async () => {
+  it("spans that other libraries open in a handler are inside the request's span, and the framework's inside theirs", async () => {
     const { spans } = registered();
     const theirs = otel.getTracer("theirs");
     const mixed = get(Path.of("mixed"), text, async () => {
@@ -356,21 +353,21 @@ describe("with a registered provider", () => {
     );
   });
 
-  it("what it does not sample is not recorded, and begins no trace of its own", async () => {
+  it("a request that it does not sample is not recorded, and begins no trace of its own", async () => {
     const { spans } = registered({ sampler: new AlwaysOffSampler() });
     await Test.call(Test.app(routes), "GET", "/work", { headers: { traceparent } });
     expect(spans()).toEqual([]);
     expect(new Set(lines().map((line) => line["trace_id"]))).toEqual(new Set([traceId]));
   });
 
-  it("an app with an exporter of its own keeps to that", async () => {
+  it("an app with an exporter of its own uses that", async () => {
     const theirs = registered();
     const own = kept();
     await Test.call(Test.app(routes, { trace: own.trace }), "GET", "/work");
     expect([own.spans().length, theirs.spans().length]).toEqual([4, 0]);
   });
 
-  it("a tracestate comes to it as it was sent", async () => {
+  it("a tracestate reaches it unchanged", async () => {
     const { spans } = registered();
     await Test.call(Test.app(routes), "GET", "/hello/kim", { headers: { traceparent, tracestate: "a=1,b=2" } });
     const state = spans()[0]?.parentSpanContext?.traceState;
@@ -381,7 +378,7 @@ describe("with a registered provider", () => {
     ]);
   });
 
-  it("a span outside of requests is the trace's first", async () => {
+  it("a span outside of requests is the root of its trace", async () => {
     const { spans } = registered();
     await Trace.span("start", () => Trace.span("inner", () => shop.info("starting")));
     const [start, inner] = [named(spans(), "start"), named(spans(), "inner")];
@@ -391,7 +388,7 @@ describe("with a registered provider", () => {
   });
 });
 
-it("outside of requests, with nothing registered, a span is its ids alone", async () => {
+it("outside of requests, without a provider, a span has only its ids", async () => {
   const ids = await Trace.span("start", ({ traceId, spanId }) => [traceId, spanId]);
   expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), expect.stringMatching(/^[0-9a-f]{16}$/)]);
 });

@@ -1,6 +1,6 @@
 /**
- * The trace of a request, as its lines tell it (contract 8; facts 11.3; rows TR-01 to TR-12, IN-34).
- * Left out: spans, exporters and `tracestate` (TR-13 and on), which are tracing's own issue.
+ * The trace of a request in its log lines (contract 8; facts 11.3; rows TR-01 to TR-12, IN-34).
+ * Tested elsewhere: spans, exporters and `tracestate` (TR-13 and later).
  */
 import { describe, expect, it } from "vitest";
 import { Log, Path, Returns, Test, get } from "usher-http";
@@ -11,7 +11,7 @@ const parent = "00f067aa0ba902b7";
 const route = get(Path.root, { returns: Returns.text }, () => (Log.source("shop").info("x"), ""));
 const app = Test.app([route]);
 
-/** The trace a request belongs to, and its own span; every line of it says the same. */
+/** The trace of a request, and its own span; every line of it has the same. */
 async function traced(...headers: readonly string[]): Promise<{ readonly trace: unknown; readonly span: unknown }> {
   const before = lines().length;
   const { status } = await Test.call(app, "GET", "/", {
@@ -23,7 +23,7 @@ async function traced(...headers: readonly string[]): Promise<{ readonly trace: 
   return { trace: first?.["trace_id"], span: first?.["span_id"] };
 }
 
-describe("a traceparent is joined", () => {
+describe("a valid traceparent is continued", () => {
   it.each([
     ["TR-01", `00-${trace}-${parent}-01`],
     ["TR-01", `00-${trace}-${parent}-00`],
@@ -40,7 +40,7 @@ describe("a traceparent is joined", () => {
   });
 });
 
-describe("any other is not: a new trace begins, and the request is answered as usual", () => {
+describe("with any other, a new trace begins, and the request is answered as usual", () => {
   it.each([
     ["none", []],
     ["TR-03 upper-case hex", [`00-${trace.toUpperCase()}-${parent}-01`]],

@@ -1,4 +1,4 @@
-/** What a post has to be on the wire, whichever of OpenTelemetry's versions made it. */
+/** The bytes of a post, from any version of OpenTelemetry. */
 import { expect } from "vitest";
 import type { Post } from "./collector.ts";
 
@@ -20,7 +20,7 @@ export function expectPost(post: Post | undefined): void {
   expect([hello?.name, hello?.kind, hello?.parentSpanId]).toEqual(["GET /hello/{name}", 2, undefined]);
   const attributes = Object.fromEntries((hello?.attributes ?? []).map(({ key, value }) => [key, value]));
   expect(attributes["http.route"]).toEqual({ stringValue: "/hello/{name}" });
-  // A 64-bit number is a text or a number: a reader takes both (OTLP, "JSON Protobuf Encoding").
+  // A 64-bit number is a text or a number: a reader accepts both (OTLP, "JSON Protobuf Encoding").
   expect(Number(attributes["http.response.status_code"]?.["intValue"])).toBe(200);
   expect(raises?.status).toEqual({ code: 2, message: "500" });
   expect([work?.kind, work?.parentSpanId]).toEqual([1, request?.spanId]);

@@ -1,4 +1,4 @@
-/** Plays a script to a server of its own that has a hub, beside a model of what each client is sent. */
+/** Plays a script on a server of its own that has a hub, and compares what each client receives with a model. */
 import { deepStrictEqual as deepEqual, ok, strictEqual as equal } from "node:assert";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -157,7 +157,7 @@ class Played {
 
   /** Who reads has all that the model says, and nothing else; of who does not, it is the beginning. */
   async #compare(): Promise<void> {
-    // What comes beside that is there by then.
+    // Other bytes have arrived by then.
     for (let i = 0; i < 5; i++) await turn();
     for (const follower of this.#followers) await follower?.compare();
     const reading = this.#followers.filter((follower) => follower?.isOpen === true && !follower.hasPaused).length;
@@ -207,7 +207,7 @@ class Follower {
     this.#heardAt = now;
   }
 
-  /** A comment goes out whenever nothing else did for so long. */
+  /** A comment is sent after this time without other events. */
   waits(now: number): void {
     for (; this.#heardAt + keepAliveMs <= now; this.#heardAt += keepAliveMs) this.#expected += ": keep-alive\n\n";
   }
@@ -249,7 +249,7 @@ class Follower {
     equal(isWhole, this.#how === "whole");
   }
 
-  /** What came of the body, its chunks put together; undefined where no head came. */
+  /** The received body, with its chunks joined; undefined if no head arrived. */
   #body(): { readonly text: string; readonly isWhole: boolean } | undefined {
     const all = Buffer.concat(this.#came);
     this.#came.splice(0, this.#came.length, all);

@@ -7,7 +7,7 @@ export type Topic = (typeof topics)[number];
 export const keepAliveMs = 1000;
 
 export type Step =
-  /** Comes, and goes on behind the last event that it had seen where it `resumes`. */
+  /** Connects, and continues after the last event that it received if it `resumes`. */
   | { readonly does: "come"; readonly on: number; readonly topic: Topic; readonly resumes: boolean }
   | { readonly does: "stop reading" | "read on" | "leave" | "reset"; readonly on: number }
   | { readonly does: "publish"; readonly topic: Topic; readonly size: number }

@@ -10,7 +10,7 @@ import { accepts } from "../../../examples/orders/postgres-server.ts";
 
 const server = await startPostgres();
 
-test("a server of the test file's own answers, and starts again with what it kept", async () => {
+test("a database server of the test file answers, and keeps its data when it restarts", async () => {
   const before = observer(server);
   await before`create table kept (id int)`;
   await server.stop("immediate");
@@ -19,11 +19,11 @@ test("a server of the test file's own answers, and starts again with what it kep
   expect(await observer(server)`select count(*)::int as rows from kept`).toEqual([{ rows: 0 }]);
 });
 
-test("a server goes with the program that started it, killed", async () => {
+test("a database server ends when the program that started it is killed", async () => {
   await startsAndGoes({});
 });
 
-// Whoever runs as root tries what an ordinary user does as `nobody`, where that one may read these files.
+// As root, the test runs as `nobody`, like an ordinary user, if that user may read these files.
 const nobody = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0 && canRead(nobody);
 const why = isRoot ? "" : " (skipped: takes root, and files that nobody may read)";

@@ -47,7 +47,7 @@ export function describeRelay(engine: RelayEngine): void {
   }
 
   describe("between processes: delivery", { timeout: 300_000 }, () => {
-    it.each(runtimes)("tells each process what the others publish, once and in order: Node and %s", async (runtime) => {
+    it.each(runtimes)("delivers the events of other processes once and in order: Node and %s", async (runtime) => {
       const channel = engine.freshChannel();
       const [here, there] = await Promise.all([start("node", channel), start(runtime, channel)]);
       here.do("publish here 500");
@@ -60,7 +60,7 @@ export function describeRelay(engine: RelayEngine): void {
       }
     });
 
-    it.each(runtimes)("sends what a process publishes that closes it and ends: %s", async (runtime) => {
+    it.each(runtimes)("sends the events of a process that publishes, closes and ends: %s", async (runtime) => {
       const channel = engine.freshChannel();
       const [here, there] = await Promise.all([start(runtime, channel), start("node", channel)]);
       here.do("finish last 500");
@@ -70,7 +70,7 @@ export function describeRelay(engine: RelayEngine): void {
       expect(of("last", there)).toEqual(numbered("last", 500));
     });
 
-    it("carries what is large, and tells a topic's events to that topic alone", async () => {
+    it("carries large events, and delivers a topic's events only to its subscribers", async () => {
       const channel = engine.freshChannel();
       const [here, there] = await Promise.all([start("node", channel), start("bun", channel)]);
       here.do("elsewhere no");
@@ -81,7 +81,7 @@ export function describeRelay(engine: RelayEngine): void {
   });
 
   describe("between processes: lost connections", { timeout: 300_000 }, () => {
-    it("says who was cut off, and ends the subscriptions of those who missed something", async () => {
+    it("logs a lost connection, and ends subscriptions with a gap", async () => {
       const { channel, wire, here, there } = await apart();
       const bystander = await start("node", channel);
       here.do("publish before 2");
@@ -93,7 +93,7 @@ export function describeRelay(engine: RelayEngine): void {
       there.do("publish other 3");
       await here.hears("while 2");
       await here.logs("could not publish to the other processes");
-      // The server has them, before it can be told of the other.
+      // The server has received them, before the other relay is notified.
       await bystander.hears("other 2");
       wire.mend();
       await here.logs("a relay has a connection again");
@@ -117,7 +117,7 @@ export function describeRelay(engine: RelayEngine): void {
       await here.logs("publishes to the other processes again; 3 events may not have reached them");
     });
 
-    it("counts what the server has, and did not say so in time, to what may not have come", async () => {
+    it("counts events that the server received, and did not confirm in time, as possibly lost", async () => {
       const { wire, here, there } = await apart();
       await here.settles();
       wire.holdAnswers();
@@ -128,7 +128,7 @@ export function describeRelay(engine: RelayEngine): void {
       here.do("publish while 3");
       await here.hears("while 2");
       wire.mend();
-      // It has missed some, and follows anew.
+      // It has missed some, and subscribes again.
       await there.until(() => there.ends === 1);
       here.do("publish after 1");
       await there.hears("after 0");
@@ -191,7 +191,7 @@ export function describeRelay(engine: RelayEngine): void {
       },
     );
 
-    it("is closed with what was published sent, and leaves its process to end", async () => {
+    it("sends the published events when it is closed, and lets its process end", async () => {
       const channel = engine.freshChannel();
       const [here, there] = await Promise.all([start("node", channel), start("bun", channel)]);
       here.do("publish last 200");
@@ -206,7 +206,7 @@ export function describeRelay(engine: RelayEngine): void {
   });
 
   describe("between processes: a process that ends", { timeout: 300_000 }, () => {
-    it.each(runtimes)("keeps no process from ending: %s", async (runtime) => {
+    it.each(runtimes)("does not keep the process alive: %s", async (runtime) => {
       const process = await start(runtime, engine.freshChannel());
       process.do("leave");
       expect(await process.ended).toBeTypeOf("number");
@@ -214,7 +214,7 @@ export function describeRelay(engine: RelayEngine): void {
     });
 
     it.each(runtimes)(
-      "keeps no process from ending while it connects to a server that says nothing: %s",
+      "does not keep the process alive while it connects to a server that does not answer: %s",
       async (runtime) => {
         const silent = createServer(() => connected());
         let connected = (): void => {};

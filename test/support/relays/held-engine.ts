@@ -6,7 +6,7 @@ export class HeldEngine implements RelayEngine {
   /** Who listens now. */
   readonly lines = new Set<RelayListener>();
   isAway = false;
-  /** Takes what it is sent and tells nobody, as half a connection does. */
+  /** Accepts bytes and forwards none, like a half-open connection. */
   isDeaf = false;
   destroyed = 0;
   /** What waits for the engine to take it. */

@@ -1,4 +1,4 @@
-/** Hubs of several processes over one engine, under whatever happens to them, and what each subscriber may be told. */
+/** Hubs of several processes over one broker, under random events, and what each subscriber may receive. */
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import fc from "fast-check";
@@ -8,14 +8,14 @@ import type { OpenRelay } from "usher-http/postgres";
 
 /** Where relays have their engine: each process its own way to it. */
 export interface World {
-  /** How often it is looked before what was not heard is published again. */
+  /** The number of checks before an event that did not arrive is published again. */
   readonly patience: number;
   open(member: number): Promise<OpenRelay>;
   cut(member: number): void;
   mend(member: number): void;
   /** The engine takes nothing from that process for a while. */
   stall(member: number): void;
-  /** Lets what is due happen; what was stalled goes on. */
+  /** Lets due events happen; stalled connections continue. */
   pass(): Promise<void>;
   /** Waits until it is so. */
   until(what: string, isSo: () => boolean): Promise<void>;
@@ -41,7 +41,7 @@ const member = fc.nat(members - 1);
 const topic = fc.nat(topics.length - 1);
 const which = fc.nat(20);
 
-/** Any acts, of which so many in a hundred are a flood. */
+/** Random acts, of which this percentage are floods. */
 export function acts(floods: number): fc.Arbitrary<readonly Act[]> {
   const act = fc.oneof(
     {
@@ -97,7 +97,7 @@ interface Subscriber {
   readonly leaving: AbortController;
   /** How many each process had published before. */
   readonly before: readonly number[];
-  /** The numbers it heard, by who published them. */
+  /** The numbers that it received, by their publisher. */
   readonly heard: readonly number[][];
   hasLeft: boolean;
   isOver: boolean;
@@ -213,14 +213,14 @@ export class HubModel {
     return this.#members[member] as Member;
   }
 
-  /** All of it is mended: who is subscribed has heard everything, and who has not is not subscribed. */
+  /** Everything is repaired: each subscriber has received every event, and a client with a gap is not subscribed. */
   async ends(): Promise<void> {
     const world = this.#world;
     for (let member = 0; member < members; member++) world.mend(member);
     await world.pass();
     for (const subscriber of this.#subscribers) if (subscriber.isSlow) void this.#readAll(subscriber);
     await this.#areServed();
-    // By now each has been told of what it missed, so that who is subscribed still has missed nothing.
+    // By now each has received its gap, so that a client that is still subscribed has missed nothing.
     for (const one of this.#subscribers) if (!one.isOver) await this.#hasAll(one);
     for (const one of this.#subscribers) this.#isWhole(one);
     if (this.#isCalm)
@@ -239,7 +239,7 @@ export class HubModel {
     assert.equal(await world.isEmpty(), true);
   }
 
-  /** Who comes later hears whatever is published then by each that is open, nearly as much at once as a relay holds back. */
+  /** A later subscriber receives the events that each open one then publishes, nearly as many as a relay buffers. */
   async #areServed(): Promise<void> {
     const open = this.#members.flatMap(({ closing }, member) => (closing === undefined ? [member] : []));
     for (const there of open) {
@@ -248,7 +248,7 @@ export class HubModel {
         let last: Subscriber | undefined;
         await this.#world.until(`member ${here} hears member ${there}`, () => {
           if ((last?.heard[there]?.length ?? 0) > 0) return true;
-          // Where something was missed, it is subscribed to anew, and what it did not hear is published again.
+          // After a gap it subscribes again, and events that it did not receive are published again.
           if (last === undefined || last.isOver || ++asked % this.#world.patience === 0) {
             if (last === undefined || last.isOver) last = this.#subscribe(here, 0, false);
             this.#publish(there, 0, this.#hasFlooded && here !== there ? 15 * megabyte : 0);
@@ -272,7 +272,7 @@ export class HubModel {
   #isWhole({ heard, member, before }: Subscriber): void {
     heard.forEach((numbers, from) => {
       const next = (before[from] ?? 0) + 1;
-      // Of another process it may hear what was on its way.
+      // It may receive events of another process that were in transit.
       const first = from === member ? next : Math.min(numbers[0] ?? next, next);
       assert.deepEqual(
         numbers,

@@ -31,7 +31,7 @@ export async function main(open: Open): Promise<void> {
     },
     large: (what, times) => hub.publish("topic", Event.make(Text, what.repeat(times))),
     elsewhere: (what) => hub.publish("tôpic\n😀 ", Event.make(Text, what)),
-    // Behind what was published before, which the engine has said that it has by then.
+    // After earlier events, which the broker has confirmed by then.
     async settle() {
       await relay.publish("elsewhere", "");
       tell("settled");

@@ -17,7 +17,7 @@ endsWithTest(async () => {
 
 const deno = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt", "-A"];
 
-// So that what did not come is told by what did.
+// So that lost events are reported by those that arrived.
 const patienceMs = 40_000;
 
 /** The runtimes a relay runs on. */
@@ -32,7 +32,7 @@ export type Runtime = keyof typeof commands;
 export class RelayProcess {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<number | string>;
-  /** What it told: `heard <text>`, `following`, `ended`, `settled`. */
+  /** Its output: `heard <text>`, `following`, `ended`, `settled`. */
   readonly told: string[] = [];
   readonly logged: string[] = [];
   #isOver = false;
@@ -70,14 +70,14 @@ export class RelayProcess {
     this.child.stdin.write(`${command}\n`);
   }
 
-  /** Waits until the engine has said that it has all that was published. */
+  /** Waits until the broker has confirmed all published events. */
   async settles(): Promise<void> {
     const before = this.told.filter((line) => line === "settled").length;
     this.do("settle");
     await this.until(() => this.told.filter((line) => line === "settled").length > before);
   }
 
-  /** What it heard so far. */
+  /** The events that it received so far. */
   get heard(): readonly string[] {
     return this.told.flatMap((line) => (line.startsWith("heard ") ? [line.slice(6)] : []));
   }

@@ -18,7 +18,7 @@ export class WiredWorld implements World {
   readonly #cut = new Set<number>();
   readonly #stalled = new Set<number>();
 
-  /** @param countSubscribed How many relays the engine knows of. */
+  /** @param countSubscribed How many relays the engine knows. */
   constructor(port: number, openAt: (port: number) => Promise<OpenRelay>, countSubscribed: () => Promise<number>) {
     this.#port = port;
     this.#openAt = openAt;

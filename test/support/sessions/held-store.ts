@@ -8,7 +8,7 @@ export interface HeldCall {
   readonly call: Call;
   /** Which of the two things that its request does at once. */
   readonly deed: number;
-  /** Makes it, and lets its caller go on with what came of it. */
+  /** Calls the store, and gives its caller the result. */
   go(): Promise<unknown>;
   /** Has it fail; `isMade` where it was made before, and only its answer was lost. */
   fail(isMade: boolean): Promise<void>;
@@ -30,7 +30,7 @@ subtle.digest = async (...given: Parameters<typeof digest>) => {
 
 /** Waits until whatever runs waits for a call of its store, or has ended: all else that it may wait for is counted here. */
 export async function quiet(): Promise<void> {
-  // A turn more: what waits for a digest may go on in the turn behind the one that it is there in.
+  // One more turn: code that waits for a digest may continue in the turn after it is available.
   for (let turns = 0; turns < 2; turns = digesting > 0 ? 0 : turns + 1) await turn();
 }
 

@@ -7,13 +7,13 @@ export type Call =
   | { readonly call: SessionChange; readonly digest: string; readonly entry: SessionEntry }
   | { readonly call: "replace"; readonly digest: string; readonly next: string; readonly entry: SessionEntry };
 
-/** What a request does with the session that it came with. */
+/** What a request does with the session of its cookie. */
 export type Deed = "read" | "update" | "renew" | "close" | "start";
 
 export const idleMs = 60_000;
 export const absoluteMs = 200_000;
 
-/** A digest that nobody has seen yet: the model cannot know it before the call is made. */
+/** A digest that was not seen before: the model cannot know it before the call is made. */
 export const fresh = "fresh";
 
 /** A store, simple and slow. */
@@ -116,7 +116,7 @@ const bug: Answer = { status: 500, text: "bug", cookie: undefined };
 /** A request, the calls that it waits for, and what it is answered in the end. */
 export class RequestModel {
   readonly #asking: Asking;
-  /** What is under way, and what each has come to wait for. */
+  /** The requests that are running, and what each waits for. */
   readonly #flows: {
     readonly flow: Flow<unknown>;
     readonly deed: number;
@@ -141,7 +141,7 @@ export class RequestModel {
     });
   }
 
-  /** Goes on behind a call; `made` is the call as it was made, in which no digest is unknown any more. */
+  /** Continues after a call; `made` is the call with its real digests. */
   goOn(call: Call, made: Call, came: { readonly value: unknown } | "failed"): void {
     const at = this.#flows.find(({ waitsFor }) => waitsFor === call);
     if (at === undefined) throw new Error("nobody waits for that call");

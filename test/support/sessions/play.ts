@@ -1,4 +1,4 @@
-/** Plays a script to an app with sessions, beside the model of both, and compares them after each step. */
+/** Plays a script on an app with sessions and on their model, and compares the two after each step. */
 import { deepStrictEqual as deepEqual, ok, strictEqual as equal } from "node:assert";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
@@ -24,7 +24,7 @@ const notSignedIn = invalid(["cookie.session", "required", "This is required."])
 
 interface Request {
   readonly model: RequestModel;
-  /** The digest of the id that it came with. */
+  /** The digest of the id in its cookie. */
   readonly digest: string | undefined;
   readonly browser: number | undefined;
   readonly held: HeldCall[];
@@ -58,7 +58,7 @@ export class Play {
   readonly #ids = new Map<string, string>();
   /** Which sign-in each digest follows from. */
   readonly #signIns = new Map<string, number>();
-  /** Digests that a request was told are nobody's any more. */
+  /** Digests for which a request got the answer that they have no session. */
   readonly #ended = new Set<string>();
 
   /** @param store An empty one. @param most How many sessions it holds. */
@@ -145,7 +145,7 @@ export class Play {
     request.model.goOn(model, real.call, { value });
   }
 
-  /** Either may have been the first: the one that what came of both fits, and what the store holds then. */
+  /** Either may have been first: the one that fits both results, and the content of the store. */
   async #goBoth(one: Waiting, other: Waiting): Promise<void> {
     const values = await Promise.all([one.real.go(), other.real.go()]);
     const orders = [true, false].map((isOneFirst) => {
@@ -208,7 +208,7 @@ export class Play {
     for (const { answer } of this.#requests) ok(answer, "a request is not answered");
   }
 
-  /** Asks with each id that anybody was ever given: of one sign-in one is live at the most, and none that was ended. */
+  /** Sends each id that was ever issued: at most one of a sign-in is valid, and none that was ended. */
   async #probe(): Promise<void> {
     const live = new Map<number | undefined, string>();
     for (const [digest, id] of this.#ids) {

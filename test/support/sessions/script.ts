@@ -9,7 +9,7 @@ export type Step =
   | {
       readonly does: "ask";
       readonly browser: number;
-      /** Its own cookie, another browser's, an id that was somebody's once, one that nobody ever had, or what is no id. */
+      /** Its own cookie, another browser's, an id that was valid once, one that never existed, or a malformed one. */
       readonly cookie: "own" | "another's" | "an old one" | "a made-up one" | "no id";
       readonly pick: number;
       readonly deeds: readonly Deed[];
@@ -50,7 +50,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       does: fc.constant("wait" as const),
-      // Mostly so long that the next request writes that the session was seen.
+      // Mostly long enough that the next request writes the last use of the session.
       ms: fc.oneof(
         { weight: 3, arbitrary: fc.constant(idleMs / 10 + 1) },
         { weight: 1, arbitrary: fc.constantFrom(1, idleMs / 10, idleMs / 2, idleMs, absoluteMs) },
@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ does: "sweep" }) },
 );
 
-// Most of what follows is of somebody's session, and mostly of the first browser's.
+// Most of the following requests have a session, and mostly the first browser's.
 const signIns: readonly Step[] = Array.from({ length: browsers }, (_, browser) => [
   { does: "ask" as const, browser, cookie: "own" as const, pick: 0, deeds: ["start" as const], isTogether: false },
   { does: "go" as const, pick: 0 },

@@ -27,14 +27,14 @@ export function describeAnswers(start: Start): void {
       expect((await client.ask("GET /hello").answer()).body).toBe("hi");
     });
 
-    it("to HEAD has no length where the one to GET has none", async () => {
+    it("to HEAD has no length if the one to GET has none", async () => {
       const client = await (await startShared()).client();
       const answered = await client.ask("HEAD /quiet").answer({ toHead: true });
       expect([answered.status, header(answered, "content-length")]).toEqual([200, undefined]);
       expect((await client.ask("GET /hello").answer()).body).toBe("hi");
     });
 
-    it("of a bug is a 500 that says nothing of it, and a line that does", async () => {
+    it("for a bug is a 500 without details, and a log line with them", async () => {
       const server = await startShared();
       const client = await server.client();
       const answered = await client.ask("GET /throws").answer();
@@ -44,7 +44,7 @@ export function describeAnswers(start: Start): void {
       expect((await client.ask("GET /hello").answer()).body).toBe("hi");
     });
 
-    it("is made of the target as it was sent", async () => {
+    it("uses the target as it was sent", async () => {
       const client = await (await startShared()).client();
       for (const target of ["/nowhere", "/a%2Fb/c?d=e/f&g", "//a", "/a/b?", "/%zz"]) {
         expect(JSON.parse((await client.ask(`GET ${target}`).answer()).body)).toEqual({
@@ -64,13 +64,13 @@ export function describeAnswers(start: Start): void {
       expect(await everywhere.asks("GET /peer")).toBe("127.0.0.1 127.0.0.1");
     });
 
-    it("believes the proxies it is told of", async () => {
+    it("trusts the proxies of its option", async () => {
       const server = await start({ trustedProxies: ["127.0.0.0/8"] });
       const asked = (await server.client()).ask("GET /peer", ["x-forwarded-for: 192.0.2.7"]);
       expect((await asked.answer()).body).toBe("127.0.0.1 192.0.2.7");
     });
 
-    it("without a request's head being one is not the app's", async () => {
+    it("to an invalid request head is not from the app", async () => {
       const server = await startShared();
       for (const head of ["GET /hello\u0001 HTTP/1.1", "GET /hello HTTP/1.1\r\nx: \u0001"]) {
         const { status } = await (await server.client()).send(head, "host: h", "", "").answer();
@@ -80,7 +80,7 @@ export function describeAnswers(start: Start): void {
     });
   });
 
-  describe("a Host that is none is a 400", () => {
+  describe("an invalid Host is a 400", () => {
     // Of no other request is there a line.
     const startLineless = shared(start);
     it.each([
@@ -109,7 +109,7 @@ export function describeAnswers(start: Start): void {
       expect(server.logged.filter((line) => line.startsWith("GET "))).toEqual([]);
     });
 
-    it.each(["h", "H.example:80", "[::1]:8080", "a_b", ""])("and %j is one", async (host) => {
+    it.each(["h", "H.example:80", "[::1]:8080", "a_b", ""])("and %j is valid", async (host) => {
       const client = await (await startShared()).client();
       client.send("GET /no/where?a=/b HTTP/1.1", `host: ${host}`, "", "");
       const asked = { method: "GET", target: "/no/where?a=/b", host: host.toLowerCase() };
@@ -117,7 +117,7 @@ export function describeAnswers(start: Start): void {
     });
   });
 
-  it("a head is as long as each server says", async () => {
+  it("the size limit of a head is that of each server", async () => {
     const server = await start({ maxHeaderBytes: 2000 });
     const ask = async (target: string, headers: readonly string[] = []) => {
       const answered = await (await server.client()).ask(`GET ${target}`, headers).answer();
@@ -132,11 +132,11 @@ export function describeAnswers(start: Start): void {
     expect((await client.ask("GET /hello", [`x: ${"x".repeat(30_000)}`]).answer()).status).toBe(200);
   });
 
-  describe("what a request says never gets to a header as it is", () => {
+  describe("text of a request is never copied into a header unchanged", () => {
     const inside = Array.from({ length: 256 }, (_, code) => code).filter((code) => code < 0x20 || code > 0x7e);
     const ways = ["added", "name", "answer", "type", "location", "cookie", "stream"];
     const setsValue = new Set(["added", "answer", "stream"]);
-    it.each(ways)("by way of %s", async (way) => {
+    it.each(ways)("through %s", async (way) => {
       const client = await (await startShared()).client();
       for (const code of inside) {
         // A tab is a blank like any other, but in a name.

@@ -10,7 +10,7 @@ import { eventually } from "../eventually.ts";
 const bytes = "x".repeat(90_000);
 const posts = (path: string, framing: string) => [`POST ${path} HTTP/1.1`, "host: h", framing];
 
-/** Ways a body does not come whole, of which 90 KB came: what is done, and whether an answer is owed. */
+/** Ways in which a body of 90 KB arrives incompletely: the client's action, and whether an answer is pending. */
 const broken: readonly (readonly [how: string, framing: string, act: (client: RawClient) => void, owed: boolean])[] = [
   ["by a reset", "content-length: 99000", (client) => client.leave(), false],
   ["by closing", "content-length: 99000", (client) => client.close(), false],
@@ -23,7 +23,7 @@ const broken: readonly (readonly [how: string, framing: string, act: (client: Ra
 export function describeBearing(start: Start): void {
   const startShared = shared(start);
   describe("a body that breaks off", () => {
-    it.each(broken)("%s is not held", async (_how, framing, act, owed) => {
+    it.each(broken)("%s holds no memory", async (_how, framing, act, owed) => {
       const server = await startShared({ bodyBudget: 100_000, bodyTimeoutMs: owed ? 300 : 60_000, minBodyRate: 1e9 });
       const before = server.descriptors;
       const sent = framing.startsWith("content") ? bytes : `${bytes.length.toString(16)}\r\n${bytes}`;
@@ -43,7 +43,7 @@ export function describeBearing(start: Start): void {
     });
   });
 
-  it("handlers that never answer stop no other, and are told when their clients go", async () => {
+  it("handlers that never answer block no other request, and are notified when their clients disconnect", async () => {
     const server = await startShared();
     const before = server.descriptors;
     const clients = await Promise.all(Array.from({ length: 100 }, () => server.client()));
@@ -56,7 +56,7 @@ export function describeBearing(start: Start): void {
     await eventually(() => expect(server.descriptors).toBeLessThanOrEqual(before + 1));
   });
 
-  it("clients that take nothing of what they asked for stop no other, and are gone when they are", async () => {
+  it("clients that do not read their answer block no other client, and hold nothing after they disconnect", async () => {
     const server = await startShared();
     const before = server.descriptors;
     const clients = await Promise.all(Array.from({ length: 20 }, () => server.client()));

@@ -8,7 +8,7 @@ import type { Start } from "./server.ts";
 export function describeBodies(start: Start): void {
   const startShared = shared(start);
   describe("a body: read", () => {
-    it("is read whole, however it comes", async () => {
+    it("is read whole, in any number of chunks", async () => {
       const server = await startShared();
       for (const body of ["a", "x".repeat(16_384), "x".repeat(16_385), "x".repeat(1_000_000)]) {
         expect(await server.asks("POST /size", body)).toBe(`${body.length} bytes`);
@@ -34,7 +34,7 @@ export function describeBodies(start: Start): void {
       }
     });
 
-    it("is read in parts as they come", async () => {
+    it("is read as a stream while it arrives", async () => {
       const server = await startShared();
       const client = await server.client();
       client.send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", "abc");
@@ -43,14 +43,14 @@ export function describeBodies(start: Start): void {
       expect((await client.answer()).body).toBe("6 bytes");
     });
 
-    it("longer than the limit is a 413, whether its length is told or not", async () => {
+    it("longer than the limit is a 413, with Content-Length or without", async () => {
       const server = await start({ maxBody: 10 });
       expect((await (await server.client()).ask("POST /size", [], "x".repeat(11)).answer()).status).toBe(413);
       const chunked = ["host: h", "transfer-encoding: chunked", "", "b", "x".repeat(11), "0", "", ""];
       expect((await (await server.client()).send("POST /size HTTP/1.1", ...chunked).answer()).status).toBe(413);
     });
 
-    it("longer than any runtime's own limit is the app's to refuse", async () => {
+    it("longer than any runtime's own limit is refused by the app", async () => {
       const client = await (await startShared()).client();
       client.send("POST /size HTTP/1.1", "host: h", `content-length: ${2 ** 40}`, "", "");
       expect((await client.answer()).status).toBe(413);
@@ -62,7 +62,7 @@ export function describeBodies(start: Start): void {
     it.each([
       ["whole", "3\r\nabc\r\n0\r\n\r\n"],
       ["that is no chunk", "zz\r\nabc\r\n"],
-    ])("of a TRACE, %s, is no bug of the server's", async (_what, body) => {
+    ])("of a TRACE, %s, is no bug of the server", async (_what, body) => {
       const server = await startShared();
       const client = await server.client();
       client.send("TRACE /size HTTP/1.1", "host: h", "transfer-encoding: chunked", "", body);
@@ -71,7 +71,7 @@ export function describeBodies(start: Start): void {
       expect(server.errors).toEqual([]);
     });
 
-    it("that nobody reads keeps nobody from the answer", async () => {
+    it("that the handler does not read does not delay the answer", async () => {
       const server = await startShared();
       for (const path of ["/unread", "/first"]) {
         const client = await server.client();
@@ -87,7 +87,7 @@ export function describeBodies(start: Start): void {
       ["of many pieces", "/size", "content-length: 100000", "abc"],
       ["in chunks", "/size", "transfer-encoding: chunked", "3\r\nabc\r\n"],
       ["in parts", "/parts", "content-length: 10", "abc"],
-    ])("that stops coming, %s, is a 400", async (_what, path, framing, sent) => {
+    ])("that stops, %s, is a 400", async (_what, path, framing, sent) => {
       const server = await startShared(times);
       const client = await server.client();
       const answered = await client.send(`POST ${path} HTTP/1.1`, "host: h", framing, "", sent).answer();
@@ -98,7 +98,7 @@ export function describeBodies(start: Start): void {
   });
 
   describe("a body: of slow clients", () => {
-    it("of one client leaves room for every other's, again and again", async () => {
+    it("of one client leaves space for those of others, each time", async () => {
       const server = await start({ maxBody: 100_000, bodyBudget: 800_000, trustedProxies: ["127.0.0.1", "::1"] });
       const length = "content-length: 100000";
       const head = (who: number) => ["POST /size HTTP/1.1", "host: h", `x-forwarded-for: 192.0.2.${who}`, length, ""];
@@ -126,7 +126,7 @@ export function describeBodies(start: Start): void {
       ["whole, and short", "/size", 5000],
       ["whole, and long", "/size", 500_000],
       ["in parts", "/parts", 500_000],
-    ])("that came fast and then stands still is a 400: %s", async (_what, path, length) => {
+    ])("that was fast and then stops is a 400: %s", async (_what, path, length) => {
       const server = await startShared({ bodyTimeoutMs: 200, minBodyRate: 1 });
       const client = await server.client();
       client.send(`POST ${path} HTTP/1.1`, "host: h", `content-length: ${length}`, "", "x".repeat(length - 1));
@@ -135,7 +135,7 @@ export function describeBodies(start: Start): void {
       expect(await server.asks("GET /hello")).toBe("hi");
     });
 
-    it("that keeps coming has the time it takes", async () => {
+    it("that continues to arrive has the time that it needs", async () => {
       await atSomeSpeed(async (factor) => {
         const server = await start({ bodyTimeoutMs: 1000 * factor, minBodyRate: 1 });
         const client = await server.client();
@@ -143,7 +143,7 @@ export function describeBodies(start: Start): void {
         const answer = client.answer();
         for (let sent = 1; sent <= 6; sent++) {
           client.send("x");
-          // What is not told of is answered.
+          // A request without a listed status is answered.
           await Promise.race([server.tells(`parts: ${sent}`), answer]);
           // Together longer than the time that a body with nothing in it has.
           await new Promise((resolve) => setTimeout(resolve, 250 * factor));
@@ -152,7 +152,7 @@ export function describeBodies(start: Start): void {
       });
     });
 
-    it("that breaks off takes nothing with it", async () => {
+    it("that breaks off does not affect other requests", async () => {
       const server = await startShared();
       for (const framing of ["content-length: 10", "content-length: 100000", "transfer-encoding: chunked"]) {
         const client = await server.client();

@@ -4,15 +4,15 @@ import { shared } from "./server.ts";
 import type { Start } from "./server.ts";
 
 const ways: readonly (readonly [how: string, leave: (client: RawClient) => void])[] = [
-  ["with a word", (client) => client.socket.end()],
-  ["without a word", (client) => client.leave()],
+  ["with a FIN", (client) => client.socket.end()],
+  ["with a reset", (client) => client.leave()],
 ];
 
-/** What every listener knows of its clients' going. */
+/** The disconnects of its clients that every listener notices. */
 export function describeClients(start: Start): void {
   const startShared = shared(start);
-  describe.each(ways)("a client that goes %s", (_how, leave) => {
-    it("is told while its answer is made", async () => {
+  describe.each(ways)("a client that disconnects %s", (_how, leave) => {
+    it("is noticed while its answer is made", async () => {
       const server = await startShared();
       const client = await server.client();
       client.ask("GET /held");
@@ -21,7 +21,7 @@ export function describeClients(start: Start): void {
       await server.tells("held: gone");
     });
 
-    it("is told while its stream is quiet, and what makes it is told to stop", async () => {
+    it("is noticed while its stream is quiet, and the producer ends", async () => {
       const server = await start();
       const client = await server.client();
       client.ask("GET /quiet");
@@ -32,7 +32,7 @@ export function describeClients(start: Start): void {
       await server.tells("quiet: over");
     });
 
-    it("is told while its stream goes on", async () => {
+    it("is noticed while its stream continues", async () => {
       const server = await startShared();
       const client = await server.client();
       client.socket.resume();
@@ -43,7 +43,7 @@ export function describeClients(start: Start): void {
       await server.tells("endless: over");
     });
 
-    it("before there is a stream, has it cancelled", async () => {
+    it("before there is a stream, and the stream is cancelled", async () => {
       const server = await start();
       const client = await server.client();
       client.ask("GET /late-stream");
@@ -56,7 +56,7 @@ export function describeClients(start: Start): void {
     });
   });
 
-  it("a client that has its whole answer is not gone, whenever it goes", async () => {
+  it("after its whole answer: clientGone does not abort", async () => {
     const server = await startShared();
     const client = await server.client();
     for (const path of ["/whole", "/whole-later", "/exact"]) await client.ask(`GET ${path}`).answer();
@@ -68,8 +68,8 @@ export function describeClients(start: Start): void {
     expect(server.logged.filter((line) => line.startsWith("Deno.serve"))).toEqual([]);
   });
 
-  describe("a client that takes nothing", () => {
-    it("holds back what its stream is made of, and no other", async () => {
+  describe("a client that does not read", () => {
+    it("blocks the producer of its stream, and no other", async () => {
       const server = await startShared();
       const client = await server.client();
       client.socket.pause();
@@ -79,7 +79,7 @@ export function describeClients(start: Start): void {
       expect(server.told).toEqual(["endless: going on"]);
     });
 
-    it("for too long, loses it", async () => {
+    it("is disconnected after the time limit", async () => {
       const server = await start({ sendTimeoutMs: 500 });
       const client = await server.client();
       client.socket.pause();
@@ -90,13 +90,13 @@ export function describeClients(start: Start): void {
     });
   });
 
-  describe("a stream", () => {
-    it("with a length is that long, and the connection is kept", async () => {
+  describe("the body of a streamed answer", () => {
+    it("with a length has Content-Length, and the connection is kept", async () => {
       const client = await (await startShared()).client();
       for (let i = 0; i < 2; i++) expect((await client.ask("GET /exact").answer()).body).toBe("hello");
     });
 
-    it("that falls short of its length, or raises, ends its connection, and says so in the log", async () => {
+    it("that is shorter than its length, or throws, ends its connection, and is logged", async () => {
       const server = await startShared();
       for (const [path, said] of [
         ["/short", "sent less than the length it was given"],
@@ -112,7 +112,7 @@ export function describeClients(start: Start): void {
     });
 
     it.each(["/long", "/crossing"])(
-      "%s that goes past its length is cut there, and says so in the log",
+      "%s that is longer than its length is cut off there, and is logged",
       async (path) => {
         const server = await startShared();
         const client = await server.client();

@@ -25,8 +25,8 @@ export function describeDeadlines(start: Start, pipelines = true): void {
     expect([status, JSON.parse(body)]).toEqual([503, expect.objectContaining({ error: "timed_out" })]);
   };
 
-  describe("a deadline that passes", () => {
-    it("while its handler runs for ever is a 503, also of two requests behind each other", async () => {
+  describe("a deadline that expires", () => {
+    it("while its handler never ends is a 503, also for two pipelined requests", async () => {
       const [server, client] = await on();
       client.ask("GET /deadline/never");
       if (pipelines) client.ask("GET /deadline/signal");
@@ -39,14 +39,14 @@ export function describeDeadlines(start: Start, pipelines = true): void {
       expect((await client.ask("GET /hello").answer()).body).toBe("hi");
     });
 
-    it("has a 503 without a body for a HEAD", async () => {
+    it("is a 503 without a body for a HEAD", async () => {
       const [server, client] = await on();
       expect((await client.ask("HEAD /deadline/never").answer({ toHead: true })).status).toBe(503);
       await server.tells("never: timed out");
       expect((await client.ask("GET /hello").answer()).body).toBe("hi");
     });
 
-    it("while an input is acquired releases those before it", async () => {
+    it("while an input is acquired releases the earlier ones", async () => {
       const [server, client] = await on();
       isTimedOut(await client.ask("GET /deadline/acquires").answer());
       await server.tells("before: timed out");
@@ -68,8 +68,8 @@ export function describeDeadlines(start: Start, pipelines = true): void {
     });
   });
 
-  describe("what follows a head, at the deadline of its route,", () => {
-    it("ends, where it is an event stream", async () => {
+  describe("at the deadline of its route, after the head,", () => {
+    it("an event stream ends", async () => {
       const [server, client] = await on();
       const { status, body } = await client.ask("GET /deadline/events").answer();
       expect([status, body]).toEqual([200, "event: tick\ndata: one\n\n"]);
@@ -77,7 +77,7 @@ export function describeDeadlines(start: Start, pipelines = true): void {
       await server.tells("events: timed out");
     });
 
-    it("closes with 1001, where it is a socket", async () => {
+    it("a WebSocket closes with 1001", async () => {
       const [server, client] = await on();
       expect((await client.ask("GET /deadline/socket", opening).answer()).status).toBe(101);
       expect((await client.frame()).payload).toBe("open");

@@ -20,7 +20,7 @@ async function followed(server: SpawnedServer, by: string): Promise<void> {
 export function describeFeeds(start: Start): void {
   const startShared = shared(start);
   describe("an event stream: its clients", () => {
-    it("is told to each who follows, and holds no other up", async () => {
+    it("is sent to each client, and a slow one delays no other", async () => {
       const server = await startShared();
       const [one, other, deaf] = await Promise.all([server.client(), server.client(), server.client()]);
       deaf.socket.pause();
@@ -35,7 +35,7 @@ export function describeFeeds(start: Start): void {
       await followed(server, "");
     });
 
-    it.each(ways)("whose client %s ends, quiet or not", async (_how, leave) => {
+    it.each(ways)("whose client disconnects by %s ends, quiet or not", async (_how, leave) => {
       const server = await startShared();
       const names = ["a", "b", "c", "d", "e"];
       const clients = await Promise.all(names.map(() => server.client()));
@@ -57,7 +57,7 @@ export function describeFeeds(start: Start): void {
       expect(server.logged.filter((line) => line.includes("failed"))).toEqual([]);
     });
 
-    it("whose client leaves before there is a head, or never asked for a body, has nothing that makes it", async () => {
+    it("whose client disconnects before the head, or asked with HEAD, does not run its producer", async () => {
       const server = await start();
       const client = await server.client();
       client.ask("GET /late-feed/late");
@@ -78,7 +78,7 @@ export function describeFeeds(start: Start): void {
       expect(server.logged.filter((line) => line.includes("connection closed"))).toEqual([]);
     });
 
-    it("whose client takes nothing is left, and its subscription with it", async () => {
+    it("whose client does not read is ended, and its subscription too", async () => {
       const server = await start({ sendTimeoutMs: 500 });
       const deaf = await server.client();
       deaf.socket.pause();
@@ -93,7 +93,7 @@ export function describeFeeds(start: Start): void {
   });
 
   describe("an event stream: a server that stops", () => {
-    it("ends as soon as its server stops, whoever follows", async () => {
+    it("ends as soon as its server stops, for any client", async () => {
       const server = await start({ drainMs });
       const names = ["a", "b", "c"];
       const clients = await Promise.all(names.map(() => server.client()));
@@ -110,7 +110,7 @@ export function describeFeeds(start: Start): void {
       expect(server.logged.filter((line) => /failed|error|reported/i.test(line))).toEqual([]);
     });
 
-    it("ends as soon as it begins where its server stops by then", async () => {
+    it("that begins during the stop ends at once", async () => {
       const server = await start({ drainMs });
       const client = await server.client();
       client.ask("GET /late-feed/late");

@@ -14,7 +14,7 @@ const head = (line: string, ...headers: readonly string[]) => [`${line} HTTP/1.1
 
 type Holds = (client: RawClient, server: SpawnedServer) => Promise<unknown>;
 
-/** What a client does; from then on it says nothing, reads nothing, and does not go. */
+/** The action of a client; from then on it sends nothing, reads nothing, and does not disconnect. */
 const holds: { readonly [what: string]: Holds } = {
   "nothing, ever": () => Promise.resolve(),
   "half a head": (client) => Promise.resolve(client.send("GET /hello HTTP/1.1\r\nhos")),
@@ -148,7 +148,7 @@ async function holdBy(acts: readonly Holds[], server: SpawnedServer): Promise<vo
  * @param isPlatforms Whether the runtime alone can be rid of some, with its process.
  */
 export function describeHolding(start: Start, isPlatforms = false): void {
-  describe("what came to its end holds nothing", () => {
+  describe("requests that have ended hold nothing", () => {
     it.each(all("each of them", over))("%s", async (_what, acts) => {
       // Longer than any test runs.
       const server = await start({ drainMs: 600_000 });
@@ -164,13 +164,13 @@ export function describeHolding(start: Start, isPlatforms = false): void {
     });
   });
 
-  describe("a client that holds its connection keeps no stopped server's process", () => {
-    // No body is given up before the server stops, but where that is to come.
+  describe("a client that keeps its connection open does not keep the process of a stopped server alive", () => {
+    // No body is given up before the server stops, except where that is expected.
     const optionsOf = ([act]: readonly Holds[]) => ({ drainMs: 100, bodyTimeoutMs: act === givenUp ? 300 : 600_000 });
     const held = all("whatever it waits for", holds);
     const byPlatform = [...all("whatever it sends", bodies), ...each(slow)];
 
-    it.each([...held, ...byPlatform])("from its end by a signal: %s", async (_what, acts) => {
+    it.each([...held, ...byPlatform])("after a stop by a signal: %s", async (_what, acts) => {
       const server = await start(optionsOf(acts));
       await holdBy(acts, server);
       expect(await server.asks("GET /hello")).toBe("hi");
@@ -180,7 +180,7 @@ export function describeHolding(start: Start, isPlatforms = false): void {
     });
 
     const byProgram = isPlatforms ? held : [...held, ...byPlatform];
-    it.each(byProgram)("from its end, stopped by the program: %s", async (_what, acts) => {
+    it.each(byProgram)("after a stop by the program: %s", async (_what, acts) => {
       const server = await start(optionsOf(acts));
       await holdBy(acts, server);
       await server.asks("POST /stop");

@@ -48,7 +48,7 @@ export function describeListening(start: Start): void {
     (await startShared()).asks("POST /listen", JSON.stringify(options));
   const taken = /is taken: stop the program that has it/;
 
-  describe("a host", () => {
+  describe("the host option", () => {
     it.each([
       ["localhost", "localhost", "127.0.0.1 and [::1]", ["127.0.0.1", "::1"]],
       ["127.0.0.1", "127.0.0.1", "127.0.0.1", ["127.0.0.1"]],
@@ -67,7 +67,7 @@ export function describeListening(start: Start): void {
     });
   });
 
-  describe("nothing listens where", () => {
+  describe("App.serve rejects when", () => {
     const times = ["headTimeoutMs", "idleTimeoutMs", "bodyTimeoutMs", "sendTimeoutMs"];
     it("the port is in use, on either of two addresses", async () => {
       const port = await takenAt("127.0.0.1");
@@ -75,7 +75,7 @@ export function describeListening(start: Start): void {
       expect(await listens({ host: "localhost", port })).toMatch(taken);
     });
 
-    it("the second of two addresses is in use: the first is free again while the program goes on", async () => {
+    it("the second of two addresses is in use: the first is free again while the program continues", async () => {
       const port = await takenAt("::1");
       expect(await listens({ host: "localhost", port })).toMatch(taken);
       await refusesAt(port);
@@ -93,7 +93,7 @@ export function describeListening(start: Start): void {
   });
 
   describe("a Unix socket", () => {
-    it("is where it listens, and is gone with the server", async () => {
+    it("is listened on, and is removed with its server", async () => {
       const path = socketPath();
       const server = await start({ socket: path, trustedProxies: [`unix:${path}`] });
       expect([server.url, server.port]).toEqual([`unix:${path}`, 0]);
@@ -104,7 +104,7 @@ export function describeListening(start: Start): void {
       expect(existsSync(path)).toBe(false);
     });
 
-    it("that a dead server left behind is taken over", async () => {
+    it("of a killed server is replaced", async () => {
       const path = socketPath();
       await (await start({ socket: path })).kill();
       expect(existsSync(path)).toBe(true);
@@ -112,7 +112,7 @@ export function describeListening(start: Start): void {
       expect(await askAt(path, "GET /hello")).toBe("hi");
     });
 
-    it("of a living server is asked for by a program that stays: no connection to it is left", async () => {
+    it("of a running server is checked by a program that continues: no connection to it is left", async () => {
       const path = socketPath();
       // Longer than any test runs: only the program ends its connections.
       await start({ socket: path, idleTimeoutMs: 255_000 });
@@ -123,7 +123,7 @@ export function describeListening(start: Start): void {
       expect(server.descriptors).toBeLessThan(before + 15);
     });
 
-    it("of a living server, and a file that is none, are left as they are", async () => {
+    it("of a running server, and an invalid file, are left unchanged", async () => {
       const path = socketPath();
       await start({ socket: path });
       await expect(start({ socket: path })).rejects.toThrow(taken);

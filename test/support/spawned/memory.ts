@@ -1,4 +1,4 @@
-/** What a listener holds on to after a thousand clients that came and went. */
+/** The memory of a listener after a thousand clients that connected and disconnected. */
 import { describe, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { over } from "./holding.ts";
@@ -18,8 +18,8 @@ async function areServed(server: SpawnedServer, count: number): Promise<void> {
 }
 
 export function describeMemory(start: Start): void {
-  describe("a thousand clients that came and went", () => {
-    it("leave no more behind than the thousand before them", async () => {
+  describe("a thousand clients that connected and disconnected", () => {
+    it("leave no more memory than the thousand before them", async () => {
       const server = await start();
       const held = async (): Promise<number> => Number(await server.asks("GET /memory"));
       await areServed(server, 1000);

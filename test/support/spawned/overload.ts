@@ -14,8 +14,8 @@ export function describeOverload(start: Start): void {
   const statusOf = async (server: SpawnedServer, line: string): Promise<number> =>
     (await (await server.client()).ask(line, ["connection: close"]).answer()).status;
 
-  describe("an app with bounds", () => {
-    it("refuses requests past maxInFlight with one line of the log, and serves once there is a place", async () => {
+  describe("an app with maxInFlight and maxEventLoopDelayMs", () => {
+    it("refuses requests above maxInFlight with one log line, and serves when a place is free", async () => {
       const server = await start({ maxInFlight: 1 });
       const held = (await server.client()).ask("GET /held");
       await server.tells("held: asked");
@@ -35,7 +35,7 @@ export function describeOverload(start: Start): void {
       expect(refused).toEqual(["requests refused with 503 busy past maxInFlight (1): 1"]);
     });
 
-    it("holds no place for a body that arrives, a stream or a socket", async () => {
+    it("holds no place while a body arrives, for a stream, or for a WebSocket", async () => {
       const server = await start({ maxInFlight: 1 });
       const slow = await server.client();
       slow.socket.write("POST /size HTTP/1.1\r\nhost: h\r\ncontent-length: 4\r\n\r\nab");
@@ -48,7 +48,7 @@ export function describeOverload(start: Start): void {
       expect((await slow.answer()).body).toBe("4 bytes");
     });
 
-    it("refuses requests while its event loop is late, and serves once it is not", async () => {
+    it("refuses requests while its event loop is late, and serves after that", async () => {
       const server = await start({ maxEventLoopDelayMs: 20 });
       const blocking = (await server.client()).ask("GET /blocking");
       await eventually(async () => expect(await statusOf(server, "GET /hello")).toBe(503));

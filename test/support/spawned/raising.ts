@@ -52,7 +52,7 @@ const routes: readonly Route[] = [
   }),
 ];
 
-/** Serves, with places of the listener's own beside those of the core. */
+/** Serves, with failing places of the listener in addition to those of the core. */
 export async function raising(
   serve: (routes: readonly Route[], options: ServeOptions) => Promise<Server>,
   options: ServeOptions,

@@ -16,7 +16,7 @@ const opening = [
 export function describeReleases(start: Start): void {
   const startShared = shared(start);
   describe("a request's inputs are released", () => {
-    it("after its answer, on a connection that goes on", async () => {
+    it("after its answer, on a connection that stays open", async () => {
       const server = await startShared();
       const client = await server.client();
       expect((await client.ask("GET /released/text").answer()).body).toBe("text");
@@ -26,7 +26,7 @@ export function describeReleases(start: Start): void {
       expect((await client.ask("GET /released").answer()).body).toBe("0");
     });
 
-    it("after its stream's last part, and not before", async () => {
+    it("after its stream's last chunk, and not before", async () => {
       const server = await start();
       const client = await server.client();
       client.ask("GET /released/stream");
@@ -38,14 +38,14 @@ export function describeReleases(start: Start): void {
       expect(await server.asks("GET /released")).toBe("0");
     });
 
-    it("where a stream is asked for its head alone", async () => {
+    it("when a stream is requested with HEAD", async () => {
       const server = await startShared();
       const client = await server.client();
       expect((await client.ask("HEAD /released/stream").answer({ toHead: true })).status).toBe(200);
       await server.tells("stream: released: answered");
     });
 
-    it("where the client leaves a stream", async () => {
+    it("when the client leaves a stream", async () => {
       const server = await startShared();
       const client = await server.client();
       client.ask("GET /released/ticks");
@@ -54,7 +54,7 @@ export function describeReleases(start: Start): void {
       await server.tells("ticks: released: client gone");
     });
 
-    it.each(["late", "late-text"])("where the client left before the answer: %s", async (name) => {
+    it.each(["late", "late-text"])("when the client left before the answer: %s", async (name) => {
       const server = await start();
       const client = await server.client();
       client.ask(`GET /released/${name}`);
@@ -69,7 +69,7 @@ export function describeReleases(start: Start): void {
   });
 
   describe("a connection's inputs are released", () => {
-    it("after a socket's handler", async () => {
+    it("after a WebSocket's handler", async () => {
       const server = await startShared();
       const client = await server.client();
       expect((await client.ask("GET /released/socket", opening).answer()).status).toBe(101);
@@ -78,7 +78,7 @@ export function describeReleases(start: Start): void {
       await server.tells("socket: released: answered");
     });
 
-    it("where the client left before its socket opened", async () => {
+    it("when the client left before its WebSocket opened", async () => {
       const server = await start();
       const client = await server.client();
       client.ask("GET /released/late-socket", opening);
@@ -89,7 +89,7 @@ export function describeReleases(start: Start): void {
       while ((await server.asks("GET /released")) !== "0");
     });
 
-    it("each of them, though the release of another raises", async () => {
+    it("each of them, even if the release of another throws", async () => {
       const server = await start();
       expect(await server.asks("GET /released/raises")).toBe("raises");
       await server.tells("behind: released: answered");
@@ -100,7 +100,7 @@ export function describeReleases(start: Start): void {
   });
 
   describe("a server that stops: its releases", () => {
-    it.each(["late", "late-socket"])("where it stopped before the answer: %s", async (name) => {
+    it.each(["late", "late-socket"])("when it stopped before the answer: %s", async (name) => {
       const server = await start({ drainMs: 50 });
       const client = await server.client();
       client.ask(`GET /released/${name}`, name === "late-socket" ? opening : []);
@@ -125,7 +125,7 @@ export function describeReleases(start: Start): void {
       expect(server.told.indexOf("slow: released: answered")).toBeLessThan(server.told.indexOf("ended: 0"));
     });
 
-    it("and what runs after an answer is waited for, too", async () => {
+    it("and it waits for tasks after an answer, too", async () => {
       const server = await start({ drainMs });
       expect(await server.asks("GET /after")).toBe("after");
       server.child.kill("SIGTERM");
@@ -136,7 +136,7 @@ export function describeReleases(start: Start): void {
       expect(server.told).toContain("after: done");
     });
 
-    it("in bounded time: a server stops without one that hangs, and says so", async () => {
+    it("in limited time: a server stops without one that hangs, and logs that", async () => {
       const server = await start({ drainMs: 50 });
       expect(await server.asks("GET /released/never")).toBe("never");
       server.child.kill("SIGTERM");

@@ -186,7 +186,7 @@ const routes: readonly Route[] = [
   ...deadlineRoutes(tell),
   get(Path.of("hello"), inText, () => "hi"),
   get(Path.of("kilobyte"), inText, () => "x".repeat(1000)),
-  // A line on each output, behind all that came before it.
+  // A line on each output, after all earlier output.
   post(Path.of("tell", mark), { inputs: { mark: param(mark) }, returns: Returns.text }, ({ mark }) => {
     tell(mark);
     return "told";

@@ -71,7 +71,7 @@ export class SpawnedServer {
     return this.#finds(this.#logged, (line) => line.includes(text));
   }
 
-  /** What was logged so far: the messages of JSON lines, and whole what is none. */
+  /** The log so far: the messages of JSON lines, and other lines whole. */
   get logged(): readonly string[] {
     return this.#logged.map((line) => {
       return line.startsWith("{") ? (JSON.parse(line) as { readonly message: string }).message : line;
@@ -115,7 +115,7 @@ export class SpawnedServer {
     return this;
   }
 
-  /** Forgets what it told and logged so far, also what of it is on its way. */
+  /** Clears the records and the log so far, also lines that are still being written. */
   async forget(): Promise<void> {
     const mark = `mark-${++marks}`;
     await this.asks(`POST /tell/${mark}`);

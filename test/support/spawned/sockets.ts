@@ -24,7 +24,7 @@ async function opened(client: RawClient, path: string): Promise<RawClient> {
   return client;
 }
 
-/** What one client does; it is over when what it waits for has come. */
+/** The actions of one client; it ends when the bytes that it waits for have arrived. */
 const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown> } = {
   "a socket that is left": async (client) => (await opened(client, "/socket")).leave(),
   "a socket that is left in the middle of a frame": async (client) => {
@@ -76,7 +76,7 @@ export function describeSockets(start: Start): void {
   it.each([
     ["", "/socket/large"],
     [", also where the handler did not wait for it", "/socket/hasty"],
-  ])("what was sent before a close comes whole to a slow client, and the close behind it%s", async (_where, path) => {
+  ])("messages before a close arrive whole at a slow client, and then the close%s", async (_where, path) => {
     const server = await startShared();
     const client = await opened(await server.client(), path);
     client.socket.pause();
@@ -88,7 +88,7 @@ export function describeSockets(start: Start): void {
     await server.logs(`socket on ${path} ended: closed`);
   });
 
-  it("a client that takes nothing of what is sent is left after sendTimeoutMs, though it stays", async () => {
+  it("a client that does not read is disconnected after sendTimeoutMs, though it stays connected", async () => {
     const server = await startShared({ sendTimeoutMs: 300 });
     const client = await server.client();
     client.ask("GET /socket/floods", handshake);
@@ -97,7 +97,7 @@ export function describeSockets(start: Start): void {
     expect(await server.asks("GET /speaking")).toBe("0");
   });
 
-  describe("what clients do wrong on a socket leaves nothing behind", () => {
+  describe("clients that misbehave on a WebSocket leave nothing behind", () => {
     it.each(Object.entries(faults))("%s", { timeout: 300_000 }, async (_what, act) => {
       const server = await startShared({ sendTimeoutMs: 300 });
       const round = async (): Promise<void> => {

@@ -9,7 +9,7 @@ const drainMs = 600_000;
 /** How every listener stops. */
 export function describeStopping(start: Start): void {
   describe("a server that stops: requests", () => {
-    it("refuses what is new, lets what is in flight finish, and says so", async () => {
+    it("refuses new ones, finishes those in flight, and sends Connection: close", async () => {
       const server = await start({ drainMs });
       const [held, other] = await Promise.all([server.client(), server.client()]);
       expect((await other.ask("GET /hello").answer()).body).toBe("hi");
@@ -42,7 +42,7 @@ export function describeStopping(start: Start): void {
       expect(server.told).toContain("ended: 0");
     });
 
-    it("lets a body come that is on its way", async () => {
+    it("lets a body arrive that is being sent", async () => {
       const server = await start({ drainMs });
       const client = await server.client();
       client.send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", "abc");
@@ -56,7 +56,7 @@ export function describeStopping(start: Start): void {
       expect(await server.ended).toBe(0);
     });
 
-    it("lets a stream come to its end", async () => {
+    it("lets a stream finish", async () => {
       const server = await start({ drainMs });
       const client = await server.client();
       client.ask("GET /quiet");
@@ -73,8 +73,8 @@ export function describeStopping(start: Start): void {
     });
   });
 
-  describe("a server that stops: clients with nothing to wait for", () => {
-    it("waits for no connection that never asked, nor for half a head", async () => {
+  describe("a server that stops: idle clients", () => {
+    it("does not wait for a connection that sent no request, or half a head", async () => {
       const server = await start({ drainMs });
       await server.client();
       (await server.client()).send("GET /hello HTTP/1.1", "host");
@@ -83,7 +83,7 @@ export function describeStopping(start: Start): void {
       await server.logs('"stopped"');
     });
 
-    it("waits for no answer that its client has taken", async () => {
+    it("does not wait for an answer that its client has read", async () => {
       const server = await start({ drainMs });
       for (const path of ["/large", "/exact", "/heavy"]) {
         const client = await server.client();
@@ -95,8 +95,8 @@ export function describeStopping(start: Start): void {
     });
   });
 
-  describe("a server that stops: streams of events", () => {
-    it("ends one at once that is quiet", async () => {
+  describe("a server that stops: event streams", () => {
+    it("ends a quiet one at once", async () => {
       const server = await start({ drainMs });
       const client = await server.client();
       client.ask("GET /events");
@@ -111,7 +111,7 @@ export function describeStopping(start: Start): void {
   });
 
   describe("a server that stops: time and signals", () => {
-    it("cuts what is not answered in time, ends the streams there are, and says how many", async () => {
+    it("cuts off what is not answered in time, ends open streams, and returns the number", async () => {
       const server = await start({ drainMs: 50 });
       const [never, again, quiet] = await Promise.all([server.client(), server.client(), server.client()]);
       for (const client of [never, again]) client.ask("GET /never");
@@ -130,7 +130,7 @@ export function describeStopping(start: Start): void {
       expect(await server.ended).toBe(0);
     });
 
-    it("tells a handler that asks for it only then that the client of a request it cut is gone", async () => {
+    it("aborts clientGone also for a handler that reads it after its request was cut off", async () => {
       const server = await start({ drainMs: 50 });
       (await server.client()).ask("GET /late-gone");
       await server.tells("late-gone: asked");
@@ -142,7 +142,7 @@ export function describeStopping(start: Start): void {
         .toEqual(["late-gone: gone"]);
     });
 
-    it("cuts a body that does not come whole in time", async () => {
+    it("cuts off a body that does not arrive in time", async () => {
       const server = await start({ drainMs: 50 });
       (await server.client()).send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", "abc");
       await server.tells("parts: 3");
@@ -152,7 +152,7 @@ export function describeStopping(start: Start): void {
       await server.logs("the body ended early");
     });
 
-    it("twice by signal ends at once", async () => {
+    it("by two signals ends at once", async () => {
       for (const signal of ["SIGTERM", "SIGINT"] as const) {
         const server = await start({ drainMs });
         (await server.client()).ask("GET /never");
@@ -164,7 +164,7 @@ export function describeStopping(start: Start): void {
       }
     });
 
-    it("by its program, and then by a signal, answers what is in flight", async () => {
+    it("by its program, and then by a signal, answers the requests in flight", async () => {
       const server = await start({ drainMs });
       const client = (await server.client()).ask("GET /held");
       await server.tells("held: asked");
@@ -174,14 +174,14 @@ export function describeStopping(start: Start): void {
       expect((await client.answer()).body).toBe("held");
     });
 
-    it("leaves signals alone where it is told to", async () => {
+    it("leaves signals alone with the option", async () => {
       const server = await start({ signals: false });
       server.child.kill("SIGTERM");
       expect(["SIGTERM", 143]).toContain(await server.ended);
       expect(server.logged.filter((line) => line.startsWith("stopping"))).toEqual([]);
     });
 
-    it("loses no line of its log", async () => {
+    it("loses no log line", async () => {
       const server = await start({ drainMs });
       const client = await server.client();
       for (let i = 0; i < 500; i++) await client.ask("GET /hello").answer();

@@ -1,4 +1,4 @@
-/** A client of a connection that becomes something else than HTTP: what it says is what its model says it should hear. */
+/** A client of a connection that changed its protocol: it sends what its model expects the server to receive. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
@@ -16,7 +16,7 @@ const offers = {
   taken: ["connection: upgrade", "upgrade: echo"],
 } as const;
 
-/** What came on a WebSocket. */
+/** The received messages of a WebSocket. */
 export interface Heard {
   readonly texts: readonly string[];
   readonly pongs: readonly string[];
@@ -30,12 +30,12 @@ export class Client {
   readonly #socket: Socket;
   #came: Buffer[] = [];
   hasEnded = false;
-  /** What it has said, as long as it kept to the protocol. */
+  /** The messages that it has sent while it followed the protocol. */
   readonly said: string[] = [];
   readonly pinged: string[] = [];
-  /** Why nothing that it says from then on is heard. */
+  /** The reason why the server ignores everything that it sends from then on. */
   closing: "close" | "break" | "bytes" | "too long" | "half-close" | "reset" | "leave" | undefined = undefined;
-  /** It has not read all the time: what it was sent may not have come. */
+  /** It did not read all the time: messages to it may not have arrived. */
   hasPaused = false;
   /** What it says once it is answered; undefined where it says at once what it has to say. */
   #unsaid: Buffer[] | undefined;
@@ -103,7 +103,7 @@ export class Client {
     }
   }
 
-  /** Whether it does nothing but what has all that it said come back, and the connection end in order. */
+  /** Whether all its messages are sent back, and its connection ends in order. */
   isOrderly(): boolean {
     if (this.open.handler === "floods") return false;
     const end = this.open.kind === "socket" ? "close" : "half-close";
@@ -136,7 +136,7 @@ export class Client {
     else this.#socket.resetAndDestroy();
   }
 
-  /** The head of what came, and what came behind it; undefined where no whole head came. */
+  /** The received head, and the bytes after it; undefined if no whole head arrived. */
   get answer(): { readonly head: string; readonly rest: Buffer } | undefined {
     const all = Buffer.concat(this.#came);
     this.#came = [all];
@@ -154,7 +154,7 @@ export class Client {
       this.#write(
         frame((isLast ? 0x80 : 0) | (i === 0 ? 1 : 0), text.slice(i * size, isLast ? undefined : (i + 1) * size)),
       );
-      // A ping may stand between the fragments of a message (RFC 6455 §5.4).
+      // A ping may be between the fragments of a message (RFC 6455 §5.4).
       if (!isLast) this.pinged.push("between");
       if (!isLast) this.#write(frame(0x89, "between"));
     }

@@ -1,5 +1,5 @@
 /**
- * Run by another runtime: a control server, which makes servers of `Speaking`'s routes and says what their handlers were told.
+ * Run by another runtime: a control server, which makes servers of `Speaking`'s routes and reports the events of their handlers.
  * One server lives at a time, and all of them in one process.
  */
 import { Log, Path, Returns, get, post } from "usher-http";

@@ -93,7 +93,7 @@ class Played {
   readonly #clients: (Client | undefined)[] = [];
   readonly #all: Client[] = [];
   #stopped: Promise<number> | undefined = undefined;
-  /** The clients whose every word is to come back: the server was not stopped before. */
+  /** The clients whose every message is expected back: the server was not stopped before. */
   #orderly: readonly Client[] = [];
   /** Who spoke on a connection when the server was stopped. */
   #open: readonly Spoken[] = [];
@@ -119,7 +119,7 @@ class Played {
     this.#clients[step.on]?.take(step);
   }
 
-  /** What is still to come has come, and another client is answered. */
+  /** Everything that is pending has arrived, and another client is answered. */
   async finish(): Promise<void> {
     await this.#world.letIn();
     await this.#world.endAll();
@@ -145,7 +145,7 @@ class Played {
     const infos = await this.#world.messages("info");
     const raises = await this.#world.messages("error");
     for (const client of this.#all) this.#checkAnswer(client);
-    // Each was told of the end once, of a stop once where there was one, and the log of each once.
+    // Each was notified of the end once, of a stop once if there was one, and the log of each once.
     for (const [i, spoken] of told.entries()) {
       ok(spoken.isOver, `${spoken.key} is over`);
       const { open } = this.#all.find(({ key }) => key === spoken.key) as Client;

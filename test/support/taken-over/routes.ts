@@ -1,4 +1,4 @@
-/** Handlers that speak on a connection, and what each was told. */
+/** Handlers that use a connection after HTTP, and the events that each received. */
 import { Answer, Path, Returns, Socket, get, param } from "usher-http";
 import type { Route, SocketHandler, TakenConnection } from "usher-http";
 import { gate } from "../gate.ts";
@@ -11,7 +11,7 @@ type TextSocket = Parameters<SocketHandler<string, string>>[0];
 /** Longer than any test runs: a stop that is over before has waited for the handlers, and for nothing else. */
 export const drainMs = 600_000;
 
-/** What one handler was told: how its connection ended, and each time that it heard of the server's stop. */
+/** The events of one handler: how its connection ended, and each notification of the server's stop. */
 export interface Spoken {
   readonly key: string;
   readonly ends: string[];
@@ -23,7 +23,7 @@ export class Speaking {
   readonly all: Spoken[] = [];
   /** Opens where a request that is late may be answered. */
   readonly letIn: Gate = gate();
-  /** Opens when the script is over: who hears of nothing ends by it. */
+  /** Opens when the script is over: it ends a handler that was not notified. */
   readonly over: Gate = gate();
   readonly routes: readonly Route[];
 

@@ -1,4 +1,4 @@
-/** WebSockets beside a model of them, on another runtime: whatever their clients, their handlers and the server's stop do. */
+/** WebSockets compared with a model, on another runtime, for all actions of their clients, their handlers and the server's stop. */
 import { deepStrictEqual as deepEqual } from "node:assert";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -51,7 +51,7 @@ async function asked(control: SpawnedServer, what: string): Promise<unknown> {
 /** @param closesFirst Whether the runtime answers a Close before the handler has read what was sent before it. */
 export function describeTakenOver(start: () => Promise<SpawnedServer>, { closesFirst = false } = {}): void {
   describe("WebSockets", { timeout: 600_000 }, () => {
-    it("do what their model says, and leave nothing open", async () => {
+    it("behave like their model, and leave nothing open", async () => {
       const control = await start();
       const play = async (script: readonly Step[]): Promise<void> => {
         await playTo(new SpawnedWorld(control, Number(await asked(control, "begin")), closesFirst), script);
