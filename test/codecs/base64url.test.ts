@@ -6,7 +6,7 @@ import { expectRefuses, valueOf } from "./expectations.ts";
 import { codePoint } from "../support/code-point.ts";
 
 describe("base64url of bytes", () => {
-  it("is what Node writes, and reads back", () => {
+  it("is the same as Node's, and is read back", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const text = encodeBase64url(bytes);
@@ -16,7 +16,7 @@ describe("base64url of bytes", () => {
     );
   });
 
-  it("has one spelling: a text that decodes is the one its bytes encode to", () => {
+  it("has one spelling: a valid text is the encoding of its bytes", () => {
     const text = fc.string({ unit: fc.constantFrom(..."AQgw-_=+/ \n"), maxLength: 9 });
     let decoded = 0;
     fc.assert(
@@ -36,7 +36,7 @@ describe("base64url of bytes", () => {
 });
 
 describe("Cookie.encoded", () => {
-  it("CD-135 holds any text, in characters every cookie can, and reads it back", () => {
+  it("CD-135 holds any text, in characters that every cookie allows, and reads it back", () => {
     fc.assert(
       fc.property(fc.string({ unit: codePoint, maxLength: 100 }), (text) => {
         const printed = encoded.print(text);

@@ -45,7 +45,7 @@ const names = Object.keys(laws);
 const takesAny = ["string"];
 const codecs = Object.values(laws).map(({ codec }) => codec);
 
-describe("what is printed reads back", () => {
+describe("a printed value is read back", () => {
   it.each(names)("%s", (name) => {
     const { codec, values } = laws[name]!;
     fc.assert(
@@ -76,7 +76,7 @@ const damaged = printed.chain((text) =>
 );
 
 describe("any text", () => {
-  it("is read or refused by every codec, never thrown at, and what reads prints to text that reads the same", () => {
+  it("is read or refused by every codec without an exception, and a value that was read is printed as the same value", () => {
     const reading = new Set<unknown>();
     fc.assert(
       fc.property(fc.oneof(anything, printed, damaged), (text) => {
@@ -93,7 +93,7 @@ describe("any text", () => {
     expect(names.filter((_, i) => !reading.has(codecs[i]))).toEqual([]);
   });
 
-  it("is never in the sentence", () => {
+  it("is never in the message", () => {
     const secret = fc.string({ unit: fc.constantFrom(..."ZXJQ7@|~"), minLength: 3 });
     const refusing = new Set<unknown>();
     fc.assert(
@@ -110,7 +110,7 @@ describe("any text", () => {
     expect(names.filter((_, i) => !refusing.has(codecs[i]))).toEqual(takesAny);
   });
 
-  it("is refused with one value made beforehand", () => {
+  it("is refused with one constant result", () => {
     let refusing = 0;
     for (const codec of codecs) {
       const refused = ['"', "\u0000"].map((text) => codec.parse(text)).filter((result) => !result.ok);
@@ -165,7 +165,7 @@ const hostile: Readonly<Record<string, string>> = {
   "an obfuscated name": `for=_${"a".repeat(length)}`,
 };
 
-describe("a hostile text costs its length", () => {
+describe("reading a hostile text takes linear time", () => {
   it.each(Object.keys(hostile))("%s", (name) => {
     const text = hostile[name]!;
     for (const codec of codecs) {

@@ -87,7 +87,7 @@ describe("httpDate", () => {
     ],
   });
 
-  it("FV-52 has a year of two digits within 50 years ahead in this century, and past it in the one before", () => {
+  it("FV-52 has a two-digit year within 50 years ahead in this century, and otherwise in the one before", () => {
     vi.setSystemTime("2026-11-23T00:00:00Z");
     onTestFinished(() => void vi.useRealTimers());
     const year = (two: string) => valueOf(Codec.httpDate, `Sunday, 06-Nov-${two} 08:49:37 GMT`).getUTCFullYear();

@@ -9,13 +9,13 @@ const even = Codec.custom({
 });
 
 describe("custom", () => {
-  it("CD-133 answers the sentence its parse gives", () => {
+  it("CD-133 reports the message of its parse function", () => {
     expect(even.parse("7")).toEqual({ ok: false, error: "Give an even number." });
     expect(even.parse("8")).toEqual({ ok: true, value: 8 });
     expect(even.print(8)).toBe("8");
   });
 
-  it("is described by its kind, and is a list where it says so", () => {
+  it("is described by its kind, and is a list if it says so", () => {
     expect(even.text).toEqual({ type: "string", kind: "even number" });
     expect(even.list).toBe(false);
     const words = {

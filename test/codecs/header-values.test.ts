@@ -92,7 +92,7 @@ describe("credentials", () => {
     ],
   });
 
-  it("says which of the two forms it has", () => {
+  it("has the form of the credentials", () => {
     expect(valueOf(Codec.credentials, "Bearer a=")).toEqual({
       scheme: "bearer",
       value: { kind: "token68", token: "a=" },
@@ -147,7 +147,7 @@ describe("accept", () => {
     ],
   });
 
-  it("counts weights in thousandths, 1000 where none is given", () => {
+  it("reads weights in thousandths, and 1000 without a weight", () => {
     const weights = valueOf(Codec.accept, "a/a;q=0.5, b/b, c/c;q=0.05, d/d;q=0").map((range) => range.weight);
     expect(weights).toEqual([500, 1000, 50, 0]);
   });
@@ -210,7 +210,7 @@ describe("cacheControl", () => {
     ],
   });
 
-  it("has an argument only where one was sent", () => {
+  it("has an argument only if one was sent", () => {
     expect(valueOf(Codec.cacheControl, 'No-Store, a="b c"')).toEqual([
       { directive: "no-store" },
       { directive: "a", argument: "b c" },
@@ -272,7 +272,7 @@ describe("forwarded", () => {
     ],
   });
 
-  it("has only what was said", () => {
+  it("has only the given members", () => {
     const value = valueOf(Codec.forwarded, "host=example.com;x=1, for=_a");
     expect(value).toEqual([
       { host: "example.com", extensions: new Map([["x", "1"]]) },
@@ -290,7 +290,7 @@ describe("forwarded", () => {
   it("prints no elements as nothing", () => expect(Codec.forwarded.print([])).toBe(""));
 });
 
-describe("which codecs read a header sent on several lines", () => {
+describe("codecs that read a header on several lines", () => {
   it.each([
     ["mediaType", false],
     ["credentials", false],

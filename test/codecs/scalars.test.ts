@@ -162,7 +162,7 @@ describe("enum", () => {
     ],
   });
 
-  it("CD-132 reads and prints values of any kind by their words", () => {
+  it("CD-132 reads and prints values of any type by their words", () => {
     const sizes = [
       { name: "small", cm: 10 },
       { name: "large", cm: 90 },
@@ -176,7 +176,7 @@ describe("enum", () => {
 
   it("prints a value that is none of them as nothing", () => expect(colour.print("green" as "blue")).toBe(""));
 
-  it("is refused where two values have one word", () => {
+  it("is refused if two values have one word", () => {
     expect(() => Codec.enum("size", ["s", "m", "s"])).toThrow('Codec.enum: size has the word "s" twice');
   });
 });
@@ -206,7 +206,7 @@ describe("uuid", () => {
       ["uuid", "00000000-0000-0000-0000-000000000001"],
     ],
   });
-  it("prints lower case, and what is none as nothing", () => {
+  it("prints lower case, and an invalid value as an empty text", () => {
     expect(Codec.uuid.print("F47AC10B-58CC-4372-A567-0E02B2C3D479")).toBe("f47ac10b-58cc-4372-a567-0e02b2c3d479");
     expect(Codec.uuid.print("abc")).toBe("");
   });

@@ -18,7 +18,7 @@ function outcome({ kind, text }: CorpusRecord): string | undefined {
 describe("the httpwg corpus", () => {
   it.each(corpus)("CD-130 $kind $text", (record) => expect(outcome(record)).toBe(record.printed));
 
-  it("CD-130 holds for every character and size it generates", () => {
+  it("CD-130 is implemented for every character and size in its generated cases", () => {
     expect(sweeps.filter((record) => outcome(record) !== record.printed)).toEqual([]);
   });
 
@@ -34,7 +34,7 @@ describe("the httpwg corpus", () => {
     [9.9995, "10.0"],
   ])("CD-130 prints %d as %j", (value, text) => expect(structuredItem.print([value, none])).toBe(text));
 
-  it("CD-130 prints no string, token or key that is none", () => {
+  it("CD-130 prints no invalid string, token or key", () => {
     expect(badStrings.filter((text) => structuredItem.print([text, none]) !== "")).toEqual([]);
     expect(badTokens.filter((token) => structuredItem.print([{ token }, none]) !== "")).toEqual([]);
     expect(badKeys.filter((key) => structuredDictionary.print(new Map([[key, [1, none]]])) !== "")).toEqual([]);
@@ -94,7 +94,7 @@ describe("structuredItem", () => {
     new Date(NaN),
   ])("prints %o as nothing", (value) => expect(structuredItem.print([value, none])).toBe(""));
 
-  it("prints nothing where a parameter cannot be printed", () => {
+  it("prints nothing if a parameter cannot be printed", () => {
     expect(structuredItem.print([1, new Map([["a", { token: "b c" }]])])).toBe("");
   });
 });
@@ -116,7 +116,7 @@ describe("structuredList", () => {
     ["comma first", ",a"],
   ])("%s refuses %j", (_id, text) => expectRefuses(structuredList, text, "a structured list"));
 
-  it("tells an inner list from an item", () => {
+  it("distinguishes an inner list from an item", () => {
     expect(valueOf(structuredList, "(a;b 1);c, 2")).toEqual([
       [
         [
@@ -129,7 +129,7 @@ describe("structuredList", () => {
     ]);
   });
 
-  it("prints nothing where a member cannot be printed", () => {
+  it("prints nothing if a member cannot be printed", () => {
     expect(
       structuredList.print([
         [1, none],

@@ -92,7 +92,7 @@ function differ(made: unknown, due: unknown): boolean {
 const jsonOf = (value: unknown) =>
   JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-describe("a hostile value is nothing but text", () => {
+describe("a hostile value is only text", () => {
   it("and there are more than 200", () => expect(hostile.length).toBeGreaterThan(200));
 
   it.each(plain)("%s", (name, page) => {
@@ -132,7 +132,7 @@ describe("a hostile value is nothing but text", () => {
     expect(hostile.length - kept.length).toBeGreaterThan(60);
   });
 
-  it("that names code stays in this origin", () => {
+  it("a URL with code stays in this origin", () => {
     const kept = hostile.filter((value) => !String(h`<script src=${value}></script>`).includes(refusedUrl));
     const origins = kept.filter((value) => URL.canParse(value, base)).map((value) => new URL(value, base).origin);
     expect([...new Set(origins)]).toEqual(["https://a.example"]);
@@ -145,7 +145,7 @@ describe("any text", () => {
     fc.string({ unit: fc.constantFrom(..."<>&\"'`=/ \n\r\t\0\ud800-!ab:;#x1") }),
   );
 
-  it.each(plain.filter(([name]) => !name.includes("JSON")))("%s comes back the same", (name, page) => {
+  it.each(plain.filter(([name]) => !name.includes("JSON")))("%s is read back unchanged", (name, page) => {
     const read = (value: string) => treeOf(String(page(value)), name !== "in noscript");
     const harmless = read(mark);
     fc.assert(
@@ -158,7 +158,7 @@ describe("any text", () => {
 });
 
 describe.skipIf(browser.isSkipped)(`in Chromium${browser.why}`, () => {
-  it("no hostile value runs, and no link is code", () =>
+  it("no hostile value runs, and no link contains code", () =>
     inTab(async (page) => {
       const fired: string[] = [];
       page.on("dialog", (dialog) => void (fired.push(dialog.message()), dialog.dismiss()));

@@ -1,4 +1,4 @@
-/** Pages that fail before and after the head, and the promises that nobody awaits then. */
+/** Pages that fail before and after the head, and promises that are then never awaited. */
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { Answer, App, html as h } from "usher-http";
@@ -33,7 +33,7 @@ describe("a page that fails", () => {
     expect(JSON.stringify(lines())).not.toContain("s3cret");
   });
 
-  it("before the head is a 500, also where no route answers, or middleware does", async () => {
+  it("before the head is a 500, also without a route, or from middleware", async () => {
     const page = () => Answer.html(h`${wait(2).then(() => Promise.reject(new Error("s3cret")))}<p>`, { status: 404 });
     const nowhere = App.make([], { notFound: page });
     expect((await nowhere.fetch(new Request("http://h/"))).status).toBe(500);
@@ -41,7 +41,7 @@ describe("a page that fails", () => {
     expect(messages("error")).toHaveLength(2);
   });
 
-  it("is begun once, whatever middleware is around it", async () => {
+  it("is generated once, with any middleware around it", async () => {
     const around = [async (_request: unknown, next: () => Promise<Answer>) => next()];
     const { list, told } = listOf(
       "a",
@@ -52,7 +52,7 @@ describe("a page that fails", () => {
     expect(told.ended).toBe(true);
   });
 
-  it("after the head is cut, and told", async () => {
+  it("after the head is cut off, and logged", async () => {
     failures.length = 0;
     const late = gate<string>();
     const { list, told } = listOf("x", late.promise);
@@ -67,7 +67,7 @@ describe("a page that fails", () => {
   });
 });
 
-/** What nobody caught of a call, while it ran and a little later. */
+/** Uncaught errors of a call, while it ran and a little later. */
 async function unhandledBy(call: () => unknown): Promise<readonly unknown[]> {
   const unhandled: unknown[] = [];
   const note = (thrown: unknown) => void unhandled.push(thrown);

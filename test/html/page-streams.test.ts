@@ -34,7 +34,7 @@ describe.each([
     ["in a page behind it", (stream) => h`<p>${never}${h`<i>${stream}`}`],
     ["that a later promise gives", (stream) => h`<p>${never}${soon(stream)}`],
     ["that the pending promise gives", (stream) => h`<p>${soon(h`<i>${stream}`)}`],
-  ])("%s is closed when the client leaves", async (_where, pageOf) => {
+  ])("%s is closed when the client disconnects", async (_where, pageOf) => {
     const { stream, isClosed } = made();
     const reader = (await fetched(() => pageOf(stream))).body?.getReader();
     await reader?.read();
@@ -45,7 +45,7 @@ describe.each([
     await eventually(() => expect(isClosed()).toBe(true));
   });
 
-  it.each(["GET", "HEAD"])("is closed where the page fails before it, by %s", async (method) => {
+  it.each(["GET", "HEAD"])("is closed when the page fails before it, by %s", async (method) => {
     const { stream, isClosed } = made();
     const failing = () => h`<p>${wait(1).then(() => Promise.reject(new Error("no")))}${stream}`;
     await (await fetched(failing, { method })).text().catch(() => {});
@@ -53,7 +53,7 @@ describe.each([
   });
 });
 
-it("a file that is not there, far down a page, fails the page alone", async () => {
+it("a missing file, far down a page, makes only that page fail", async () => {
   const first = gate<string>();
   const missing = createReadStream("/nowhere/at/all", "utf8");
   const response = await fetched(() => h`<p>${first.promise}${missing as AsyncIterable<string>}`);

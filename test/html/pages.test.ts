@@ -15,7 +15,7 @@ async function partsOf(response: Response) {
   return parts;
 }
 
-describe("a page that is ready", () => {
+describe("a page without pending values", () => {
   it("is one body, with its length", async () => {
     const response = await fetched(() => h`<p>${"é<"}</p>`);
     expect([response.status, response.headers.get("content-type"), response.headers.get("content-length")]).toEqual([
@@ -26,7 +26,7 @@ describe("a page that is ready", () => {
     expect(await response.text()).toBe("<p>é&lt;</p>");
   });
 
-  it("is an answer that is built", async () => {
+  it("may be an answer that the route builds", async () => {
     const response = await fetched(() => h`<p>${1}</p>`, { path: "built" });
     expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([
       203,
@@ -47,7 +47,7 @@ describe("a page that is ready", () => {
     expect(text).toBe("<p>&lt;&amp;</p>");
   });
 
-  it("may be text as before, and nothing else", async () => {
+  it("may be a string as before, and nothing else", async () => {
     const route = (value: unknown) => get(Path.of("a"), { returns: Returns.html }, () => value as string);
     expect((await Test.call(Test.app([route("<p>")]), "GET", "/a")).body).toBe("<p>");
     for (const value of [undefined, 1, {}, { toString: () => "<p>" }, [h`<p>`]]) {
@@ -56,14 +56,14 @@ describe("a page that is ready", () => {
     expect(messages("error")).toHaveLength(5);
   });
 
-  it("is a refusal where its handler refuses", async () => {
+  it("is not sent when its handler refuses", async () => {
     const route = get(Path.of("a"), { returns: Returns.html, refuses: [Refusal.notFound] }, () =>
       refuse(Refusal.notFound),
     );
     expect((await Test.call(Test.app([route]), "GET", "/a")).status).toBe(404);
   });
 
-  it("fails as any handler where its template is wrong, with a line that says where and no value", async () => {
+  it("with a wrong template fails like any handler, and the log line has the place and no value", async () => {
     const response = await fetched(() => h`<p onclick="${"s3cret"}">`);
     expect([response.status, await response.json()]).toMatchObject([500, { error: "internal" }]);
     expect(messages("error")).toEqual([
@@ -73,8 +73,8 @@ describe("a page that is ready", () => {
   });
 });
 
-describe("a page that becomes ready", () => {
-  it("is sent in order, what is ready first", async () => {
+describe("a page with pending values", () => {
+  it("is sent in order, the ready part first", async () => {
     const [first, second] = [gate<string | Html>(), gate<string | Html>()];
     const response = await fetched(() => h`<h1>a</h1>${first.promise}<i>${second.promise}</i>`);
     expect([response.status, response.headers.get("content-length")]).toEqual([200, null]);
@@ -126,7 +126,7 @@ describe("a page that becomes ready", () => {
     if (!/stream/.test(_what)) expect(await partsOf(await fetched(make))).toEqual(parts);
   });
 
-  it("is sent by parts of about 16 KiB, and made no faster than it is read", async () => {
+  it("is sent in chunks of about 16 KiB, and generated no faster than it is read", async () => {
     let made = 0;
     async function* rows() {
       while (made < 5000) yield h`<p>${`${made++}`.padStart(93, "x")}</p>`;
@@ -142,8 +142,8 @@ describe("a page that becomes ready", () => {
   });
 });
 
-describe("a value of a page that becomes ready", () => {
-  it("that is a query is asked once, and a generator is read for one page alone", async () => {
+describe("a value of a page with pending values", () => {
+  it("that is a query runs once, and a generator is read for one page only", async () => {
     let calls = 0;
     const query = {
       then: (resolve: (value: string) => void) => {
@@ -158,7 +158,7 @@ describe("a value of a page that becomes ready", () => {
     await expect(Html.text(page)).rejects.toThrow("a list that was read for another page");
   });
 
-  it("is no text at once", () => {
+  it("is not a string synchronously", () => {
     expect(() => String(h`<p>${Promise.resolve("x")}`)).toThrow("use await Html.text(html)");
   });
 });
@@ -168,7 +168,7 @@ function thenable(value: string): PromiseLike<string> {
 }
 
 describe("a list of a page is ended", () => {
-  it("when its client goes, also while its next item is pending", async () => {
+  it("when its client disconnects, also while its next item is pending", async () => {
     const ended: string[] = [];
     const endless = (name: string, first: HtmlValue): AsyncIterable<HtmlValue> => {
       let isFirst = true;
@@ -189,7 +189,7 @@ describe("a list of a page is ended", () => {
     await eventually(() => expect(ended).toEqual(["inner", "outer"]));
   });
 
-  it("by itself where it throws, and is not asked to return", async () => {
+  it("by itself when it throws, and `return` is not called", async () => {
     const returned = vi.fn();
     const iterator = { next: () => Promise.reject(new Error("no")), return: returned };
     const list = { [Symbol.asyncIterator]: () => iterator } as unknown as AsyncIterable<HtmlValue>;
@@ -199,13 +199,13 @@ describe("a list of a page is ended", () => {
     expect(returned).not.toHaveBeenCalled();
   });
 
-  it("where one of its items fails before the head is sent", async () => {
+  it("when one of its items fails before the head is sent", async () => {
     const { list, told } = listOf(h`${Promise.reject(new Error("no"))}`, "never asked for");
     expect((await fetched(() => h`<p>${list}`)).status).toBe(500);
     await eventually(() => expect(told).toEqual({ begun: true, ended: true }));
   });
 
-  it.each(["", "built"])("where a HEAD has no body, at /%s", async (path) => {
+  it.each(["", "built"])("when a HEAD has no body, at /%s", async (path) => {
     const { list, told } = listOf(
       "a",
       wait(5).then(() => "b"),
@@ -220,7 +220,7 @@ describe("a list of a page is ended", () => {
     await eventually(() => expect(told).toEqual({ begun: true, ended: true }));
   });
 
-  it("where middleware answers in its place", async () => {
+  it("when middleware answers instead", async () => {
     const { list, told } = listOf(
       "a",
       wait(5).then(() => "b"),
@@ -234,7 +234,7 @@ describe("a list of a page is ended", () => {
   });
 });
 
-describe("a page that is made in JavaScript", () => {
+describe("a page that is created in JavaScript", () => {
   it.each<readonly [what: string, call: () => unknown, sentence: string]>([
     ["by no template", () => (h as (x: unknown) => unknown)("<p>"), "html is the tag of a template: write html`…`"],
     ["by nothing", () => (h as () => unknown)(), "html is the tag of a template"],
@@ -250,7 +250,7 @@ describe("a page that is made in JavaScript", () => {
     expect(call).toThrow(sentence);
   });
 
-  it("text of no page is refused", async () => {
+  it("text that belongs to no page is refused", async () => {
     await expect(Html.text("<p>" as never)).rejects.toThrow("Html.text: its html is a string, and not made by html`…`");
   });
 });

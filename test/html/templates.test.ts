@@ -45,7 +45,7 @@ describe("a value between tags", () => {
     expect(String(made)).toBe(text);
   });
 
-  it("that is data of a script is JSON", () => {
+  it("that is data of a script is written as JSON", () => {
     const data = { text: "</script><!--<script>\u2028\u2029&", n: [1, null] };
     const made = String(h`<script type="application/json" id="d">${Html.json(data)}</script><p>${"<"}</p>`);
     expect(made).toBe(
@@ -54,13 +54,13 @@ describe("a value between tags", () => {
     expect(JSON.parse(made.slice(made.indexOf("{"), made.indexOf("</script>")))).toEqual(data);
   });
 
-  it("is read once for each place of the program", () => {
+  it("is parsed once for each template literal of the program", () => {
     const row = (n: HtmlValue) => h`<i>${n}</i>`;
     expect([1, 2, "<"].map((n) => String(row(n)))).toEqual(["<i>1</i>", "<i>2</i>", "<i>&lt;</i>"]);
   });
 });
 
-describe("a value of an attribute", () => {
+describe("a value in an attribute", () => {
   it.each<Made>([
     ["in double quotes", h`<p title="a ${hostile} b">`, `<p title="a ${escaped} b">`],
     ["in single quotes", h`<p title='${hostile}'>`, `<p title='${escaped}'>`],
@@ -185,7 +185,7 @@ describe("a value that is refused", () => {
     expect(make).toThrow(sentence);
   });
 
-  it("is never in the sentence of its error", () => {
+  it("is never in the message of its error", () => {
     const secret = { toString: () => "s3cret", toJSON: () => "s3cret" };
     for (const make of [() => h`<p>${any(secret)}</p>`, () => h`<p onclick="${"s3cret"}">`]) {
       expect(make).toThrow(/^(?!.*s3cret)/s);
@@ -193,7 +193,7 @@ describe("a value that is refused", () => {
   });
 });
 
-describe("a template that is refused has a value in", () => {
+describe("a template that is refused has a value inside", () => {
   it.each<Refused>([
     [
       "an event handler",

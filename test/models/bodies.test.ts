@@ -1,4 +1,4 @@
-/** Bodies whole, slow, cut, too large, read late, read twice or not at all, beside each other: the answers are the model's. */
+/** Concurrent bodies: whole, slow, cut, too large, read late, read twice or not at all. The answers are compared with a model. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { App, Path, Returns, body, bodyStream, post } from "usher-http";
@@ -22,7 +22,7 @@ async function holds(world: FetchWorld | NodeWorld, steps: readonly Step[], base
   expect(messages("error")).toEqual([]);
 }
 
-describe("bodies, and the budget for them, by their model", () => {
+describe("bodies and their budget behave like their model", () => {
   it.each([bodyBudget, maxBody + 5])("on app.fetch, with a share of %i bytes for each client", async (share) => {
     const timers = active("Timeout");
     await fc.assert(
@@ -36,7 +36,7 @@ describe("bodies, and the budget for them, by their model", () => {
     ["that was held", "/whole"],
     ["that was read part by part", "/parts"],
     ["that was refused", "/small"],
-  ])("keep nothing of one %s", async (_how, path) => {
+  ])("keep no memory of a body that %s", async (_how, path) => {
     const routes = [
       post(Path.of("whole"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.byteLength)),
       post(

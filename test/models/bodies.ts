@@ -29,7 +29,7 @@ export type Step =
   | { readonly does: "end"; readonly of: number }
   | { readonly does: "cut"; readonly of: number }
   | { readonly does: "open"; readonly of: number }
-  /** Time passes: twice the shorter is less than a body may stand still, and three times is more. */
+  /** Time passes: twice the shorter exceeds the time in which a body may stall, and three times exceeds the other limit. */
   | { readonly does: "pass"; readonly ms: number };
 
 const most = 6;
@@ -64,7 +64,7 @@ export interface Answered {
 /** Where the requests of a script are played. */
 export interface World {
   readonly hasClock: boolean;
-  /** Whether a body in chunks is dropped before the answer: its end says whether the connection goes on. */
+  /** Whether a chunked body is dropped before the answer: its end decides whether the connection stays open. */
   readonly dropsFirst: boolean;
   /** Whether an answer is seen of a request that was cut. */
   readonly seesCut: boolean;
@@ -78,7 +78,7 @@ export interface World {
   /** What was done so far is with the server. */
   settle(): Promise<void>;
   answerOf(asked: Asked): Answered | undefined;
-  /** What reads that nobody waited for have come to. */
+  /** The results of reads that are not awaited. */
   readonly late: readonly unknown[];
 }
 
@@ -94,7 +94,7 @@ export class Asked {
   hasEnded = false;
   isCut = false;
   isOpen = false;
-  /** Parts that came, and that nobody took. */
+  /** Chunks that arrived and are not read. */
   readonly unread: number[] = [];
   read = 0;
   held = 0;
@@ -189,7 +189,7 @@ class Model {
     }
   }
 
-  /** How many reads that nobody waits for are over by now: with a part, at the body's end, or since it is answered. */
+  /** The number of reads without a waiting caller that are over by now: with a chunk, at the body's end, or after the answer. */
   get late(): number {
     return this.all.filter(({ kind, isOpen, before, failure, hasEnded, answer }) => {
       if (kind === "after") return isOpen;
@@ -239,7 +239,7 @@ class Model {
     else if (asked.hasEnded) this.#answer(asked, 200, String(asked.read));
   }
 
-  /** All that came of a body that is held whole. */
+  /** All received bytes of a body that is held whole. */
   #take(asked: Asked): void {
     for (const part of asked.unread.splice(0)) {
       if (asked.failure !== undefined) return;

@@ -154,7 +154,7 @@ export class FetchWorld extends Gated implements World {
     return this.#called.get(key)?.answered;
   }
 
-  /** Nothing listens to the signals of what was answered, but for the request's own. */
+  /** No listener is left on the signals of answered requests, except the request's own. */
   isAtRest(): Promise<boolean> {
     const signals = [...this.#called.values()].map(({ signal }) => signal);
     return Promise.resolve(signals.every((signal) => getEventListeners(signal, "abort").length <= 1));
@@ -212,7 +212,7 @@ export class NodeWorld extends Gated implements World {
     vi.advanceTimersByTime(ms);
   }
 
-  // Another's requests are answered: what came before is with the server, which has one event loop.
+  // Another client's requests are answered: earlier bytes are with the server, which has one event loop.
   async settle(): Promise<void> {
     this.#other ??= await RawClient.to(this.#port);
     for (let i = 0; i < 4; i++) await this.#other.ask("GET /ok").answer();

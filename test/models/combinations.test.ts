@@ -125,6 +125,6 @@ async function holds(one: Features, asks: readonly Ask[]): Promise<void> {
   }
 }
 
-it("features in every combination are answered alike by each listener, and leave nothing", async () => {
+it("every combination of features is answered the same by each listener, and leaves nothing", async () => {
   await fc.assert(fc.asyncProperty(features, fc.array(ask, { minLength: 1, maxLength: 4 }), holds), played(50));
 });

@@ -9,7 +9,7 @@ import { played } from "./seeds.ts";
 import { script } from "./server-life.ts";
 import { Played } from "./server-played.ts";
 
-describe("a server's life, by its model", () => {
+describe("a server from start to stop behaves like its model", () => {
   it("on usher-http/node", async () => {
     // What the first server of a process leaves with it.
     await (await serve([], { port: 0, host: "127.0.0.1" })).stop();

@@ -136,7 +136,7 @@ export class Life {
     this.all[of]?.sees.push("ok");
   }
 
-  /** Whether there is somebody to let go of. */
+  /** Whether a handler waits that can be released. */
   canLetGo(of: number): boolean {
     const held = this.all[of];
     if (held === undefined || held.isLetGo) return false;
@@ -189,7 +189,7 @@ export class Life {
     if (this.phase !== "stopping") return;
     const cut = this.all.filter(({ keepsServer }) => keepsServer);
     for (const held of cut) held.isClosed = true;
-    // Whatever their handlers do from now on, nobody waits for it.
+    // Whatever their handlers do from now on, the server does not wait for them.
     for (const held of cut) held.isUnderWay = false;
     this.phase = "stopped";
     this.cut = cut.length;

@@ -65,7 +65,7 @@ class Client {
     });
   }
 
-  /** Whether it has seen these, in their order but for the fields of a head. */
+  /** Whether it has received these, in their order except the fields of a head. */
   has(pieces: readonly string[]): boolean {
     let at = 0;
     for (const piece of pieces) {

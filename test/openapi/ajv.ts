@@ -8,7 +8,7 @@ import type { Openapi } from "usher-http";
 let ajv: Ajv2020 | undefined;
 let documents = 0;
 
-/** Compiles schemas of a document: what they refer to is found in it. Throws for a schema that is none. */
+/** Compiles schemas of a document, in which it resolves their references. Throws for an invalid schema. */
 export function compiler(document: Openapi.Document): (schema: object) => ValidateFunction {
   const shared = (ajv ??= made());
   const id = `openapi:/documents/${documents++}`;
@@ -19,7 +19,7 @@ export function compiler(document: Openapi.Document): (schema: object) => Valida
 function made(): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, strictTuples: false, allErrors: true });
   addFormats.default(ajv);
-  // OpenAPI's own word, which says nothing that oneOf does not.
+  // OpenAPI's own keyword, which adds nothing to oneOf.
   ajv.addKeyword("discriminator");
   ajv.addKeyword("components");
   return ajv;

@@ -13,7 +13,7 @@ import "../support/logs.ts";
 
 type Probe = Parameters<typeof Health.check>[1];
 
-/** What its server serves, but for the document and its page. */
+/** The routes of its server, except the document and its page. */
 const served = (probe: Probe = () => Result.ok(undefined)) => [
   ...routes,
   ...Health.routes([Health.check("database", probe)]),
@@ -23,7 +23,7 @@ const all = Meta.onAll(served(), Meta.hidden, false);
 const document = JSON.parse(JSON.stringify(Openapi.document(all))) as Openapi.Document;
 const compile = compiler(document);
 
-/** The example as it is started anew, with this in the place of a database. */
+/** The example after a restart, with this in place of a database. */
 function started(
   { orders = memoryStore(), sessions = Sessions.memory() }: { orders?: Store; sessions?: SessionStore } = {},
   probe?: Probe,
@@ -101,7 +101,7 @@ const opening = {
 };
 const signedIn = { cookie: `session=${"a".repeat(22)}` };
 
-/** The desk's protocol, what the server says as it stands on the wire. */
+/** The desk's protocol, with the raw messages of the server. */
 const deskAsSent = Socket.protocol({ client: Socket.text, server: Socket.text });
 
 type Asked = [
@@ -202,7 +202,7 @@ const requests: Asked[] = [
 
 describe("each route of the orders example", () => {
   it.each(requests)(
-    "answers %i to %s %s as its document says",
+    "answers %i to %s %s as described in its document",
     async (status, method, path, target, options, state) => {
       const app = states[state ?? "well"]();
       if (state === undefined) await Test.call(app, "POST", "/orders", { body: { item: "ink", quantity: 1 } });
@@ -212,7 +212,7 @@ describe("each route of the orders example", () => {
     },
   );
 
-  it("is asked for each status that its document says, but for those that nothing brings about", () => {
+  it("has a request for each status that its document lists, except those that nothing causes", () => {
     const asked = new Set(requests.map(([status, method, path]) => `${status} ${method} ${path}`));
     const told = all.flatMap(({ method, pattern }) => {
       const operation = document.paths[pattern]?.[method.toLowerCase()] as Operation;
@@ -234,14 +234,14 @@ describe("each route of the orders example", () => {
       "409 PATCH /orders/{order_id}",
       // Asked for below.
       "422 PATCH /orders/{order_id}",
-      // A cookie that is none of ours is one that is not there.
+      // An invalid session cookie is treated as absent.
       "400 GET /sign-in",
       "500 GET /sign-in",
       "503 GET /sign-in",
       "429 POST /sign-in",
       "400 POST /sign-out",
       "400 GET /",
-      // Nothing of theirs can fail.
+      // These routes have no other failure.
       "500 GET /favicon.ico",
       "503 GET /favicon.ico",
       "500 GET /livez",
@@ -250,13 +250,13 @@ describe("each route of the orders example", () => {
   });
 });
 
-describe("a key of the orders example", () => {
+describe("an idempotency key of the orders example", () => {
   it.each([
     ["POST", "/orders", "/orders", order, { item: "ink", quantity: 9 }],
     ["POST", "/orders/import", "/orders/import", form("item,quantity\npen,1\n"), form("item,quantity\npen,2\n")],
     ["PATCH", "/orders/{order_id}", "/orders/1", { quantity: 3 }, { quantity: 4 }],
   ])(
-    "and one whose key was for another %s %s is a 422, as its document says",
+    "and one that was used for another %s %s is a 422, as described in its document",
     async (method, path, target, one, other) => {
       const app = states.well();
       await Test.call(app, "POST", "/orders", { body: { item: "ink", quantity: 1 } });
@@ -268,7 +268,7 @@ describe("a key of the orders example", () => {
     },
   );
 
-  it("of a change under way waits for it, and gets its answer", async () => {
+  it("of a pending change waits for it, and gets its answer", async () => {
     const app = states.well();
     await Test.call(app, "POST", "/orders", { body: { item: "ink", quantity: 1 } });
     const headers = { "idempotency-key": '"twice-at-once"' };
@@ -281,7 +281,7 @@ describe("a key of the orders example", () => {
 });
 
 describe("a client of the orders example", () => {
-  it("that guesses passwords too fast is told so, as its document says", async () => {
+  it("gets a described answer for guessing passwords too fast", async () => {
     const app = states.well();
     const now = new Date();
     const guess = () => Test.call(app, "POST", "/sign-in", { ...plain, now, peer: "192.0.2.7" });
@@ -292,8 +292,8 @@ describe("a client of the orders example", () => {
   });
 });
 
-describe("what the orders example sends", () => {
-  it("of its feed is as its document says, each event", async () => {
+describe("the messages of the orders example", () => {
+  it("of its feed fit the document, each event", async () => {
     const app = states.well();
     await Test.call(app, "POST", "/orders", { body: { item: "ink", quantity: 1 } });
     await Test.call(app, "PATCH", "/orders/1", { body: { quantity: 5 } });
@@ -325,7 +325,7 @@ describe("what the orders example sends", () => {
     expect(kinds).toHaveLength(4);
   });
 
-  it("at its desk is as its document says, each side", async () => {
+  it("at its desk fit the document, in both directions", async () => {
     const { client, server = {} } = (said("GET", "/orders/desk", 101)?.["x-websocket"] ?? {}) as {
       readonly [side: string]: Schema;
     };

@@ -8,15 +8,15 @@ import { add } from "./add.ts";
 const app = Test.app([add, ...Openapi.docs([add], { title: "Orders", version: "1" })]);
 const headersOf = ({ headers }: Test.Answered, ...names: string[]) => names.map((name) => headers.get(name));
 
-describe("the document served", () => {
-  it("DC-01 is the document of the routes given, and of no others", async () => {
+describe("the served document", () => {
+  it("DC-01 describes the given routes, and no others", async () => {
     const answered = await Test.call(app, "GET", "/openapi.json");
     expect(answered.status).toBe(200);
     expect(headersOf(answered, "content-type", "cache-control")).toEqual(["application/json", "no-cache"]);
     expect(answered.body).toBe(JSON.stringify(Openapi.document([add], { title: "Orders", version: "1" })));
   });
 
-  it("DC is found where it is put, in the version asked for", async () => {
+  it("DC is at the path and in the version of its options", async () => {
     const docs = Openapi.docs([add], { document: Path.of("api", "v1"), at: Path.root, openapi: "3.1" });
     expect(docs.map(({ pattern }) => pattern)).toEqual(["/api/v1", "/", "/reader.js", "/start.js"]);
     expect(docs.map(({ summary }) => summary)).toEqual([
@@ -32,7 +32,7 @@ describe("the document served", () => {
     expect(body).toContain('<script src="./reader.js">');
   });
 
-  it("DC-06 routes that are no one operation are told before anything listens", () => {
+  it("DC-06 routes that are not a valid operation are reported before the server listens", () => {
     const text = (name: string) => get(Path.of(name), { returns: Returns.text }, () => "");
     expect(() => Openapi.docs([text("a-b"), text("a_b")])).toThrow(
       "Openapi: GET /a-b and GET /a_b are both the operation get_a_b",
@@ -44,8 +44,8 @@ describe("the document served", () => {
   });
 });
 
-describe("the page", () => {
-  it("DC-02 runs scripts of its own, and asks no other host for anything", async () => {
+describe("the page of the document", () => {
+  it("DC-02 has scripts of its own, and loads nothing from another host", async () => {
     const answered = await Test.call(app, "GET", "/docs");
     expect(answered.status).toBe(200);
     expect(headersOf(answered, "content-type", "cache-control")).toEqual(["text/html; charset=utf-8", "no-cache"]);
@@ -66,7 +66,7 @@ describe("the page", () => {
     [Path.of("docs"), Path.of("a", "b"), "./a/b", "./docs/reader.js"],
     [Path.of("a", "b", "c d"), Path.of("x"), "./../../x", "./c%20d/reader.js"],
     [Path.of("v1:beta"), Path.of("a:b"), "./a%3Ab", "./v1%3Abeta/reader.js"],
-  ])("DC its URLs are relative, so that it works behind a prefix: %#", async (at, document, documentUrl, scriptUrl) => {
+  ])("DC has relative URLs, so that it works behind a prefix: %#", async (at, document, documentUrl, scriptUrl) => {
     const moved = Test.app(Openapi.docs([add], { at, document }));
     const { body } = await Test.call(
       moved,
@@ -86,14 +86,14 @@ describe("the page", () => {
     expect(() => moved(Path.of("deep"), Path.of("docs"))).not.toThrow();
   });
 
-  it("DC a title is text", async () => {
+  it("DC has a title that is text", async () => {
     const odd = Test.app(Openapi.docs([add], { title: '</title><script>"&' }));
     expect((await Test.call(odd, "GET", "/docs")).body).toContain(
       "<title>&lt;/title&gt;&lt;script&gt;&quot;&amp;</title>",
     );
   });
 
-  it("DC-03 the reader's script is the package's own; DC-04 what starts it is next to it", async () => {
+  it("DC-03 has the package's own script; DC-04 the code that starts it is next to it", async () => {
     const script = await Test.call(app, "GET", "/docs/reader.js");
     expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
     expect(script.body).toContain("usherReader");
@@ -108,7 +108,7 @@ describe("the page", () => {
 describe("the page with Scalar's reader", () => {
   const scalar = Test.app(Openapi.docs([add], { script: "scalar" }));
 
-  it("DC-05 has the script of its package, and styles of its own making", async () => {
+  it("DC-05 has the script of its package, and its own styles", async () => {
     const { headers } = await Test.call(scalar, "GET", "/docs");
     const policy = headers.get("content-security-policy") ?? "";
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; .*; style-src 'unsafe-inline'$/);
@@ -121,7 +121,7 @@ describe("the page with Scalar's reader", () => {
     expect(start.body).toContain("install @scalar/api-reference");
   });
 
-  it.each(["swagger", "", null, 7, {}])("DC script: %j is refused, with what it may be", (script) => {
+  it.each(["swagger", "", null, 7, {}])("DC script: %j is refused, with the allowed values", (script) => {
     // @ts-expect-error it is neither "scalar" nor a function
     expect(() => Openapi.docs([add], { script })).toThrow(
       'Openapi.docs: script must be "scalar", or a function that loads the script of Scalar',
@@ -129,7 +129,7 @@ describe("the page with Scalar's reader", () => {
   });
 });
 
-describe("what is sent", () => {
+describe("the responses of the docs routes", () => {
   const text = "x".repeat(5000);
   let read = 0;
   const small = Test.app(Openapi.docs([add], { script: () => (read++, text) }));
@@ -148,7 +148,7 @@ describe("what is sent", () => {
     ["*, gzip;q=0", false],
     ["br", false],
     ["not, a; list;;", false],
-  ])("DC is compressed where %j takes it", async (accepted, expected) => {
+  ])("DC are compressed if %j accepts it", async (accepted, expected) => {
     const answered = await ask({ "accept-encoding": accepted });
     expect(answered.headers.get("content-encoding")).toBe(expected ? "gzip" : null);
     expect(answered.headers.get("vary")).toBe("accept-encoding");
@@ -156,7 +156,7 @@ describe("what is sent", () => {
     expect((expected ? gunzipSync(bytes) : bytes).toString()).toBe(text);
   });
 
-  it("DC is not sent again to a client that has it, in the encoding it has", async () => {
+  it("DC are 304 for a client that has them, in each encoding", async () => {
     const plain = (await ask({})).headers.get("etag") ?? "";
     const zipped = (await ask({ "accept-encoding": "gzip" })).headers.get("etag") ?? "";
     expect(zipped).toBe(plain.replace(/"$/, '-gzip"'));
@@ -168,11 +168,11 @@ describe("what is sent", () => {
     expect((await ask({ "if-none-match": zipped, "accept-encoding": "gzip" })).status).toBe(304);
   });
 
-  it("DC is read once, when it is first asked for", () => {
+  it("DC are read once, at the first request", () => {
     expect(read).toBe(1);
   });
 
-  it("DC a script that cannot be had is the server's fault, and is asked for again", async () => {
+  it("DC a script that cannot be read is a 500, and is read again at the next request", async () => {
     let fails = true;
     const script = () => {
       if (fails) throw new Error("s3cret");

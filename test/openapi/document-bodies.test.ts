@@ -33,7 +33,7 @@ function statuses(route: Route): readonly string[] {
 }
 
 describe("bodies: JSON and forms", () => {
-  it("OA-10 JSON, by its component; OA-12 with examples", () => {
+  it("OA-10 JSON refers to its component; OA-12 with examples", () => {
     const { requestBody } = operation(add);
     expect(requestBody).toEqual({
       required: true,
@@ -49,7 +49,7 @@ describe("bodies: JSON and forms", () => {
     });
   });
 
-  it("OA an example that is none of its shape is refused", () => {
+  it("OA an example that does not fit its shape is refused", () => {
     const wrong = post(
       Path.of("a"),
       { inputs: { item: json(Item, { examples: [{ name: "pen", size: "huge" as "large" }] }) }, returns: Returns.text },
@@ -62,7 +62,7 @@ describe("bodies: JSON and forms", () => {
     expect(() => Openapi.document([answer])).toThrow("GET /b has an example answer that its shape cannot write");
   });
 
-  it("FM-19 a form, its fields in order", () => {
+  it("FM-19 a form has its fields in order", () => {
     const inputs = {
       email: Form.required("email", Codec.string),
       age: Form.optional("age", Codec.int),
@@ -80,7 +80,7 @@ describe("bodies: JSON and forms", () => {
     }
   });
 
-  it("OA a form's fields are those it names, whatever objects have of their own", () => {
+  it("OA a form has only declared fields, and no members of Object.prototype", () => {
     const inputs = {
       a: Form.required("constructor", Codec.int),
       b: Form.required("__proto__", Codec.int),
@@ -97,7 +97,7 @@ describe("bodies: JSON and forms", () => {
 });
 
 describe("bodies: encodings", () => {
-  it("OA forms, in both encodings unless there are files", () => {
+  it("OA forms have both encodings unless there are files", () => {
     const fields = { a: Form.required("a", Codec.int), b: Form.list("b", Codec.string), c: Form.checked("c") };
     const box = { type: "string", description: "Checked where it is sent, whatever it says." };
     const schema = {
@@ -166,7 +166,7 @@ describe("bodies: other types", () => {
     ["a raw body", { dep: body }, 200],
     ["parts", { dep: multipart({ max: 9 }) }, 415],
     ["a parsed body", { dep: csv }, 415],
-  ])("OA says whether there must be one, as a request without one is answered: %s", async (_name, inputs, status) => {
+  ])("OA `required` says whether a request without a body is accepted: %s", async (_name, inputs, status) => {
     const reading = post(Path.of("a"), { inputs, returns: Returns.text }, () => "");
     expect((await Test.call(Test.app([reading]), "POST", "/a")).status).toBe(status);
     expect(operation(reading).requestBody?.required ?? false).toBe(status !== 200);
@@ -178,7 +178,7 @@ describe("bodies: other types", () => {
     ["parts", { dep: multipart({ max: 9 }) }, true],
     ["a typed stream", { dep: bodyStream({ max: 9, contentTypes: ["image/*"] }) }, true],
     ["a raw body", { dep: body }, false],
-  ])("OA-37 %s: 415 where text/plain is answered so", async (_name, inputs, expected) => {
+  ])("OA-37 %s: 415 if text/plain is answered with it", async (_name, inputs, expected) => {
     const upload = post(Path.of("a"), { inputs, returns: Returns.text }, () => "");
     expect(statuses(upload).includes("415")).toBe(expected);
     const headers = { "content-type": "text/plain" };
@@ -188,7 +188,7 @@ describe("bodies: other types", () => {
 });
 
 describe("answers: statuses", () => {
-  it("OA-30 JSON under several statuses", () => {
+  it("OA-30 JSON with several statuses", () => {
     const save = put(
       Path.of("a"),
       { returns: Returns.jsonResponse(Item, { 200: "The item was replaced.", 201: "The item was made." }) },
@@ -203,7 +203,7 @@ describe("answers: statuses", () => {
       expect(jsonSchema(responses[status])).toEqual({ $ref: "#/components/schemas/Item" });
   });
 
-  it("OA-31 nothing", () => {
+  it("OA-31 no body", () => {
     expect(operation(del(Path.of("a"), { returns: Returns.empty() }, () => {})).responses["204"]).toEqual({
       description: "No content.",
     });
@@ -228,7 +228,7 @@ describe("answers: statuses", () => {
     });
   });
 
-  it("OA-33 one of the route's own", () => {
+  it("OA-33 a response of the route's own", () => {
     const own = get(Path.root, { returns: Returns.response }, () => new Response());
     expect(operation(own).responses["default"]).toEqual({
       description: "A response of the route's own: a page, a redirect, a file, or nothing.",
@@ -237,7 +237,7 @@ describe("answers: statuses", () => {
 });
 
 describe("answers: of the route's own", () => {
-  it("OA-33 one of the route's own, its statuses listed", () => {
+  it("OA-33 its statuses, if they are declared", () => {
     const returns = Returns.responses({
       200: { doc: "The report.", contentTypes: ["application/pdf", "application/problem+json"] },
       303: "Signed in.",
@@ -262,7 +262,7 @@ describe("answers: of the route's own", () => {
     expect(() => Returns.responses({ 200: { doc: "", contentTypes: ["html"] } })).toThrow('"html" is no content type');
   });
 
-  it("a type that both its own answer and a refusal of the status have is of either schema", () => {
+  it("a content type of both the route's answer and a refusal with that status has either schema", () => {
     const returns = Returns.responses({ 404: { doc: "None.", contentTypes: ["application/json", "text/html"] } });
     const show = get(Path.root, { returns, refuses: [Refusal.notFound] }, () => new Response(null, { status: 404 }));
     expect(operation(show).responses["404"]?.content).toEqual({
@@ -271,7 +271,7 @@ describe("answers: of the route's own", () => {
     });
   });
 
-  it("OA where a redirect leads", () => {
+  it("OA a redirect has Location", () => {
     const returns = Returns.responses({
       200: "The page.",
       201: "Made.",
@@ -292,7 +292,7 @@ describe("answers: of the route's own", () => {
   });
 });
 
-describe("answers: streams and sockets", () => {
+describe("answers: streams and WebSockets", () => {
   const tick = Event.json("tick", v.pipe(v.number(), v.integer()));
   const ticks = get(Path.of("ticks"), { returns: Returns.events([tick, Event.text("line")]) }, () => () => {});
   const itemSchema = {
@@ -322,7 +322,7 @@ describe("answers: streams and sockets", () => {
     });
   });
 
-  it("OA-34 events in 3.1, which has a schema for the whole alone", () => {
+  it("OA-34 events in 3.1, which has only a schema for the whole", () => {
     const { openapi, paths } = described([ticks], { openapi: "3.1" });
     expect(openapi).toBe("3.1.0");
     expect(paths["/ticks"]?.["get"]).toMatchObject({
@@ -335,7 +335,7 @@ describe("answers: streams and sockets", () => {
     });
   });
 
-  it("OA-19 a WebSocket, with what each side sends", () => {
+  it("OA-19 a WebSocket, with the messages of both sides", () => {
     const protocol = Socket.protocol({ client: Socket.json(Item), server: Socket.binary, subprotocol: "items" });
     const socket = get(Path.of("s"), { returns: Returns.websocket(protocol) }, () => async () => {});
     expect(statuses(socket)).toEqual(["101", "400", "403", "426", "500", "503"]);

@@ -38,22 +38,22 @@ function statuses(route: Route): readonly string[] {
 }
 
 describe("refusals: codes", () => {
-  it("OA-13 a code with its meaning", () => {
+  it("OA-13 a code has its meaning", () => {
     expect(operation(add).responses["410"]).toEqual({
       description: "gone: The order is closed.",
       content: { "application/json": { schema: refusalRef } },
     });
   });
 
-  it("OA-15 one answer for each status, ascending", () => {
+  it("OA-15 one answer for each status, in ascending order", () => {
     expect(statuses(add)).toEqual(["201", "400", "403", "410", "413", "415", "500", "503"]);
   });
 
-  it("OA-16 of a GET that reads nothing", () => {
+  it("OA-16 those of a GET that reads nothing", () => {
     expect(statuses(plain)).toEqual(["200", "500", "503"]);
   });
 
-  it("OA-18 of a POST that reads JSON", () => {
+  it("OA-18 those of a POST that reads JSON", () => {
     const { responses } = operation(
       post(Path.of("a"), { inputs: { item: json(Item) }, returns: Returns.text }, () => ""),
     );
@@ -70,7 +70,7 @@ describe("refusals: codes", () => {
     ["a credential", root({ a: Dep.credential("a", Header.optional("a", Codec.string)) }), true],
     ["what cannot be told", root({ request }), true],
     ["nothing", root({ now }), false],
-  ])("OA invalid where an input is read: %s", (_name, route, expected) => {
+  ])("OA `invalid` if an input is read: %s", (_name, route, expected) => {
     expect(statuses(route).includes("400")).toBe(expected);
   });
 
@@ -115,7 +115,7 @@ describe("refusals: of the framework", () => {
     ["not_ready", 503, "Something the server needs to serve did not answer."],
     ["unreadable", 400, "The body could not be read as sent: cut short, malformed, or too slow to arrive."],
     ["invalid", 400, "Inputs are not what the route reads; each problem says where."],
-  ])("OA-21 the framework's own %s, as a route that declares it says", (name, status, meaning) => {
+  ])("OA-21 the framework's own %s, as described for a route that declares it", (name, status, meaning) => {
     const own = Object.values(refusals).filter(
       (one) => typeof one === "object" && "name" in one && one.name === name,
     ) as Code[];
@@ -123,7 +123,7 @@ describe("refusals: of the framework", () => {
     expect(operation(refusing).responses[status]?.description).toMatch(`${name}: ${meaning}`);
   });
 
-  it("OA-21 what Rate.limit and a body of another type refuse with, declared by them alone", () => {
+  it("OA-21 the codes of Rate.limit and of a wrong content type, where they are declared", () => {
     const slowly = Rate.limit(Rate.make({ limit: 1, perMs: 1000 }), { key: client });
     const limited = post(Path.of("a"), { inputs: { slowly, item: json(Item) }, returns: Returns.text }, () => "");
     const { responses } = operation(limited);
@@ -135,7 +135,7 @@ describe("refusals: of the framework", () => {
 });
 
 describe("refusals: headers and schemas", () => {
-  it("OA what a refusal says in its headers: how to prove who asks, when to come again, what to speak", () => {
+  it("OA has the headers of a refusal: WWW-Authenticate, Retry-After, Upgrade", () => {
     const barred = Refusal.code("barred", { status: 401, doc: "Not you.", challenge: 'Basic realm="a"' });
     const slowly = Rate.limit(Rate.make({ limit: 1, perMs: 1000 }), { key: client });
     const limited = post(Path.of("a"), { inputs: { slowly }, returns: Returns.text, refuses: [signedOut] }, () => "");
@@ -166,7 +166,7 @@ describe("refusals: headers and schemas", () => {
     });
   });
 
-  it("OA a body's own code is the route's", () => {
+  it("OA the route's own code for an invalid body", () => {
     const wrong = Refusal.code("wrong", { status: 422, doc: "No item." });
     const own = post(
       Path.of("a"),
@@ -176,7 +176,7 @@ describe("refusals: headers and schemas", () => {
     expect(operation(own).responses["422"]?.description).toBe("wrong: No item.");
   });
 
-  it("OA-22 are one component", () => {
+  it("OA-22 the schemas are one component", () => {
     const { schemas } = described([plain]).components;
     expect(Object.keys(schemas)).toEqual(["Problem", "Refusal"]);
     expect(JSON.stringify(schemas["Refusal"])).toBe(
@@ -190,13 +190,13 @@ const byNumber = Path.of("items", Path.int("id", { unparsed: "next-route" }));
 const byText = Path.of("items", Path.str("id"));
 
 describe("routes that clash: operations", () => {
-  it("OA-44 two paths of one operation's name", () => {
+  it("OA-44 two paths with one operation id are refused", () => {
     expect(() => Openapi.document([textOn(Path.of("a-b")), textOn(Path.of("a_b"))])).toThrow(
       "Openapi: GET /a-b and GET /a_b are both the operation get_a_b",
     );
   });
 
-  it("OA-52 routes that differ only by a parameter's type are one operation", () => {
+  it("OA-52 routes that differ only in the type of a parameter are one operation", () => {
     const { paths } = described([
       get(
         byNumber,
@@ -225,7 +225,7 @@ describe("routes that clash: operations", () => {
     });
   });
 
-  it("OA-52 so they are of a parameter that has several rules, which stay together", () => {
+  it("OA-52 also with a parameter that has several rules, which stay together", () => {
     const address = Path.param("id", v.pipe(v.string(), v.ip()), { unparsed: "next-route" });
     const word = Path.param("id", v.literal("all"), { unparsed: "next-route" });
     const routes = [address, word, Path.int("id")].map((id) => textOn(Path.of("items", id)));
@@ -234,7 +234,7 @@ describe("routes that clash: operations", () => {
     expect(parameters).toMatchObject([{ schema: { anyOf: [ip, { const: "all" }, { type: "integer" }] } }]);
   });
 
-  it("OA-52 so they are in the other order, which is the same for a request", () => {
+  it("OA-52 also in the other order, which is the same for a request", () => {
     const { paths } = described([textOn(byText), textOn(byNumber)]);
     expect(paths).toMatchObject({
       "/items/{id}": {
@@ -264,26 +264,26 @@ describe("routes that clash: operations", () => {
       get(byText, { inputs: { body }, returns: Returns.text }, () => ""),
       "GET /items/{id} and GET /items/{id} differ only by a parameter's type, so they are one operation: they must read the same body",
     ],
-  ])("OA-52 and refused with %s", (_name, other, message) => {
+  ])("OA-52 and are refused with %s", (_name, other, message) => {
     expect(() => Openapi.document([textOn(byNumber), other])).toThrow(`Openapi: ${message}`);
   });
 });
 
 describe("routes that clash: paths and shapes", () => {
-  it("OA one path gives its parameter one name, whatever the method", () => {
+  it("OA one path has one name for its parameter, in all methods", () => {
     const remove = del(Path.of("items", Path.int("item_id")), { returns: Returns.empty() }, () => {});
     expect(() => Openapi.document([textOn(byText), remove])).toThrow(
       "GET /items/{id} and DELETE /items/{item_id} have the same path: give its parameter one name",
     );
   });
 
-  it("OA every clash is told at once", () => {
+  it("OA every clash is reported at once", () => {
     expect(() => Openapi.document([plain, plain, textOn(Path.of("a-b")), textOn(Path.of("a_b"))])).toThrow(
       "Openapi:\n- GET /plain and GET /plain are both the operation get_plain\n- GET /a-b and GET /a_b are both the operation get_a_b",
     );
   });
 
-  it("OA shapes of one name are one shape", () => {
+  it("OA two shapes with one name are refused unless they are the same", () => {
     const make = (inner: v.GenericSchema) => Shape.named("thing", v.object({ inner }));
     const of = (name: string, shape: Shape) => get(Path.of(name), { returns: Returns.json(shape) }, () => ({}));
     expect(Object.keys(described([of("a", make(v.string())), of("b", make(v.string()))]).components.schemas)).toEqual([

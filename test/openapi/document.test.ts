@@ -28,26 +28,26 @@ import { plain, root, signedOut } from "./small-routes.ts";
 import { described, jsonSchema, operation } from "./described.ts";
 
 describe("the document", () => {
-  it("OA-01 says its version, and the API's name and version", () => {
+  it("OA-01 has its version, and the API's name and version", () => {
     const { openapi, info } = described([add], { title: "Orders", version: "1" });
     expect([openapi, JSON.stringify(info)]).toEqual(["3.2.0", '{"title":"Orders","version":"1"}']);
     expect(described([add]).info).toEqual({ title: "API", version: "0" });
   });
 
-  it("OA has nothing of its own beside, and its members in order", () => {
+  it("OA has no extra members, and has its members in order", () => {
     expect(Object.keys(described([add]))).toEqual(["openapi", "info", "paths", "components"]);
     expect(Object.keys(operation(add))).toEqual(
       "operationId summary tags parameters requestBody responses security".split(" "),
     );
   });
 
-  it("OA is the same bytes for the same routes, in their order", () => {
+  it("OA has the same bytes for the same routes, in their order", () => {
     const routes = [plain, add, root({})];
     expect(JSON.stringify(Openapi.document(routes))).toBe(JSON.stringify(Openapi.document(routes)));
     expect(Object.keys(described(routes).paths)).toEqual(["/plain", "/orders/{order_id}/items", "/"]);
   });
 
-  it("OA names operations by method and path", () => {
+  it("OA has operation ids of method and path", () => {
     const odd = get(Path.of("a b", "c-d", Path.str("e_f")), { returns: Returns.text }, () => "");
     const { paths } = described([odd]);
     expect(paths).toMatchObject({ "/a%20b/c-d/{e_f}": { get: { operationId: "get_a_b_c_d_e_f" } } });
@@ -62,7 +62,7 @@ describe("the document", () => {
     expect(described([files, plain]).paths).toEqual(described([plain]).paths);
   });
 
-  it("OA keeps methods OpenAPI has no word for under additionalOperations", () => {
+  it("OA has methods that OpenAPI does not know under additionalOperations", () => {
     const find = route("PROPFIND", Path.of("a"), { returns: Returns.text }, () => "");
     const query = route("QUERY", Path.of("a"), { returns: Returns.text }, () => "");
     const newer = described([find, query]).paths["/a"];
@@ -80,7 +80,7 @@ describe("an operation: parameters", () => {
     expect(operation(plain)).not.toHaveProperty("tags");
   });
 
-  it("OA-04 lists the path's parameters, then the others as they are read, the credential's left out", () => {
+  it("OA-04 lists the path's parameters, then the others as they are read, without the credential", () => {
     const listed = operation(add).parameters?.map(({ name, in: place, schema }) =>
       [name, place, schema["type"]].join(":"),
     );
@@ -95,7 +95,7 @@ describe("an operation: parameters", () => {
     ]);
   });
 
-  it("OA-06 says a default as JSON has it", () => {
+  it("OA-06 has defaults as JSON", () => {
     const inputs = {
       limit: Query.default("limit", Codec.int, 20),
       loud: Query.default("loud", Codec.bool, true),
@@ -139,7 +139,7 @@ describe("an operation: parameters", () => {
 });
 
 describe("an operation: other inputs", () => {
-  it("OA-09 path parameters are required, and there without being read", () => {
+  it("OA-09 path parameters are required, and listed even if they are not read", () => {
     const id = Path.param("id", Codec.uuid);
     const unread = get(Path.of("a", id), { returns: Returns.text }, () => "");
     const parameter = { name: "id", in: "path", required: true, schema: { type: "string", format: "uuid" } };
@@ -149,7 +149,7 @@ describe("an operation: other inputs", () => {
     ).toEqual([parameter]);
   });
 
-  it("OA lists what is read twice once, and required where one of them needs it", () => {
+  it("OA lists an input that is read twice once, and as required if one of them requires it", () => {
     const inputs = {
       a: Header.optional("X-A", Codec.string),
       b: Header.required("x-a", Codec.string),
@@ -167,7 +167,7 @@ describe("an operation: other inputs", () => {
     ]);
   });
 
-  it("OA lists what an application's own reader says it reads", () => {
+  it("OA lists what an application's own reader declares", () => {
     const token = Dep.ofRequest(() => 1, {
       needs: [
         { in: "header", name: "x-token", required: true },
@@ -184,37 +184,37 @@ describe("an operation: other inputs", () => {
     });
   });
 
-  it("OA-39 has no word of resources and of what is no input", () => {
+  it("OA-39 does not list resources and constants", () => {
     const store = Dep.ofResource<number>("store");
     expect(operation(root({ store, now, requestId, setCookie }))).toEqual({ ...operation(root({})) });
     expect(JSON.stringify(described([root({ store })]))).not.toContain("store");
   });
 });
 
-describe("credentials", () => {
+describe("credentials in the document", () => {
   const bearer = Dep.credential("bearer", Header.optional("authorization", Codec.credentials));
   const key = Dep.credential("key", Query.required("key", Codec.string));
 
-  it("OA-25 in a cookie", () => {
+  it("OA-25 may be in a cookie", () => {
     expect(described([add]).components.securitySchemes).toEqual({
       session: { type: "apiKey", in: "cookie", name: "session", description: "Who is signed in." },
     });
   });
 
-  it("OA by any name that OpenAPI has", () => {
+  it("OA may have any name that OpenAPI allows", () => {
     const odd = Dep.credential("constructor", Header.optional("x-own", Codec.string));
     expect(Object.entries(described([root({ odd })]).components.securitySchemes ?? {})).toEqual([
       ["constructor", { type: "apiKey", in: "header", name: "x-own" }],
     ]);
   });
 
-  it("OA-27 in authorization", () => {
+  it("OA-27 may be in Authorization", () => {
     expect(described([root({ bearer })]).components.securitySchemes).toEqual({
       bearer: { type: "http", scheme: "bearer" },
     });
   });
 
-  it("OA in a query, and from an application's own reader", () => {
+  it("OA may be in a query, and from an application's own reader", () => {
     const own = Dep.credential(
       "own",
       Dep.ofRequest(() => 1, { needs: [{ in: "header", name: "x-own" }] }),
@@ -227,7 +227,7 @@ describe("credentials", () => {
     });
   });
 
-  it("OA-28 are needed where the route may refuse 401, or one must be sent", () => {
+  it("OA-28 are required if the route may refuse with 401, or its input is required", () => {
     const refusing = get(Path.root, { inputs: { bearer }, returns: Returns.text, refuses: [signedOut] }, () => "");
     expect(operation(refusing).security).toEqual([{ bearer: [] }]);
     expect(operation(root({ bearer })).security).toEqual([{ bearer: [] }, {}]);
@@ -236,7 +236,7 @@ describe("credentials", () => {
     expect(operation(plain)).not.toHaveProperty("security");
   });
 
-  it("OA are optional, or needed, where the route says so", () => {
+  it("OA are optional, or required, if the route says so", () => {
     const header = Header.optional("authorization", Codec.credentials);
     const optional = Dep.credential("bearer", header, { optional: true });
     const needed = Dep.credential("bearer", header, { optional: false });
@@ -252,13 +252,13 @@ describe("credentials", () => {
     ).toThrow("GET / has the optional credential key, which reads what must be sent");
   });
 
-  it("OA what a credential reads is listed where something else reads it too", () => {
+  it("OA their source is listed if another input reads it too", () => {
     const cookie = Cookie.optional(Cookie.named("c", Codec.string));
     const both = root({ who: Dep.credential("c", cookie), cookie });
     expect(operation(both).parameters?.map(({ name }) => name)).toEqual(["c"]);
   });
 
-  it("OA one scheme is one thing, with a name OpenAPI has", () => {
+  it("OA one scheme has one definition, with a name that OpenAPI allows", () => {
     const other = Dep.credential("bearer", Header.optional("x-bearer", Codec.string));
     const routes = [root({ bearer }), get(Path.of("a"), { inputs: { other }, returns: Returns.text }, () => "")];
     expect(() => Openapi.document(routes)).toThrow("the credential bearer of GET /a differs from an earlier one");
@@ -269,8 +269,8 @@ describe("credentials", () => {
   });
 });
 
-describe("what is told loosely", () => {
-  it("OA-51 inputs that are found only while the request runs", () => {
+describe("schemas that the document only approximates", () => {
+  it("OA-51 inputs that are known only during a request", () => {
     const bound = Dep.bind(Query.required("a", Codec.int), () => now);
     const own = Dep.ofRequest(() => 1);
     const routes = [
@@ -284,7 +284,7 @@ describe("what is told loosely", () => {
     expect(operation(routes[0] as Route).parameters?.map(({ name }) => name)).toEqual(["a"]);
   });
 
-  it("OA-49 a bound past 2^53 is left out", () => {
+  it("OA-49 a limit above 2^53 is left out", () => {
     const shape = v.pipe(Shape.int64, v.minValue(1n), v.maxValue(2n ** 60n));
     const route = get(Path.of("n"), { returns: Returns.json(shape) }, () => 1n);
     expect(jsonSchema(operation(route).responses["200"])).toEqual({
@@ -295,7 +295,7 @@ describe("what is told loosely", () => {
     expect(Openapi.report([route])).toEqual(["GET /n: answer has a bound that JSON Schema cannot write"]);
   });
 
-  it("OA any JSON, recursion without a name, and patterns, each where it stands", () => {
+  it("OA any JSON, recursion without a name, and patterns, each in its place", () => {
     const named = Shape.named("Named", v.object({ any: v.unknown(), code: v.pipe(v.string(), v.regex(/^a/i)) }));
     const tree: v.GenericSchema = v.object({ kids: v.array(v.lazy(() => tree)) });
     const route = post(
@@ -310,7 +310,7 @@ describe("what is told loosely", () => {
     ]);
   });
 
-  it("OA a shape that makes itself anew is told some levels deep", () => {
+  it("OA a recursive shape is described some levels deep", () => {
     const tree = (): v.GenericSchema => v.object({ left: v.lazy(() => tree()), right: v.lazy(() => tree()) });
     const route = get(Path.of("a"), { returns: Returns.json(tree()) }, () => ({}));
     const loose = Openapi.report([route]);
@@ -318,7 +318,7 @@ describe("what is told loosely", () => {
     expect(loose[0]).toMatch(/^GET \/a: answer(\.left){6} refers to itself and has no name/);
   });
 
-  it("OA nothing of a route that is told in full", () => {
+  it("OA nothing of a route that is described completely", () => {
     expect(Openapi.report([add, plain])).toEqual([]);
   });
 });

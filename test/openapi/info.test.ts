@@ -28,7 +28,7 @@ describe("the API as a whole", () => {
     expect(await wrongWith(document)).toEqual([]);
   });
 
-  it("has a title and a version, and nothing else unless it is given", () => {
+  it("has a title and a version, and other members only if they are given", () => {
     const document = described([plain]);
     expect(document.info).toEqual({ title: "API", version: "0" });
     expect(Object.keys(document)).toEqual(["openapi", "info", "paths", "components"]);
@@ -51,11 +51,11 @@ describe("the API as a whole", () => {
 describe("a route's metadata", () => {
   const withMeta = (meta: Meta) => get(Path.of("orders"), { ...inText, meta }, () => "");
 
-  it("names its operation", () => {
+  it("has the operation id", () => {
     expect(operation(withMeta(Meta.empty.add(Meta.operationId, "listOrders"))).operationId).toBe("listOrders");
   });
 
-  it("is refused where it gives two operations one name", () => {
+  it("is refused if two operations have one id", () => {
     const meta = Meta.empty.add(Meta.operationId, "orders");
     const other = post(Path.of("others"), { ...inText, meta }, () => "");
     expect(() => described([withMeta(meta), other])).toThrow(
@@ -67,13 +67,13 @@ describe("a route's metadata", () => {
     );
   });
 
-  it("says that it is deprecated, and where more is said", () => {
+  it("has `deprecated`, and a link to more documentation", () => {
     const meta = Meta.empty.add(Meta.deprecated, true).add(Meta.externalDocs, externalDocs);
     expect(operation(withMeta(meta))).toMatchObject({ deprecated: true, externalDocs });
     expect(operation(withMeta(Meta.empty.add(Meta.deprecated, false)))).not.toHaveProperty("deprecated");
   });
 
-  it("hides it, alone or with others, and they are served all the same", async () => {
+  it("hides it, alone or with others, and the routes are still served", async () => {
     const hidden = Meta.onAll([withMeta(Meta.empty), ...Health.routes([])], Meta.hidden, true);
     const routes = [plain, ...hidden];
     expect(onlyOperation(described(routes)).operationId).toBe(operation(plain).operationId);
@@ -82,7 +82,7 @@ describe("a route's metadata", () => {
     expect(App.make(routes).routes[1]?.meta.find(Meta.hidden)).toBe(true);
   });
 
-  it("keeps what it had", () => {
+  it("keeps the other metadata", () => {
     const [route] = Meta.onAll([withMeta(Meta.empty.add(Meta.access, "debug"))], Meta.deprecated, true);
     expect([route?.meta.find(Meta.access), route?.meta.find(Meta.deprecated)]).toEqual(["debug", true]);
   });

@@ -7,7 +7,7 @@ import { add } from "./add.ts";
 import "../support/logs.ts";
 
 describe.skipIf(chromium.isSkipped)(`the page with Scalar's reader${chromium.why}`, { timeout: 300_000 }, () => {
-  it("is read, and a request is tried from it", async () => {
+  it("can be read, and sends a request", async () => {
     const url = await serveOrders({ script: "scalar" });
     await visit({ url: `${url}/docs` }, async (page) => {
       await page.getByRole("heading", { name: "Orders" }).first().waitFor();
@@ -28,7 +28,7 @@ describe.skipIf(chromium.isSkipped)(`the page with Scalar's reader${chromium.why
     });
   });
 
-  it("says what to install where its script is not there", async () => {
+  it("reports what to install when its script is missing", async () => {
     const script = () => Promise.reject(new Error("no such file"));
     const paths = { document: Path.of("broken.json"), at: Path.of("broken") };
     const url = await serveOrders({}, Openapi.docs([add], { ...paths, script }));

@@ -111,7 +111,7 @@ describe.skipIf(chromium.isSkipped)(`a hostile document${chromium.why}`, { timeo
   it.each([
     ["of the orders example", routes],
     ["of one route with every kind of input", [add]],
-  ])("shows whatever a document %s has as text, in every place of it", (_name, described) => {
+  ])("shows all text of a document %s as text, in every place", (_name, described) => {
     const options = {
       title: "Orders",
       contact: { name: "Ada", url: "https://a.example", email: "a@example.com" },
@@ -140,14 +140,14 @@ describe.skipIf(chromium.isSkipped)(`a hostile document${chromium.why}`, { timeo
     { paths: { "/a": { get: { responses: { 200: { $ref: "#/%/~/__proto__/constructor" } } } } } },
     { components: { securitySchemes: { a: 1, b: { type: {} } } }, servers: [{ url: "http://[" }, 4, { url: "{x}" }] },
     { paths: { "/%": { get: {} }, "/\ud800": { get: {} } } },
-  ])("shows what it can of a document that is none: %j", (document) =>
+  ])("shows as much as it can of an invalid document: %j", (document) =>
     open(document, async (page) => {
       await openAll(page);
       await page.getByRole("navigation").waitFor();
     }),
   );
 
-  it("says that the document cannot be read", async () => {
+  it("reports that the document cannot be read", async () => {
     const url = await serveOrders();
     await visit({ url: `${url}/livez`, expected: /503|404/ }, async (page) => {
       await page.route("**/openapi.json", (route) => route.fulfill({ status: 503, body: "" }));
@@ -158,7 +158,7 @@ describe.skipIf(chromium.isSkipped)(`a hostile document${chromium.why}`, { timeo
 });
 
 describe.skipIf(chromium.isSkipped)(`a large document${chromium.why}`, { timeout: 300_000 }, () => {
-  it("shows a schema within itself as far as it is opened, and begins a body with the part that ends", () =>
+  it("shows a recursive schema as far as it is opened, and starts a body with the finite part", () =>
     open(recursive, async (page) => {
       await page.getByRole("navigation").getByRole("link", { name: "/trees" }).click();
       const body = page.getByRole("textbox", { name: "Body, application/json" });
@@ -189,7 +189,7 @@ describe.skipIf(chromium.isSkipped)(`a large document${chromium.why}`, { timeout
     });
   });
 
-  it("holds 500 routes, and a schema of 5000 members a hundred at a time", () =>
+  it("can show 500 routes, and a schema of 5000 members a hundred at a time", () =>
     open(wide, async (page) => {
       expect(await page.locator("nav li").count()).toBe(500);
       await page.getByRole("searchbox").fill("thing 499");
@@ -204,7 +204,7 @@ describe.skipIf(chromium.isSkipped)(`a large document${chromium.why}`, { timeout
 describe.skipIf(chromium.isSkipped)(`the reader for everyone${chromium.why}`, { timeout: 300_000 }, () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   const places = ["", "#post/orders", "#get/orders/feed", "#get/orders/desk", "#delete/orders/%7Border_id%7D"];
-  it.each(looks)("has no fault that axe finds, and nothing is wider than the window: %j", async (how) => {
+  it.each(looks)("has no accessibility fault that axe finds, and is not wider than the window: %j", async (how) => {
     const url = await serveOrders();
     const check = async (page: Page) => {
       const found = (await page.evaluate(`(async () => {

@@ -144,7 +144,7 @@ const send = async (page: Page) => {
 const shown = (page: Page) => page.getByLabel("The response's body").textContent();
 
 describe.skipIf(chromium.isSkipped)(`the page's own reader: inputs${chromium.why}`, { timeout: 300_000 }, () => {
-  it("sends a form with lists, a word, a cookie and a file, to the server behind its prefix", () =>
+  it("sends a form with lists, an enum, a cookie and a file, to the server behind its prefix", () =>
     open("#post/form/%7Bid%7D", async (page) => {
       await page.getByRole("textbox", { name: "id" }).fill("7");
       await page.getByRole("textbox", { name: "tag" }).fill("a b\nc");
@@ -160,7 +160,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: inputs${chromium.why
       expect(received).toEqual(["7", "a b", "c", "large", "dark", "é@example.com", "x", "y", "p.png"]);
     }));
 
-  it("sends a file as the whole body, as its own type where the route takes a range", () =>
+  it("sends a file as the whole body, with its own type if the route accepts a range of types", () =>
     open("#put/upload", async (page) => {
       await page
         .locator("input[type=file]")
@@ -170,7 +170,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: inputs${chromium.why
       expect(await shown(page)).toBe("4 bytes");
     }));
 
-  it("is read from a document of OpenAPI 3.1 too", () =>
+  it("can also read a document of OpenAPI 3.1", () =>
     open(
       "#get/old",
       async (page) => {
@@ -180,7 +180,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: inputs${chromium.why
       { openapi: "3.1" },
     ));
 
-  it("sends to its own host alone, and copies a request to another", () =>
+  it("sends requests only to its own host, and copies a request for another host", () =>
     open(
       "#get/big",
       async (page) => {
@@ -206,7 +206,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: credentials${chromiu
       header: ["authorization", "Basic YWRhOnA6dw=="],
       query: "",
     },
-  ] as const)("sends $name as its scheme says", ({ name, fill, header, query }) =>
+  ] as const)("sends $name as its scheme requires", ({ name, fill, header, query }) =>
     open(`#get/proof/${name}`, async (page) => {
       await page.getByText(`Needs ${name}`).waitFor();
       await page.locator(".security").getByRole("button", { name: "Authorize" }).click();
@@ -233,7 +233,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: responses${chromium.
     }),
   );
 
-  it("shows a picture without its scripts, and saves what is no text", () =>
+  it("shows an image without running its scripts, and saves other binary data", () =>
     open("#get/drawing", async (page) => {
       await send(page);
       await page.getByRole("img", { name: "The response" }).waitFor();
@@ -249,7 +249,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: responses${chromium.
       expect(Buffer.concat(parts)).toEqual(Buffer.from(bytes));
     }));
 
-  it("speaks the subprotocol of a WebSocket", async () => {
+  it("uses the subprotocol of a WebSocket", async () => {
     const { port } = await start([...routes, ...Openapi.docs(routes)]);
     await visit({ url: `http://127.0.0.1:${port}/docs#get/chat` }, async (page) => {
       await page.getByRole("button", { name: "Connect" }).click();

@@ -100,7 +100,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("lacks the parameters of its path that are empty", () => {
+  it("lacks the empty parameters of its path", () => {
     const parameters = [
       { name: "a", in: "path" },
       { name: "b", in: "path" },
@@ -141,7 +141,7 @@ describe("a curl command", () => {
     [{ entered: [given("cookie", "c", "'")] }, "curl 'http://h/a' -H 'cookie: c='\\'''"],
     [{ method: "M-SEARCH" }, "curl -X M-SEARCH 'http://h/a'"],
     [{ method: "A&`b`$c'" }, "curl -X 'A&`b`$c'\\''' 'http://h/a'"],
-  ])("of %j holds every text in quotes", (how, command) => {
+  ])("for %j has all text in quotes", (how, command) => {
     expect(curlOf(made(how)).replaceAll(" \\\n  ", " ")).toBe(command);
   });
 });
@@ -190,11 +190,11 @@ describe("a schema", () => {
     [{ properties: { a: { type: "boolean" }, b: { type: "string", readOnly: true } } }, { a: true }],
     [{ not: {} }, null],
     [{ type: "file" }, null],
-  ])("%j begins with %j", (schema, sample) => {
+  ])("%j starts with %j", (schema, sample) => {
     expect(sampleOf(schema, (one) => one)).toEqual(sample);
   });
 
-  it("begins with a value that ends, however deep and wide the schema is", () => {
+  it("starts with a finite value, however deep and wide the schema is", () => {
     let deep: Schema = { type: "string" };
     for (let depth = 0; depth < 10_000; depth++) deep = { type: "object", properties: { a: deep, b: deep } };
     expect(JSON.stringify(sampleOf(deep, (one) => one)).length).toBeLessThan(10_000);
@@ -214,7 +214,7 @@ describe("a document", () => {
     ]);
   });
 
-  it("has the methods that an item has no field for, in OpenAPI 3.1 and 3.2", () => {
+  it("has the methods for which an item has no field, in OpenAPI 3.1 and 3.2", () => {
     const paths = {
       "/a": { trace: {}, query: {}, additionalOperations: { PROPFIND: { "x-reads": ["the whole request"] } } },
       "/b": { summary: "no method", "x-additionalOperations": { LOCK: {} } },
@@ -228,7 +228,7 @@ describe("a document", () => {
     ]);
   });
 
-  it("follows references, with what is next to them, and no member that an object inherits", () => {
+  it("follows references, with the members next to them, and no inherited member of an object", () => {
     const { resolve } = documentOf({ components: { schemas: { "a/b~c": { type: "string" } } } });
     const to = (ref: string) => resolve({ $ref: ref, description: "own" });
     expect(to("#/components/schemas/a~1b~0c")).toEqual({ type: "string", description: "own" });

@@ -16,7 +16,7 @@ const send = async (page: Page) => {
 };
 
 describe.skipIf(chromium.isSkipped)(`the page's own reader: reading${chromium.why}`, { timeout: 300_000 }, () => {
-  it("shows what the document says of the API, and leads to each operation", () =>
+  it("shows the description of the API, and links to each operation", () =>
     open("", async (page) => {
       await page.getByRole("heading", { name: "Orders" }).first().waitFor();
       expect(await page.locator("main code").first().textContent()).toBe("sells");
@@ -29,7 +29,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: reading${chromium.wh
       await page.getByRole("heading", { name: "Orders" }).first().waitFor();
     }));
 
-  it("finds operations by the words of a search, from the keyboard alone", () =>
+  it("finds operations by a text search, with the keyboard only", () =>
     open("", async (page) => {
       await page.getByRole("searchbox").waitFor();
       await page.keyboard.press("/");
@@ -74,7 +74,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: reading${chromium.wh
       expect(await text(".answers > li:nth-child(4)")).toMatch(/409.*sold_out There is none.*idempotency_key_in_use/);
     }));
 
-  it("keeps the colors that were chosen", () =>
+  it("keeps the chosen color scheme", () =>
     open("", async (page) => {
       const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
       await page.getByRole("button", { name: "Colors: auto" }).click();
@@ -87,7 +87,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: reading${chromium.wh
 });
 
 describe.skipIf(chromium.isSkipped)(`the page's own reader: a request${chromium.why}`, { timeout: 300_000 }, () => {
-  it("tries a GET with a query, and shows an answer that is refused", () =>
+  it("sends a GET with a query, and shows a refusal", () =>
     open(
       "#get/orders",
       async (page) => {
@@ -100,7 +100,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: a request${chromium.
       /400/,
     ));
 
-  it("tries a POST with a body and a header, from its example and from its schema", () =>
+  it("sends a POST with a body and a header, from its example and from its schema", () =>
     open(
       "#post/orders",
       async (page) => {
@@ -120,7 +120,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: a request${chromium.
       /422/,
     ));
 
-  it("asks for the parameters of a path, and sends them", () =>
+  it("requires the parameters of a path, and sends them", () =>
     open(
       "#get/orders/%7Border_id%7D",
       async (page) => {
@@ -144,7 +144,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: a request${chromium.
 });
 
 describe.skipIf(chromium.isSkipped)(`the page's own reader: a credential${chromium.why}`, { timeout: 300_000 }, () => {
-  it("signs in by a form, and says where the answer was read", () =>
+  it("signs in with a form, and shows where the answer is described", () =>
     open("#post/sign-in", async (page) => {
       await page.getByRole("textbox", { name: "name" }).fill("clerk");
       await page.getByLabel("password").fill("demo");
@@ -152,7 +152,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: a credential${chromi
       await page.getByText("Redirected to").waitFor();
     }));
 
-  it("sends a token, and says which credential is used", () =>
+  it("sends a token, and shows which credential is used", () =>
     open(
       "#delete/orders/%7Border_id%7D",
       async (page) => {
@@ -172,7 +172,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: a credential${chromi
       /401/,
     ));
 
-  it("uses the cookie of who signed in by it", () =>
+  it("uses the cookie of the signed-in user", () =>
     open("#post/sign-in", async (page) => {
       await page.getByRole("textbox", { name: "name" }).fill("clerk");
       await page.getByLabel("password").fill("demo");
@@ -190,7 +190,7 @@ describe.skipIf(chromium.isSkipped)(
   `the page's own reader: a connection that stays${chromium.why}`,
   { timeout: 300_000 },
   () => {
-    it("reads a stream of events until it is stopped", () =>
+    it("reads an event stream until it is stopped", () =>
       open("#get/orders/feed", async (page) => {
         await page.getByText("A stream of:").waitFor();
         await page.getByRole("button", { name: "Send" }).click();
@@ -203,7 +203,7 @@ describe.skipIf(chromium.isSkipped)(
         await page.getByText("Stopped.").waitFor();
       }));
 
-    it("speaks with a WebSocket", () =>
+    it("sends and receives WebSocket messages", () =>
       open("#get/orders/desk", async (page) => {
         await page.getByText("What the server sends:").waitFor();
         await page.getByRole("button", { name: "Connect" }).click();

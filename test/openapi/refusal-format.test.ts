@@ -7,12 +7,12 @@ import "../support/logs.ts";
 import { gone, item, page, realWorld, routes } from "../support/refusal-formats.ts";
 import { compiler } from "./ajv.ts";
 
-describe("the API document has the format", () => {
+describe("the API document with a refusal format", () => {
   const api = (format: RefusalFormat) => Openapi.document(routes, { refusalFormat: format });
   const responsesOf = (paths: Openapi.Document["paths"], path: string) => {
     return (paths[path] as { get: { responses: { [status: string]: object } } }).get.responses;
   };
-  it("its content type, shape and statuses, and no schema of the framework's", () => {
+  it("has its content type, shape and statuses, and no schema of the framework's", () => {
     const { paths, components } = api(RefusalFormat.problemDetails({ statuses: { invalid: 422 } }));
     const responses = responsesOf(paths, "/limit");
     expect(Object.keys(responses)).toEqual(["200", "422", "500", "503"]);
@@ -21,7 +21,7 @@ describe("the API document has the format", () => {
     });
     expect(Object.keys(components.schemas)).toEqual(["ProblemDetails"]);
   });
-  it("what is sent fits what is described", async () => {
+  it("describes the refusals that are sent", async () => {
     const document = api(RefusalFormat.problemDetails());
     const app = Test.app(routes, { refusalFormat: RefusalFormat.problemDetails() });
     const { body } = await Test.call(app, "POST", "/orders", { body: { item: "" } });
@@ -29,11 +29,11 @@ describe("the API document has the format", () => {
     expect(fits(JSON.parse(body))).toBe(true);
     expect(fits({ error: "gone", message: "Sold." })).toBe(false);
   });
-  it("of text: text", () => {
+  it("describes a text format as text", () => {
     const responses = responsesOf(api(page).paths, "/gone");
     expect(responses["410"]).toMatchObject({ content: { "text/html": { schema: { type: "string" } } } });
   });
-  it("Openapi.docs serves it as its app has it", async () => {
+  it("is served by Openapi.docs with the format of its app", async () => {
     const docs = Openapi.docs(routes, { script: () => "" });
     const document = async (options: AppOptions) => {
       const app = Test.app([...routes, ...docs], { codes: [gone], ...options });
@@ -43,7 +43,7 @@ describe("the API document has the format", () => {
     expect(await document({})).toEqual(Openapi.document(routes));
     expect(await document({ refusalFormat: page })).toEqual(api(page));
   });
-  it("App.make refuses a format that cannot be described beside the routes", () => {
+  it("App.make refuses a format that cannot be described next to the routes", () => {
     const named = RefusalFormat.json({
       shape: Shape.named("Order", v.object({ a: v.string() })),
       write: () => ({ a: "" }),

@@ -13,7 +13,7 @@ const text = v.string();
 const texts = v.array(text);
 const map = v.record(text, text);
 
-describe("a rule is a keyword, read and written alike", () => {
+describe("a rule is a keyword, for both directions", () => {
   it.each<[string, v.GenericSchema, object]>([
     ["an end", v.pipe(text, v.endsWith("a.b")), { type: "string", pattern: "a\\.b$" }],
     ["a part", v.pipe(text, v.includes("a.b")), { type: "string", pattern: "a\\.b" }],
@@ -54,7 +54,7 @@ describe("a rule is a keyword, read and written alike", () => {
     expect([jsonSchema(requestBody), jsonSchema(responses["200"])]).toEqual([schema, schema]);
   });
 
-  it("a 64-bit value is a number, as it is written", () => {
+  it("a 64-bit value is a number, in the form that is written", () => {
     const shape = v.pipe(Shape.int64, v.notValue(0n), v.values([1n, 2n]));
     const { responses } = onlyOperation(described([routeOf(shape)]));
     expect(jsonSchema(responses["200"])).toEqual({
@@ -71,7 +71,7 @@ describe("a rule is a keyword, read and written alike", () => {
     expect(jsonSchema(responses["200"])).toEqual({ type: "object", properties: { a: { type: "string" } } });
   });
 
-  it("a tag that is no text has no mapping", () => {
+  it("a tag that is not a string has no mapping", () => {
     const named = (name: string, t: number) => Shape.named(name, v.object({ t: v.literal(t) }));
     const shape = v.variant("t", [named("One", 1), named("Two", 2)] as never) as unknown as Shape;
     const { requestBody } = onlyOperation(described([routeOf(shape)]));
@@ -81,7 +81,7 @@ describe("a rule is a keyword, read and written alike", () => {
   });
 });
 
-describe("what is read and what is written differ", () => {
+describe("the schemas for reading and writing differ", () => {
   const textOrNull = { anyOf: [{ type: "string" }, { type: "null" }] };
   const list = { type: "array", items: textOrNull };
   const either = { anyOf: [textOrNull, { type: "number" }] };
@@ -146,7 +146,7 @@ describe("what is read and what is written differ", () => {
     expect([jsonSchema(requestBody), jsonSchema(responses["200"])]).toEqual([read, written]);
   });
 
-  it("a tagged union whose objects are changed is any of what they become", () => {
+  it("a tagged union whose objects are transformed is a union of the results", () => {
     const changed = v.pipe(
       v.object({ t: v.literal("a") }),
       v.transform(({ t }) => ({ kind: t as string })),
@@ -161,7 +161,7 @@ describe("what is read and what is written differ", () => {
   });
 });
 
-describe("what JSON Schema cannot write is reported", () => {
+describe("rules that JSON Schema cannot express are reported", () => {
   it.each<[string, v.GenericSchema, string]>([
     ["a bound of text", v.pipe(text, v.minValue("a")), "has a bound that JSON Schema cannot write"],
     [

@@ -14,7 +14,7 @@ const bun = ["--tsconfig-override", join(import.meta.dirname, "../../examples/ts
 const flags: { readonly [runtime: string]: readonly string[] } = { bun, deno };
 
 describe("the docs routes", { timeout: 300_000 }, () => {
-  it.each(programRuntimes)("are served by %s, Scalar's script from its package", async (runtime) => {
+  it.each(programRuntimes)("are served by %s, with Scalar's script from its package", async (runtime) => {
     const { stdout } = await promisify(execFile)(runtimes[runtime](), [...(flags[runtime] ?? []), program], {
       cwd: import.meta.dirname,
     });
@@ -27,7 +27,7 @@ describe("the docs routes", { timeout: 300_000 }, () => {
     });
   });
 
-  it("are served by a Worker, which is given Scalar's script, and says where it is not", async () => {
+  it("are served by a Worker, which is given Scalar's script, and reports when it is missing", async () => {
     const contents = `
       import { Openapi, Path, Returns, get } from "usher-http";
       import { worker } from "../../../adapters/workers/index.ts";

@@ -35,7 +35,7 @@ describe("a credential's scheme", () => {
     expect(await wrongWith(document)).toEqual([]);
   });
 
-  it("is asked for with the scopes that the inputs need, each once", () => {
+  it("has the scopes that the inputs need, each once", () => {
     const reads = Dep.credential("id", token, { oauth2, scopes: ["orders:read"] });
     const writes = Dep.credential("id", token, { oauth2, scopes: ["orders:read", "orders:write"], optional: false });
     expect(operation(root({ reads, writes })).security).toEqual([{ id: ["orders:read", "orders:write"] }]);
@@ -52,7 +52,7 @@ describe("a credential's scheme", () => {
   });
 });
 
-describe("the sentence of an answer", () => {
+describe("the description of an answer", () => {
   it("is the route's own", () => {
     const json = get(Path.of("a"), { returns: Returns.json(v.string(), { doc: "The name of the shop." }) }, () => "");
     const empty = get(Path.of("b"), { returns: Returns.empty({ doc: "It is gone." }) }, () => {});

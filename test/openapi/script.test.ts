@@ -75,11 +75,11 @@ describe.each(commands)("on %s", (_name, command) => {
     expect(await run(command(), without)).toEqual([200, missing, 200]);
   });
 
-  it("Scalar next to its package is served", async () => {
+  it("Scalar with its package is served", async () => {
     expect(await run(command(), beside)).toEqual([200, 200, 200]);
   });
 });
 
-it("a page is made here, where the package is installed", () => {
+it("a page is built here, where the package is installed", () => {
   expect(() => App.make(Openapi.docs([], { script: "scalar" }))).not.toThrow();
 });

@@ -24,7 +24,7 @@ const text = v.string();
 const whole = v.pipe(v.number(), v.integer());
 const nullable = (schema: object) => ({ anyOf: [schema, { type: "null" }] });
 
-it("OA-24 an object by its name", () => {
+it("OA-24 an object has its name", () => {
   expect(described([add]).components.schemas["Item"]).toEqual({
     type: "object",
     properties: {
@@ -166,12 +166,12 @@ const alike: readonly [string, Shape, object][] = [
   ],
 ];
 
-describe("shapes read and written alike", () => {
+describe("shapes with one schema for reading and writing", () => {
   it.each(alike)("%s", (_name, shape, schema) => {
     expect(both(shape)).toEqual({ read: schema, written: schema, schemas: {} });
   });
 
-  it("OA tagged unions: one of the objects, and the tag where they have names", () => {
+  it("OA a tagged union is one of the objects, with the tag if they have names", () => {
     const circle = v.object({ kind: v.literal("circle"), r: v.number() });
     const square = v.object({ kind: v.picklist(["square", "box"]), a: v.number() });
     const plain = both(v.variant("kind", [circle, square]));
@@ -199,14 +199,14 @@ describe("shapes read and written alike", () => {
   });
 });
 
-it("OA members of any name", () => {
+it("OA members may have any name", () => {
   const shape = v.object({ constructor: text, $ref: text, "a/b~c": text });
   const { read } = both(shape);
   expect(Object.keys(read["properties"] as object)).toEqual(["constructor", "$ref", "a/b~c"]);
   expect(read["required"]).toEqual(["constructor", "$ref", "a/b~c"]);
 });
 
-describe("shapes read and written differently: each", () => {
+describe("shapes with two schemas, for reading and writing: each", () => {
   it.each<[string, Shape, object, object]>([
     ["an optional member may be null too", v.optional(text), nullable({ type: "string" }), { type: "string" }],
     ["a default", v.optional(whole, 1), { ...nullable({ type: "integer" }), default: 1 }, { type: "integer" }],
@@ -281,8 +281,8 @@ describe("shapes read and written differently: each", () => {
   });
 });
 
-describe("shapes read and written differently: members", () => {
-  it("OA which members are required", () => {
+describe("shapes with two schemas: members", () => {
+  it("OA the required members", () => {
     const shape = v.object({
       plain: text,
       optional: v.optional(text),
@@ -304,13 +304,13 @@ describe("shapes read and written differently: members", () => {
     expect(memberOf(read, "either")).toEqual({ type: "string" });
   });
 
-  it("OA a default within what may be absent itself, as by v.partial, is none", () => {
+  it("OA a default of a member that may be absent itself, as by v.partial, is left out", () => {
     const { read } = both(v.object({ a: v.optional(v.optional(whole, 1)), b: v.optional(v.nullish(whole, 1), 2) }));
     expect(memberOf(read, "a")).toEqual(nullable({ type: "integer" }));
     expect(memberOf(read, "b")).toEqual({ ...nullable({ type: "integer" }), default: 2 });
   });
 
-  it("OA a place in a list is null where it is absent", () => {
+  it("OA an item of a list is null if it is absent", () => {
     const { read, written } = both(v.tuple([v.optional(text), text, v.optional(text)]));
     expect(read).toMatchObject({ minItems: 2, maxItems: 3 });
     expect(written).toMatchObject({
@@ -323,8 +323,8 @@ describe("shapes read and written differently: members", () => {
   });
 });
 
-describe("shapes read and written differently: components", () => {
-  it("OA-40 is Input exactly where it differs, at any depth", () => {
+describe("shapes with two schemas: components", () => {
+  it("OA-40 the name ends in Input exactly if it differs, at any depth", () => {
     const leaf = Shape.named("leaf", v.object({ at: v.optional(Shape.instant) }));
     const same = Shape.named("same thing", v.object({ a: text }));
     const tree = Shape.named("Tree", v.object({ leaf, same, kids: v.array(v.lazy((): v.GenericSchema => tree)) }));
@@ -352,19 +352,19 @@ describe("shapes read and written differently: components", () => {
     });
   });
 
-  it("OA only forms that are used are there", () => {
+  it("OA only the used ones are listed", () => {
     const item = Shape.named("item", v.object({ a: v.optional(text) }));
     const reads = post(Path.of("a"), { inputs: { a: json(item) }, returns: Returns.text }, () => "");
     expect(Object.keys(described([reads]).components.schemas)).toEqual(["Problem", "Refusal", "ItemInput"]);
   });
 
-  it("OA a name that another's Input has is refused", () => {
+  it("OA a name that another one's Input has is refused", () => {
     const item = Shape.named("item", v.object({ a: v.optional(text) }));
     const input = Shape.named("item input", v.object({ b: text }));
     expect(() => Openapi.document([of(v.tuple([item, input]))])).toThrow("the component ItemInput is two shapes");
   });
 
-  it("OA what is said of a named shape stands beside its reference", () => {
+  it("OA metadata of a named shape is next to its reference", () => {
     const name = Shape.named("name", v.pipe(text, v.minLength(1)));
     const shape = v.pipe(name, v.description("Whose."), v.maxLength(9));
     expect(both(shape).read).toEqual({

@@ -11,14 +11,14 @@ const told = (cors?: Cors) => {
   return [of("/shared"), of("/own")];
 };
 
-it("each operation that the policy covers says whose pages may read its answers", () => {
+it("each operation of the policy lists the origins that may read its answers", () => {
   const cors = Cors.make({ origins: ["https://app.example"], credentials: true, expose: ["x-page"], routes: [shared] });
   const headers = ["authorization", "content-type"];
   const said = { origins: ["https://app.example"], credentials: true, headers, expose: ["x-page"], maxAge: 600 };
   expect(told(cors)).toEqual([said, undefined]);
 });
 
-it("tells the seconds of Access-Control-Max-Age", async () => {
+it("has the seconds of Access-Control-Max-Age", async () => {
   const cors = Cors.make({ origins: ["https://app.example"], maxAgeMs: 1500 });
   const headers = { origin: "https://app.example", "access-control-request-method": "GET" };
   const answer = await Test.call(Test.app([shared], { cors }), "OPTIONS", "/shared", { headers });
@@ -26,7 +26,7 @@ it("tells the seconds of Access-Control-Max-Age", async () => {
   expect(told(cors)[0]).toMatchObject({ maxAge: 2 });
 });
 
-it("a policy of all routes is told at all of them, and none at none", () => {
+it("a policy of all routes is described at all of them, and a policy of no routes at none", () => {
   const [first, second] = told(Cors.make({ origins: "any" }));
   expect(first).toMatchObject({ origins: "any", credentials: false });
   expect(second).toEqual(first);

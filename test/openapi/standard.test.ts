@@ -26,9 +26,9 @@ const bodyOf = (document: Openapi.Document, path = "/a"): object => {
 const good = { item: "pen", count: 3, tags: ["a"], state: "new", buyer: { name: "Kim" } };
 
 describe.each([zod, arktype, effects])(
-  "a route by schemas of $name",
+  "a route with schemas of $name",
   ({ name, order, tree, union, record, length, day }) => {
-    it("has a valid document, by either version", async () => {
+    it("has a valid document, in either version", async () => {
       const all = [order, tree, union, record].flatMap((schema, index) => [
         reading(schema as Standard, `in${index}`),
         writing(schema as Standard, `out${index}`),
@@ -59,7 +59,7 @@ describe.each([zod, arktype, effects])(
       expect("issues" in ((order as Standard)["~standard"].validate(sent) as object)).toBe(!fits);
     });
 
-    it("hoists what refers to itself, and nothing is within the schema", () => {
+    it("makes a component of a recursive part, and leaves no definitions inside of the schema", () => {
       const document = described([reading(tree as Standard), writing(tree as Standard, "b")]);
       const validate = compiler(document)(bodyOf(document));
       expect(validate({ label: "a", below: [{ label: "b", below: [{ label: "c", below: [] }] }] })).toBe(true);
@@ -80,14 +80,14 @@ describe.each([zod, arktype, effects])(
       expect(Object.keys(components.schemas)).toEqual(expect.arrayContaining([`${title}Order`, `${title}Tree`]));
     });
 
-    it("describes what is sent and what is answered", () => {
+    it("describes the request and the answer", () => {
       expect(bodyOf(described([reading(length as Standard)]))).toMatchObject({ type: "string" });
       expect(bodyOf(described([reading(day as Standard)]))).toMatchObject({ type: "string" });
     });
   },
 );
 
-describe("a schema whose library makes no JSON Schema", () => {
+describe("a schema whose library has no JSON Schema", () => {
   const bare = { "~standard": { version: 1, vendor: "odd", validate: () => ({ value: 1 }) } } as unknown as Standard;
   const plainEffect = S.toStandardSchemaV1(S.String);
   const broken = (made: unknown) =>
@@ -122,13 +122,13 @@ describe("a schema whose library makes no JSON Schema", () => {
       reading(broken({ $ref: "https://a/b" })),
       "a JSON Schema with a $ref that leads nowhere within it",
     ],
-  ])("because it %s is refused with the route and what to do", (_what, route, said) => {
+  ])("because it %s is refused with the route and a solution", (_what, route, said) => {
     expect(() => Openapi.document([route])).toThrow(said);
     expect(() => App.make([route, ...Openapi.docs([route], { script: () => "" })])).toThrow(said);
     expect(Openapi.report([route])).toEqual([]);
   });
 
-  it("is described by hand", () => {
+  it("can be described by hand", () => {
     const Length = Shape.described(z.string().transform(Number), {
       input: { type: "string" },
       output: { type: "number" },
@@ -144,7 +144,7 @@ describe("a schema whose library makes no JSON Schema", () => {
     });
   });
 
-  it("is described by hand within a shape of Valibot, too", () => {
+  it("can be described by hand inside of a shape of Valibot, too", () => {
     const Even = Shape.described(
       v.pipe(
         v.number(),
@@ -160,15 +160,15 @@ describe("a schema whose library makes no JSON Schema", () => {
     });
   });
 
-  it.each([undefined, null, "text", 7])("and is given %s by hand: a TypeError", (given) => {
+  it.each([undefined, null, "text", 7])("and has %s as its description: a TypeError", (given) => {
     expect(() => Shape.described(z.string(), given as never)).toThrow(
       "Shape.described: the JSON Schema must be an object",
     );
   });
 });
 
-describe("a member that is named as a keyword", () => {
-  it("refers to components, as any other member does", () => {
+describe("a member whose name is a keyword", () => {
+  it("refers to components like any other member", () => {
     const form = {
       type: "object",
       properties: { default: { $ref: "#" }, enum: { $ref: "#/$defs/Word" }, properties: { type: "string" } },
@@ -201,7 +201,7 @@ describe("names", () => {
   const Kim = z.object({ name: z.string() }).meta({ id: "Person" });
   const Other = z.object({ age: z.number() }).meta({ id: "Other" });
 
-  it("that an author gave a part are shared where they are the same, and counted where they differ", () => {
+  it("that an author gave a part are shared if the parts are the same, and numbered if they differ", () => {
     const Twin = type({ name: "number" });
     const one = described([reading(z.object({ a: Kim })), reading(z.object({ b: Kim, c: Other }), "b")]);
     expect(Object.keys(one.components.schemas)).toEqual(expect.arrayContaining(["Person", "Other"]));
@@ -236,7 +236,7 @@ describe("examples", () => {
     expect(() => described([wrong])).toThrow("POST /a has an example body that its shape refuses: body.count");
   });
 
-  it("of a schema that validates by a promise cannot be checked, and are shown", () => {
+  it("of a schema that validates asynchronously cannot be checked, and are shown", () => {
     const Name = z.string().refine(async () => true);
     const route = post(
       Path.of("a"),
@@ -248,7 +248,7 @@ describe("examples", () => {
 });
 
 it.each([undefined, "Tree"])(
-  "a schema only refers to a part, which refers to the whole: its name is %s",
+  "a schema is only a reference to a part that refers to the whole: its name is %s",
   async (name) => {
     const form = { $ref: "#/$defs/Node", $defs: { Node: { type: "object", properties: { next: { $ref: "#" } } } } };
     const Nested = Shape.described(z.any(), form);

@@ -71,7 +71,7 @@ describe("a parameter of a schema", () => {
     });
   }
 
-  it("refers to a named schema, beside its default", () => {
+  it("refers to a named schema, next to its default", () => {
     const Limit = Shape.named("Limit", v.pipe(limit, v.readonly()));
     const document = described([root({ x: Query.default("x", Limit, 20) })]);
     expect(Object.keys(document.components.schemas)).toContain("Limit");
@@ -82,7 +82,7 @@ describe("a parameter of a schema", () => {
 });
 
 describe("a default of a schema", () => {
-  it("is what a client would send", () => {
+  it("is written as a client would send it", () => {
     const inputs = {
       a: Query.default("a", limit, 20),
       b: Query.default("b", v.boolean(), false),
@@ -106,8 +106,8 @@ describe("a default of a schema", () => {
 
 const about = { doc: "How many.", deprecated: true };
 
-describe("what is said of a text", () => {
-  it("stands in its parameter", () => {
+describe("the description of a text", () => {
+  it("is in its parameter", () => {
     const inputs = {
       a: Query.optional("a", limit, { ...about, example: 20 }),
       b: Query.default("b", Codec.instant, new Date(0), { examples: [new Date(0), new Date(1000)] }),
@@ -159,7 +159,7 @@ describe("what is said of a text", () => {
     ]);
   });
 
-  it("stands in a parameter of the path, read or not", () => {
+  it("is in a parameter of the path, read or not", () => {
     const id = Path.int("id", { doc: "Of the order.", example: 7 });
     const year = Path.param("year", limit, about);
     const parameters = operation(get(Path.of(id, year), { returns: Returns.text }, () => "")).parameters;
@@ -177,8 +177,8 @@ describe("what is said of a text", () => {
   });
 });
 
-describe("what is said of a field", () => {
-  it("stands in its schema", () => {
+describe("the description of a field", () => {
+  it("is in its schema", () => {
     const inputs = {
       a: Form.required("a", limit, { ...about, example: 20, examples: [30] }),
       b: Form.list("b", Codec.string, { doc: "Tags.", maxItems: 3 }),
@@ -233,7 +233,7 @@ describe("an example that its input refuses", () => {
     ["query.x", { x: Query.optional("x", limit, { example: 101 }) }, "This must be at most 100."],
     ["query.x", { x: Query.list("x", limit, { examples: [[1], [2, 0]] }) }, "This must be at least 1."],
     ["header.x", { x: Header.required("x", Codec.int, { example: "1.5" }) }, "This is not a whole number."],
-  ])("is told with its place: %s", (place, inputs, why) => {
+  ])("is reported with its place: %s", (place, inputs, why) => {
     const document = () => Openapi.document([root(inputs)]);
     expect(document).toThrow(`Openapi: GET / has an example of ${place} that is refused: ${why}`);
   });

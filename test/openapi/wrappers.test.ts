@@ -146,7 +146,7 @@ function taggedOf([one, other, isChanged]: readonly [Case, Case, boolean]): Case
 /** A shape that takes less than it says, as JSON Schema has no word for what its author's own functions make of a text. */
 const makesText = /length|changed|a text/;
 
-it("reads and writes what its schema says, and writes what it has read", () => {
+it("reads and writes values that fit its schema, and writes the values that it has read", () => {
   let [taken, written] = [0, 0];
   const some = cases.chain((one) =>
     fc.array(one.json, { minLength: 1, maxLength: 4 }).map((values) => ({

@@ -26,7 +26,7 @@ const page = (validators: Conditional.Validators, more: readonly (readonly [stri
     Conditional.answer(Answer.make("ALPHABET", { headers: more }), validators),
   );
 
-describe("a GET of what has a tag and a date", () => {
+describe("a GET of a resource with an ETag and a date", () => {
   it.each<readonly [id: string, headers: Record<string, string>, status: number]>([
     ["no condition", {}, 200],
     ["CR-01", { "if-none-match": '"other"', "if-modified-since": D }, 200],
@@ -65,8 +65,8 @@ describe("a GET of what has a tag and a date", () => {
   });
 });
 
-describe("a GET of what has a version", () => {
-  it("CR-30 is, not modified, told its tag and how long it may be kept, and nothing of its content", async () => {
+describe("a GET of a resource with a version", () => {
+  it("CR-30 is 304 with its ETag and Cache-Control, and without content", async () => {
     const more = [
       ["Cache-Control", "no-cache"],
       ["vary", "accept"],
@@ -99,7 +99,7 @@ describe("a GET of what has a version", () => {
     expect((await ask([page(validators)], "GET", headers)).status).toBe(status);
   });
 
-  it("compares a tag with itself alone, whatever it is", async () => {
+  it("compares a tag only with itself, whatever it is", async () => {
     const tag = fc.stringMatching(/^[\x21\x23-\x7e]*$/);
     await fc.assert(
       fc.asyncProperty(tag, tag, fc.boolean(), async (own, other, weak) => {
@@ -114,7 +114,7 @@ describe("a GET of what has a version", () => {
   });
 });
 
-describe("what has no conditions", () => {
+describe("answers without conditional requests", () => {
   const tagged = (made: Answer) => get(Path.root, { returns: Returns.response }, () => Conditional.answer(made, both));
   it.each([
     ["CR-31 a 404 of the application's own", Answer.make("NOT FOUND", { status: 404 }), 404, "NOT FOUND"],
@@ -125,7 +125,7 @@ describe("what has no conditions", () => {
     expect([answered.status, answered.body, answered.headers.get("etag")]).toEqual([status, body, T]);
   });
 
-  it("the answer to a POST, whose tag is of what it made", async () => {
+  it("the answer to a POST, whose ETag is of the created resource", async () => {
     const make = post(Path.root, { returns: Returns.response }, () => Conditional.answer(Answer.make("made"), both));
     const answered = await ask([make], "POST", { "if-match": '"other"', "if-none-match": T });
     expect([answered.status, answered.body, answered.headers.get("etag")]).toEqual([200, "made", T]);
@@ -146,12 +146,12 @@ describe("Conditional.validators", () => {
       },
     );
 
-  it("gives the headers of the last call, in place of any other", async () => {
+  it("sends the headers of the last call, and no earlier ones", async () => {
     const { headers, body } = await ask([show(both, '"own"')], "GET", {});
     expect([headers.get("etag"), headers.get("last-modified"), body]).toEqual([T, D, '{"id":1,"item":"pen"}']);
   });
 
-  it("makes a 304, to HEAD too, and a 412", async () => {
+  it("sends a 304, also to HEAD, and a 412", async () => {
     const routes = [show(both)];
     const there = await ask(routes, "GET", { "if-none-match": T });
     expect([there.status, there.body, there.headers.get("content-type")]).toEqual([304, "", null]);
@@ -202,8 +202,8 @@ describe("a body that is not sent", () => {
   });
 });
 
-describe("what the log says", () => {
-  it("has the status that was sent, and nothing undeclared", async () => {
+describe("the log of a conditional request", () => {
+  it("has the status that was sent, and no undeclared answer", async () => {
     logWith({ level: "debug" });
     const listed = get(
       Path.root,
@@ -260,7 +260,7 @@ describe("Conditional.precondition", () => {
     ]);
   });
 
-  it("is asked before the handler where a condition is required", async () => {
+  it("runs before the handler if a condition is required", async () => {
     let handled = 0;
     const route = put(
       Path.root,
@@ -320,7 +320,7 @@ describe("Conditional.tagJson", () => {
   const { fetch } = App.make(routes, { now });
   const asks = async (path: string, init?: RequestInit) => fetch(new Request(`http://localhost${path}`, init));
 
-  it("tags an answer with its text, weakly, and another text otherwise", async () => {
+  it("tags an answer by its text, weakly, and another text differently", async () => {
     const first = await asks("/");
     const etag = first.headers.get("etag") as string;
     expect(etag).toMatch(/^W\/"[0-9a-z.]+"$/);
@@ -339,12 +339,12 @@ describe("Conditional.tagJson", () => {
     expect(changed.headers.get("etag")).not.toBe(etag);
   });
 
-  it("tags a HEAD as its GET", async () => {
+  it("tags a HEAD like its GET", async () => {
     const [head, whole] = [await asks("/", { method: "HEAD" }), await asks("/")];
     expect(head.headers.get("etag")).toBe(whole.headers.get("etag"));
   });
 
-  it("leaves texts, other methods, other statuses and own tags as they are", async () => {
+  it("does not change texts, other methods, other statuses and tags of the application", async () => {
     expect((await asks("/text")).headers.get("etag")).toBeNull();
     expect((await asks("/", { method: "POST" })).headers.get("etag")).toBeNull();
     expect((await asks("/nothing")).headers.get("etag")).toBeNull();
@@ -357,7 +357,7 @@ describe("Conditional.tagJson", () => {
     expect((await asks("/dated", { headers: { "if-modified-since": before } })).status).toBe(200);
   });
 
-  it("has one tag for one text of thousands", () => {
+  it("has one tag for one of thousands of texts", () => {
     const tags = new Set<string>();
     for (let n = 0; n < 20_000; n++) tags.add(contentHash(`{"n":${n}}`));
     expect(tags.size).toBe(20_000);
@@ -367,11 +367,14 @@ describe("Conditional.tagJson", () => {
 describe("from JavaScript", () => {
   const wrong = [undefined, null, 1, "v1", [], () => {}, { etag: 1 }, { etag: 'a"b' }, { etag: "a b" }, { etag: "é" }];
   const dates = [{ lastModified: 1 }, { lastModified: new Date(Number.NaN) }, { etag: { tag: 1, weak: false } }];
-  it.each([...wrong, ...dates])("validators %# are refused in a sentence without them", (validators) => {
-    const make = () => Conditional.answer(Answer.make(""), validators as never);
-    if (Array.isArray(validators)) return expect(make).not.toThrow();
-    expect(make).toThrow(/^Conditional\.answer: validators(: \w+)? is .+, and not .+$/);
-  });
+  it.each([...wrong, ...dates])(
+    "wrong validators %# are refused with a message that does not quote them",
+    (validators) => {
+      const make = () => Conditional.answer(Answer.make(""), validators as never);
+      if (Array.isArray(validators)) return expect(make).not.toThrow();
+      expect(make).toThrow(/^Conditional\.answer: validators(: \w+)? is .+, and not .+$/);
+    },
+  );
   it.each([undefined, null, 1, "a", {}, [1]])("tagJson of %j is refused", (routes) => {
     expect(() => Conditional.tagJson(routes as never)).toThrow(/^Conditional\.tagJson: routes is .+$/);
   });

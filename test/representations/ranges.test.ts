@@ -99,12 +99,12 @@ describe.each(kinds)("a file of eight bytes, of %s", (_kind, make) => {
     if (toHead.status === 200) expect(toHead.headers.get("content-length")).toBe(wholeLength);
   });
 
-  it("has no range of nothing", async () => {
+  it("has no range without bytes", async () => {
     const answered = await ask(make(new Uint8Array()), { range: "bytes=0-0" });
     expect([answered.status, answered.body, answered.headers.get("content-length")]).toEqual([200, "", "0"]);
   });
 
-  it("sends any ranges as the bytes that they name", async () => {
+  it("sends the bytes of any valid ranges", async () => {
     const bytes = Uint8Array.from({ length: 1000 }, (_, i) => 33 + (i % 90));
     const text = new TextDecoder().decode(bytes);
     const range = fc.oneof(
@@ -162,7 +162,7 @@ function partOf(range: string, bytes: string) {
 describe("several ranges", () => {
   const bytes = new Uint8Array(100_000).fill(97);
 
-  it("are parts in the order that the client asked", async () => {
+  it("are parts in the order of the request", async () => {
     const { status, headers, body } = await ask(new Uint8Array(1000).fill(97), { range: "bytes=900-909,0-9,500-509" });
     expect(status).toBe(206);
     expect(partsOf(headers, body).map(({ first }) => first)).toEqual([900, 0, 500]);
@@ -173,7 +173,7 @@ describe("several ranges", () => {
     [50, 206],
     [51, 200],
     [400, 200],
-  ])("are the whole past 50 parts: %i", async (count, status) => {
+  ])("are the whole file above 50 parts: %i", async (count, status) => {
     const ranges = Array.from({ length: count }, (_, i) => `${i * 200}-${i * 200}`);
     expect((await ask(bytes, { range: `bytes=${ranges.join(",")}` })).status).toBe(status);
   });
@@ -186,7 +186,7 @@ describe("several ranges", () => {
 });
 
 describe("a source", () => {
-  it("is opened for what is sent, and closed", async () => {
+  it("is opened for the bytes that are sent, and closed", async () => {
     const { source, state } = sourceOf(new Uint8Array(1000).fill(97));
     await ask(source, {}, { method: "HEAD" });
     await ask(source, { "if-none-match": T });
@@ -201,7 +201,7 @@ describe("a source", () => {
   it.each([
     ["bytes=0-9", 1],
     ["bytes=0-9,500-509", 2],
-  ])("with fewer or more bytes than were asked for ends the connection: %s", async (range, opened) => {
+  ])("with fewer or more bytes than requested ends the connection: %s", async (range, opened) => {
     logWith({ level: "error" });
     for (const wrong of [5, 20]) {
       let count = 0;
@@ -227,7 +227,7 @@ describe("a source", () => {
     expect(messages("error")).toHaveLength(2);
   });
 
-  it("is closed when the client leaves in the middle", async () => {
+  it("is closed when the client disconnects in the middle", async () => {
     const { source, state } = sourceOf(new Uint8Array(50_000_000), 65_536);
     const route = get(Path.root, { returns: Returns.response }, () => Conditional.ranged(source, both));
     const { port } = await start([route]);
@@ -251,7 +251,7 @@ describe("a source", () => {
   });
 });
 
-it("a source that is a ReadableStream is cancelled when the client leaves in the middle", async () => {
+it("a source that is a ReadableStream is cancelled when the client disconnects in the middle", async () => {
   let cancelled = 0;
   const read = () =>
     new ReadableStream<Uint8Array>({
@@ -289,7 +289,7 @@ describe.each<readonly [how: string, route: Route]>([
       return Conditional.ranged(content, { etag: "v1" });
     }),
   ],
-])("content with ranges, whose version is of %s", (_how, route) => {
+])("content with ranges, whose version is %s", (_how, route) => {
   it.each<readonly [headers: Record<string, string>, status: number, body: string | undefined]>([
     [{ "if-match": T }, 200, "ALPHABET"],
     [{ "if-match": '"other"' }, 412, undefined],
@@ -308,7 +308,7 @@ describe.each<readonly [how: string, route: Route]>([
   });
 });
 
-it("an answer whose body middleware replaced has no ranges, and its conditions", async () => {
+it("an answer whose body middleware replaced has no ranges, and no conditions of the old body", async () => {
   const route = get(Path.root, { returns: Returns.response }, () => Conditional.ranged(content, both));
   const app = App.make([route], {
     middleware: [async (_request, next) => ({ ...(await next()), body: "another body" })],
@@ -332,13 +332,13 @@ it.each<readonly [content: unknown, options: unknown]>([
   [content, "v1"],
   [content, { etag: "a b" }],
   [content, { lastModified: "now" }],
-])("wrong arguments are refused in a sentence: %#", (content, options) => {
+])("wrong arguments are refused with a message: %#", (content, options) => {
   expect(() => Conditional.ranged(content as never, options as never)).toThrow(
     /^Conditional\.ranged: .+ is .+, and not .+$/,
   );
 });
 
-it("has the type of bytes unless it is given", async () => {
+it("is application/octet-stream without a type", async () => {
   const { headers } = await ask(content, {}, { options: {} });
   expect(headers.get("content-type")).toBe("application/octet-stream");
   expect(Answer.make("").contentType).toBe("text/plain; charset=utf-8");

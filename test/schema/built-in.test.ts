@@ -18,7 +18,7 @@ function written<A>(shape: Shape.Shape<A>, value: A): string {
   return text.ok ? text.value : `refused: ${text.error}`;
 }
 
-describe("read, and written", () => {
+describe("built-in shapes, read and written", () => {
   test.each([
     [Shape.uuid, uuid.toUpperCase(), uuid, uuid],
     [Shape.uuid, "00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000", undefined],
@@ -67,7 +67,7 @@ describe("read, and written", () => {
     expect(problemsOf(shape, sent)).toEqual([["body", code, message]]);
   });
 
-  test("what cannot be written is named without its value", () => {
+  test("a value that cannot be written is reported without the value", () => {
     expect(written(Shape.uuid, "x")).toBe("refused: value must be a UUID");
     expect(written(Shape.date, [2026, 2, 30])).toBe("refused: value must be a date of the calendar");
     expect(written(Shape.instant, new Date(Number.NaN))).toBe(
@@ -76,7 +76,7 @@ describe("read, and written", () => {
     expect(written(Shape.int64, 2n ** 63n)).toBe("refused: value must be a bigint of 64 bits");
   });
 
-  test("Valibot takes them as its own", () => {
+  test("Valibot accepts them as its own schemas", () => {
     const shape = v.object({ id: Shape.uuid, at: v.optional(Shape.instant), n: v.fallback(Shape.int64, 0n) });
     expect(v.parse(shape, { id: uuid, n: "7" })).toEqual({ id: uuid, n: 7n });
     expect(v.safeParse(shape, { id: "S3CR3T", n: 1 }).issues?.[0].message).toBe(notUuid);
@@ -93,7 +93,7 @@ describe("read, and written", () => {
 const shape = v.object({ big: v.array(Shape.int64), number: v.optional(v.number()), any: v.optional(v.any()) });
 
 describe("64-bit numbers in a body: text", () => {
-  test("are exact, and numbers beside them are numbers", () => {
+  test("are exact, and other numbers next to them are numbers", () => {
     const sent =
       '{"big":[9223372036854775807,-9223372036854775808,9007199254740993,1000000000000000,1e3],"number":9007199254740993,"any":{"a":[9007199254740993]}}';
     expect(valueOf(shape, sent)).toEqual({
@@ -115,7 +115,7 @@ describe("64-bit numbers in a body: text", () => {
     });
   });
 
-  test("leave texts alone that look like them", () => {
+  test("do not change strings that look like them", () => {
     const sent = JSON.stringify({
       big: [],
       any: ["9223372036854775807", '"9223372036854775807', "\\9223372036854775807", { "9223372036854775807": "x" }],
@@ -138,7 +138,7 @@ describe("64-bit numbers in a body: text", () => {
 });
 
 describe("64-bit numbers in a body: within shapes", () => {
-  test("are found within any kind of shape", () => {
+  test("are found inside any kind of shape", () => {
     const tree: v.GenericSchema = v.object({ n: v.optional(Shape.int64), next: v.optional(v.lazy(() => tree)) });
     const shapes: readonly v.GenericSchema[] = [
       v.record(v.string(), v.tuple([v.union([v.string(), v.nullable(Shape.int64)])])),
@@ -163,7 +163,7 @@ describe("64-bit numbers in a body: within shapes", () => {
     });
   });
 
-  test("survive the way out and in, among any texts", () => {
+  test("are the same after writing and reading, next to any strings", () => {
     const pair = v.object({ n: Shape.int64, text: v.string() });
     const reader = compileReader(pair);
     const writer = compileWriter(pair);
@@ -184,7 +184,7 @@ describe("64-bit numbers in a body: within shapes", () => {
 });
 
 describe("named", () => {
-  test("answers the shape itself and remembers the name", () => {
+  test("returns the shape itself and remembers the name", () => {
     const shape = v.object({});
     expect(Shape.named("Empty", shape)).toBe(shape);
     expect(Shape.named("Empty", shape)).toBe(shape);

@@ -82,7 +82,7 @@ describe("an intersection", () => {
   });
 });
 
-describe("an intersection of other sizes", () => {
+describe("an intersection of other shapes", () => {
   test("that both of its shapes refer to is read and written once, however deep", () => {
     let reads = 0;
     const counted = v.pipe(
@@ -98,7 +98,7 @@ describe("an intersection of other sizes", () => {
     expect(problemsOf(tree, sent.replace('x"}', 'x","next":7}'))).toHaveLength(1);
   });
 
-  test("of no shapes is none", () => {
+  test("of no shapes is invalid", () => {
     expect(() => valueOf(v.intersect([]) as unknown as AnyShape, "{}")).toThrow("v.intersect of no shapes");
   });
 });
@@ -136,7 +136,7 @@ describe("the tag of a union", () => {
     expect(problemsOf(shape, '{"t":9007199254740993}')).toEqual([["body.t", "unknown_word", "This must be 1."]]);
   });
 
-  test("that is wrong leaves the places of what follows it as they are", () => {
+  test("that is wrong does not change the places of later problems", () => {
     const tagged = v.variant("t", [v.object({ t: v.literal("a"), a: text }), b]) as unknown as AnyShape;
     const wrong = (at: string) => [at, "unknown_word", `This must be one of "a" or "b".`] as const;
     const missing = (at: string) => [at, "required", "This is required."] as const;
@@ -151,7 +151,7 @@ describe("the tag of a union", () => {
   });
 });
 
-describe("a shape that forbids null or absence again", () => {
+describe("a shape that excludes null or absence again", () => {
   const required = ["body.a", "required", "This is required."] as const;
   const notNull = ["body.a", "unexpected_type", "This must be text, not null."] as const;
   test.each<[string, v.GenericSchema, string, readonly unknown[]]>([

@@ -299,7 +299,7 @@ export const refused: Cases = {
   n_structure_whitespace_formfeed: "[\x0c]",
 };
 
-/** Left to whoever reads JSON, and read here. */
+/** The JSON specification leaves it open, and it is read here. */
 export const decidedToAccept: Cases = {
   i_number_double_huge_neg_exp: "[123.456e-789]",
   i_number_real_underflow: "[123e-10000000]",
@@ -309,7 +309,7 @@ export const decidedToAccept: Cases = {
   i_structure_500_nested_arrays: "[".repeat(500) + "]".repeat(500),
 };
 
-/** Left to whoever reads JSON, and refused here. */
+/** The JSON specification leaves it open, and it is refused here. */
 export const decidedToRefuse: Cases = {
   i_number_huge_exp: `[0.4e00669999999999999999999999999999999999999999999999999999999999999999999999969999999006]`,
   i_number_neg_int_huge_exp: "[-1e+9999]",

@@ -10,7 +10,7 @@ function bytes(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-describe("JSON text that is read (JS-01 aside: a doubled member takes the last value)", () => {
+describe("JSON text that is accepted (except JS-01: a repeated member has its last value)", () => {
   test.each(Object.entries({ ...accepted, ...decidedToAccept }))("%s", (_file, text) => {
     const read = anyJson.read(bytes(text));
     expect(read).toEqual({ ok: true, value: JSON.parse(new TextDecoder().decode(bytes(text))) });
@@ -39,12 +39,12 @@ const sentences: readonly [string, string, string, string][] = [
   ["513 objects", '{"a":'.repeat(513) + "1" + "}".repeat(513), "too_deep", "This is nested more than 512 deep."],
 ];
 
-describe("what is told of a text", () => {
+describe("the problems of a JSON text", () => {
   test.each(sentences)("%s", (_name, text, code, message) => {
     expect(anyJson.read(bytes(text))).toEqual({ ok: false, error: [{ at: "body", code, message }] });
   });
 
-  test("512 deep is read, as is any number of brackets in a text", () => {
+  test("a depth of 512 is read, and any number of brackets inside a string", () => {
     const deep = "[".repeat(512) + "]".repeat(512);
     expect(anyJson.readText(deep).ok).toBe(true);
     expect(anyJson.readText(JSON.stringify(["[".repeat(2000), '\\"[', '"'])).ok).toBe(true);
@@ -54,7 +54,7 @@ describe("what is told of a text", () => {
     expect(anyJson.readText(`[${'"\\\\",'.repeat(1000)}${"[".repeat(511)}${"]".repeat(512)}`).ok).toBe(true);
   });
 
-  test("nesting counts in members nobody named, and hides every other problem", () => {
+  test("depth counts undeclared members too, and hides every other problem", () => {
     const reader = compileReader(v.object({ a: v.string() }));
     const read = reader.readText(`{"a":1,"b":${"[".repeat(512)}${"]".repeat(512)}}`);
     expect(read).toEqual({
@@ -75,7 +75,7 @@ describe("what is told of a text", () => {
     expect(anyJson.readText(text)).toEqual({ ok: true, value: {} });
   });
 
-  test("other blanks are no JSON", () => {
+  test("other white space is not JSON", () => {
     expect(anyJson.readText("\u00a0").ok).toBe(false);
     expect(anyJson.readText("\f").ok).toBe(false);
   });

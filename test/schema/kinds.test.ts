@@ -9,7 +9,7 @@ const text = v.string();
 const notText = (at: string, found: string): Told => [at, "unexpected_type", `This must be text, not ${found}.`];
 
 describe("members and names", () => {
-  test("only declared members are read, and strictly none beside them, or loosely all", () => {
+  test("only declared members are read; a strict object refuses others, and a loose one keeps them", () => {
     const sent = '{"b":2,"a":"x","c":[3]}';
     expect(valueOf(v.object({ a: text }), sent)).toEqual({ a: "x" });
     expect(valueOf(v.looseObject({ a: text }), sent)).toEqual({ a: "x", b: 2, c: [3] });
@@ -20,7 +20,7 @@ describe("members and names", () => {
     ]);
   });
 
-  test("a name every object answers to is a member only when it was sent", () => {
+  test("a name of Object.prototype is a member only when it was sent", () => {
     const shape = v.object({ toString: v.optional(text), constructor: text, valueOf: v.optional(text, "x") });
     expect(problemsOf(shape, "{}")).toEqual([["body.constructor", "required", "This is required."]]);
     const value = valueOf(shape, '{"constructor":"c","toString":"t"}');
@@ -50,7 +50,7 @@ describe("members and names", () => {
     expect(valueOf(v.object({ a: v.number() }), '{"a":"x","a":2}')).toEqual({ a: 2 });
   });
 
-  test("a record's name may be wrong as well as its value", () => {
+  test("a record may have invalid names and invalid values", () => {
     const shape = v.record(v.picklist(["a", "b"]), v.number());
     expect(problemsOf(shape, '{"c d":"x"}')).toEqual([
       ['body["c d"][name]', "unknown_word", 'This must be one of "a" or "b".'],
@@ -74,14 +74,14 @@ describe("absent and null", () => {
     expect(problemsOf(shape, "{}")).toEqual([["body.b", "required", "This is required."]]);
   });
 
-  test("a wrong sort is told with null where null will do", () => {
+  test("a wrong type is reported with null if null is allowed", () => {
     expect(problemsOf(shape, '{"a":1,"b":2}')).toEqual([
       notText("body.a", "a number"),
       ["body.b", "unexpected_type", "This must be text or null, not a number."],
     ]);
   });
 
-  test("what takes null or absence back", () => {
+  test("wrappers that exclude null or absence again", () => {
     expect(problemsOf(v.object({ a: v.nonNullable(v.nullable(text)) }), '{"a":null}')).toEqual([
       notText("body.a", "null"),
     ]);
@@ -97,7 +97,7 @@ describe("absent and null", () => {
     expect(valueOf(v.partial(v.object({ a: text })), "{}")).toEqual({});
   });
 
-  test("null for a member that v.partial made optional once more is no member, and not its default", () => {
+  test("null for a member that v.partial made optional again is an absent member, and not its default", () => {
     const state = v.optional(v.picklist(["new", "sent"]), "new");
     const change = v.partial(v.object({ state, note: v.nullable(text), size: v.nullish(v.number(), 1) }));
     expect(valueOf(change, "{}")).toEqual({});
@@ -105,7 +105,7 @@ describe("absent and null", () => {
     expect(valueOf(v.optional(v.optional(text, "inner"), "outer"), "null")).toBe("outer");
   });
 
-  test("a default is read as JSON is, and made anew for each body", () => {
+  test("a default is read like JSON, and created again for each body", () => {
     let calls = 0;
     const given = v.object({
       list: v.optional(v.array(text), ["a"]),
@@ -119,7 +119,7 @@ describe("absent and null", () => {
     expect(one.ok && two.ok && one.value.list !== two.value.list).toBe(true);
   });
 
-  test("a fallback stands for what cannot be read, and for what is missing", () => {
+  test("a fallback replaces an invalid value, and a missing one", () => {
     const lenient = v.object({ a: v.fallback(v.pipe(v.number(), v.minValue(1)), 7) });
     expect(valueOf(lenient, '{"a":"x"}')).toEqual({ a: 7 });
     expect(valueOf(lenient, '{"a":0}')).toEqual({ a: 7 });
@@ -129,7 +129,7 @@ describe("absent and null", () => {
 });
 
 describe("lists", () => {
-  test("a tuple has its items, and may lack those that may be absent", () => {
+  test("a tuple has its items, and may omit the optional ones", () => {
     const pair = v.tuple([text, v.optional(v.number())]);
     expect(valueOf(pair, '["a"]')).toEqual(["a", undefined]);
     expect(problemsOf(pair, "[]")).toEqual([["body", "too_few", "This must have at least 1 item."]]);
@@ -143,7 +143,7 @@ describe("lists", () => {
     ]);
   });
 
-  test("a wrong item hides neither the next nor the bound", () => {
+  test("an invalid item hides neither the next one nor the limit", () => {
     expect(problemsOf(v.pipe(v.array(text), v.minLength(3)), "[1,2]")).toEqual([
       notText("body[0]", "a number"),
       notText("body[1]", "a number"),
@@ -151,7 +151,7 @@ describe("lists", () => {
     ]);
   });
 
-  test("a changed item is changed in a list of its own", () => {
+  test("a transformed item is transformed in a new list", () => {
     expect(valueOf(v.array(v.pipe(text, v.trim())), '["a"," b ","c"]')).toEqual(["a", "b", "c"]);
   });
 });
@@ -159,7 +159,7 @@ describe("lists", () => {
 const object = (name: string, shape: v.GenericSchema): v.GenericSchema => v.object({ [name]: shape });
 
 describe("unions: of any shapes", () => {
-  test("sorts that no option takes are told together", () => {
+  test("types that no option accepts are reported together", () => {
     expect(problemsOf(v.union([text, v.number(), v.array(text)]), "true")).toEqual([
       ["body", "unexpected_type", "This must be text, a number or a list, not true or false."],
     ]);
@@ -168,13 +168,13 @@ describe("unions: of any shapes", () => {
     ]);
   });
 
-  test("the one option that takes the sort says what is wrong", () => {
+  test("the only option that accepts the type reports the problems", () => {
     expect(problemsOf(v.union([text, object("a", v.number())]), '{"a":"x"}')).toEqual([
       ["body.a", "unexpected_type", "This must be a number, not text."],
     ]);
   });
 
-  test("of several, the first that fits; else the one whose type it is; else nobody knows", () => {
+  test("of several, the first that fits is used; else the one with the type reports; else the problem is general", () => {
     const shape = v.union([object("a", v.pipe(v.number(), v.minValue(1))), object("b", text), object("a", text)]);
     expect(valueOf(shape, '{"a":"x"}')).toEqual({ a: "x" });
     expect(problemsOf(shape, '{"a":0}')).toEqual([["body.a", "too_small", "This must be at least 1."]]);
@@ -187,13 +187,13 @@ describe("unions: of any shapes", () => {
     ]);
   });
 
-  test("words of which some have a fallback read as it", () => {
+  test("an enum with a fallback inside of a union uses the fallback", () => {
     const word = v.fallback(v.picklist(["a", "b"]), "b");
     expect(valueOf(v.union([word, v.literal("c")]), '"x"')).toBe("b");
     expect(valueOf(v.union([v.literal("c"), word]), '"c"')).toBe("c");
   });
 
-  test("a shape that sorts its list sorts it for no other shape", () => {
+  test("a shape that sorts its list does not sort it for another shape", () => {
     const sorted = v.pipe(v.array(v.number()), v.sortItems(), v.maxLength(2));
     expect(valueOf(v.union([sorted, v.array(v.number())]), "[3,1,2]")).toEqual([3, 1, 2]);
     expect(valueOf(v.union([sorted, text]), "[3,1]")).toEqual([1, 3]);
@@ -218,7 +218,7 @@ describe("unions: of any shapes", () => {
 });
 
 describe("unions: a message of a function", () => {
-  test("is of the union, and no shape reads the value again for it, however deep", () => {
+  test("belongs to the union, and no shape reads the value again for it, however deep", () => {
     let calls = 0;
     const counted = v.pipe(
       text,
@@ -241,7 +241,7 @@ describe("unions: a message of a function", () => {
 });
 
 describe("unions: tagged, and intersections", () => {
-  test("a tagged union tells where the tag is missing or unknown, and reads the tag of a nested one", () => {
+  test("a tagged union reports a missing or unknown tag, and reads the tag of a nested union", () => {
     const shape = v.variant("kind", [
       v.object({ kind: v.literal("a"), x: text }),
       v.variant("size", [
@@ -268,7 +268,7 @@ describe("unions: tagged, and intersections", () => {
     expect(valueOf(shape, '{"x":"y","kind":null}')).toEqual({ kind: "a", x: "y" });
   });
 
-  test("an intersection reads by each, and tells a thing once", () => {
+  test("an intersection reads with each shape, and reports a problem once", () => {
     const shape = v.intersect([v.object({ a: text }), v.object({ b: v.number() })]);
     expect(valueOf(shape, '{"a":"x","b":1,"c":2}')).toEqual({ a: "x", b: 1 });
     expect(problemsOf(shape, "3")).toEqual([["body", "unexpected_type", "This must be an object, not a number."]]);
@@ -279,7 +279,7 @@ describe("unions: tagged, and intersections", () => {
   });
 });
 
-describe("shapes that refer to themselves", () => {
+describe("recursive shapes", () => {
   interface Tree {
     readonly name: string;
     readonly children?: readonly Tree[] | undefined;
@@ -289,7 +289,7 @@ describe("shapes that refer to themselves", () => {
     children: v.optional(v.lazy(() => v.array(tree))),
   });
 
-  test("read as deep as JSON may be", () => {
+  test("are read as deep as JSON may be", () => {
     expect(problemsOf(tree, '{"name":"a","children":[{"name":"b","children":[{"name":3}]}]}')).toEqual([
       notText("body.children[0].children[0].name", "a number"),
     ]);
@@ -297,7 +297,7 @@ describe("shapes that refer to themselves", () => {
     expect(compileReader(tree).readText(deep).ok).toBe(true);
   });
 
-  test("a getter that looks at the value chooses for each", () => {
+  test("a lazy shape that depends on the value chooses for each value", () => {
     const shape = v.lazy((value) => (Array.isArray(value) ? v.array(v.number()) : text));
     expect(valueOf(shape, "[1]")).toEqual([1]);
     expect(valueOf(shape, '"a"')).toBe("a");
@@ -305,14 +305,14 @@ describe("shapes that refer to themselves", () => {
   });
 });
 
-test("a report is no longer than a mebibyte or so, whatever the body", () => {
+test("a list of problems is limited to about a mebibyte, for any body", () => {
   const name = "n".repeat(100_000);
   const read = compileReader(v.record(text, v.array(text))).readText(`{"${name}":[${"1,".repeat(50_000)}1]}`);
   expect(read.ok).toBe(false);
   if (!read.ok) expect(JSON.stringify(read.error).length).toBeLessThan(1.3 * 1024 * 1024);
 });
 
-describe("shapes that no JSON is", () => {
+describe("shapes that no JSON value can have", () => {
   test.each([
     ["a date", v.date(), "v.date is not a shape of JSON: use Shape.instant, or Shape.date for a day."],
     ["a bigint", v.object({ a: v.optional(v.bigint()) }), "v.bigint is not a shape of JSON: use Shape.int64."],
@@ -341,7 +341,7 @@ describe("shapes that no JSON is", () => {
     },
   );
 
-  test("nothing fits v.never, and a member of v.optional(v.never()) may not be sent", () => {
+  test("no value fits v.never, and a member of v.optional(v.never()) may not be sent", () => {
     const shape = v.object({ a: v.optional(v.never()) });
     expect(valueOf(shape, "{}")).toEqual({});
     expect(problemsOf(shape, '{"a":1}')).toEqual([

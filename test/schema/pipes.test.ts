@@ -6,14 +6,14 @@ import { problemsOf, valueOf } from "./reading.ts";
 const text = v.string();
 
 describe("a pipe: its order", () => {
-  test("changes and checks in its order", () => {
+  test("transforms and checks in its order", () => {
     const shape = v.pipe(text, v.trim(), v.minLength(2), v.toUpperCase(), v.startsWith("A"), v.normalize());
     expect(valueOf(shape, '"  ab "')).toBe("AB");
     expect(problemsOf(shape, '"  a "')).toEqual([["body", "too_short", "This must be at least 2 characters long."]]);
     expect(problemsOf(shape, '"bb"')).toEqual([["body", "malformed", 'This must start with "A".']]);
   });
 
-  test("is one with the pipe it begins with", () => {
+  test("is joined with the pipe that it begins with", () => {
     const whole = v.pipe(v.number(), v.integer());
     const shape = v.pipe(v.pipe(whole, v.minValue(1)), v.maxValue(0));
     expect(problemsOf(shape, "0.5")).toEqual([
@@ -26,7 +26,7 @@ describe("a pipe: its order", () => {
     ]);
   });
 
-  test("goes on with what a transformation of its author's made", () => {
+  test("continues with the result of an author's transformation", () => {
     const date = v.pipe(
       text,
       v.transform((sent) => new Date(sent)),
@@ -46,7 +46,7 @@ describe("a pipe: its order", () => {
     expect(problemsOf(v.object({ x: inner }), '{"x":"{}"}')).toEqual([["body.x.a", "required", "This is required."]]);
   });
 
-  test("reads JSON in a text as a body is read", () => {
+  test("reads JSON in a string like a body", () => {
     let calls = 0;
     const counted = v.pipe(
       text,
@@ -76,7 +76,7 @@ describe("a pipe: its order", () => {
 });
 
 describe("a pipe: its checks", () => {
-  test("runs an author's check on what broke a bound, and not on what is no value", () => {
+  test("runs an author's check on a value that broke a limit, and not on an invalid value", () => {
     const seen: unknown[] = [];
     const shape = v.pipe(
       v.object({ a: v.pipe(text, v.minLength(2)), b: v.optional(text) }),
@@ -91,7 +91,7 @@ describe("a pipe: its checks", () => {
     expect(seen).toEqual([{ a: "x" }]);
   });
 
-  test("forwards an issue to a member, also of a value that is not whole", () => {
+  test("forwards an issue to a member, also of an incomplete value", () => {
     const shape = v.pipe(
       v.object({ password: text, again: text, age: v.number() }),
       v.forward(
@@ -108,7 +108,7 @@ describe("a pipe: its checks", () => {
     ]);
   });
 
-  test("checks parts of values that are not whole once, however deep", () => {
+  test("checks parts of incomplete values once, however deep", () => {
     let checks = 0;
     const tree: v.GenericSchema = v.pipe(
       v.object({ a: text, next: v.optional(v.lazy(() => tree)) }),
@@ -120,7 +120,7 @@ describe("a pipe: its checks", () => {
     expect(problemsOf(v.array(tree), '[{"a":"x","next":1},{"a":"x","next":1}]')).toHaveLength(2);
   });
 
-  test("tells what items a check found wrong", () => {
+  test("reports the items that a check refused", () => {
     const shape = v.object({
       list: v.pipe(
         v.array(v.number()),
@@ -134,7 +134,7 @@ describe("a pipe: its checks", () => {
   });
 });
 
-describe("an author's own words", () => {
+describe("an author's own messages", () => {
   test.each([
     ["of a schema", v.string("Say it in words."), "3", "unexpected_type", "Say it in words."],
     ["of a bound", v.pipe(text, v.minLength(2, "Longer, please.")), '"a"', "too_short", "Longer, please."],
@@ -162,7 +162,7 @@ describe("an author's own words", () => {
   });
 });
 
-describe("what nobody gave words for", () => {
+describe("checks without a message of their author", () => {
   test.each([
     ["regex", v.pipe(text, v.regex(/^a/))],
     [
@@ -227,7 +227,7 @@ const formats: Formats = [
 ];
 
 describe("formats", () => {
-  test.each(formats)("%s has a sentence, and the example in it is one", (_name, format) => {
+  test.each(formats)("%s has a message, and the example in it is valid", (_name, format) => {
     const shape = v.pipe(text, format);
     const [problem] = problemsOf(shape, '"§ S3CR3T"');
     expect(problem?.[1]).toBe("malformed");

@@ -217,19 +217,19 @@ const told: readonly [string, Shape.Shape, string, ...Told[]][] = [
   ],
 ];
 
-describe("bodies that read", () => {
+describe("valid bodies", () => {
   test.each(read)("%s", (_id, shape, text, value) => {
     expect(valueOf(shape, text)).toEqual(value);
   });
 });
 
-describe("what is told of a body", () => {
+describe("the problems of a body", () => {
   test.each(told)("%s", (_id, shape, text, ...problems) => {
     expect(problemsOf(shape, text)).toEqual(problems);
   });
 });
 
-test("wrong values are told in the order they were sent, then what is missing, as declared", () => {
+test("invalid values are reported in the order of sending, then missing ones in the order of declaration", () => {
   const shape = v.object({
     a: v.number(),
     b: v.object({ c: v.string(), d: v.string() }),

@@ -46,7 +46,7 @@ function withoutMinusZero(value: unknown): unknown {
 }
 
 describe("any shape and any JSON: read", { timeout: 300_000 }, () => {
-  test("reads as Valibot does", () => {
+  test("reads like Valibot", () => {
     let read = 0;
     fc.assert(
       fc.property(sentTo(cases), ({ one, json }) => {
@@ -62,7 +62,7 @@ describe("any shape and any JSON: read", { timeout: 300_000 }, () => {
     expect(read).toBeGreaterThan(rounds(500));
   });
 
-  test("is told without a word of what was sent", () => {
+  test("reports problems without any text of the value", () => {
     fc.assert(
       fc.property(sentTo(cases), ({ one, json }) => {
         const read = compileReader(one.shape).readText(marked(json));
@@ -74,7 +74,7 @@ describe("any shape and any JSON: read", { timeout: 300_000 }, () => {
 });
 
 describe("any shape and any JSON: written", { timeout: 300_000 }, () => {
-  test("writes what it read, and reads that as the same", () => {
+  test("writes what it has read, and reads that as the same value", () => {
     let written = 0;
     fc.assert(
       fc.property(sentTo(cases.filter(({ shape }) => roundTrips(shape))), ({ one, json }) => {
@@ -92,7 +92,7 @@ describe("any shape and any JSON: written", { timeout: 300_000 }, () => {
     expect(written).toBeGreaterThan(rounds(500));
   });
 
-  test("writes no member that no shape names", () => {
+  test("writes no undeclared member", () => {
     fc.assert(
       fc.property(sentTo(cases.filter(({ shape }) => namesEverything(shape))), ({ one, json }) => {
         const read = compileReader(one.shape).readText(JSON.stringify(json));

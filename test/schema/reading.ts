@@ -12,7 +12,7 @@ export function valueOf<A, Json>(shape: Shape<A, Json>, text: string): A {
   return read.value;
 }
 
-/** What a caller is told of a body; fails the test where it reads. */
+/** The problems that a caller gets for a body; fails the test if the body is valid. */
 export function problemsOf(shape: Shape, text: string): readonly Told[] {
   const read = compileReader(shape).readText(text);
   expect(read.ok).toBe(false);

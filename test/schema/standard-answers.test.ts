@@ -35,7 +35,7 @@ const returning = (schema: Standard, value: unknown): Route => get(at, { returns
 describe.each(libraries)("an answer by $name", ({ name, ...library }) => {
   const order = library.order as Standard;
 
-  it("is validated and written, without what its schema does not name", async () => {
+  it("is validated and written, without undeclared members", async () => {
     expect(await told(returning(order, { ...good, password: "s3cret" }))).toEqual([200, JSON.stringify(good)]);
     expect(await told(returning(library.length as Standard, "seven"))).toEqual([200, "5"]);
     const day = "2026-09-30T12:00:00.000Z";
@@ -58,7 +58,7 @@ describe.each(libraries)("an answer by $name", ({ name, ...library }) => {
     expect(logged().join("\n")).not.toMatch(/s3cret|98765/);
   });
 
-  it("is an event, and one that its schema refuses sends nothing", async () => {
+  it("may be an event, and one that its schema refuses is not sent", async () => {
     const kind = Event.json("order", order);
     const events = get(at, { returns: Returns.events([kind]) }, () => async (send) => {
       await send(Event.make(kind, { ...good, state: "s3cret" }));
@@ -72,7 +72,7 @@ describe.each(libraries)("an answer by $name", ({ name, ...library }) => {
     expect(logged().join("\n")).not.toContain("s3cret");
   });
 
-  it("is a message of a socket, each way", async () => {
+  it("may be a message of a WebSocket, in both directions", async () => {
     const protocol = Socket.protocol({ client: Socket.json(library.length as Standard), server: Socket.json(order) });
     const lengths: unknown[] = [];
     const room = get(at, { returns: Returns.websocket(protocol) }, () => async (socket) => {
@@ -151,7 +151,7 @@ describe("the output of a schema", () => {
     ["a toJSON without end", endless, "is nested more than 512 deep, or holds itself"],
     ["too deep", deep, "is nested more than 512 deep, or holds itself"],
     ["half of a surrogate pair", { a: "\ud800" }, "value.a holds half of a surrogate pair"],
-  ])("that is %s is a 500 with a sentence", async (_what, output, said) => {
+  ])("that is %s is a 500 with a message", async (_what, output, said) => {
     expect((await told(returning(any(output), 1)))[0]).toBe(500);
     expect(messages("error").join("\n")).toContain(`an answer its shape cannot write: `);
     expect(messages("error").join("\n")).toContain(said);
@@ -159,14 +159,14 @@ describe("the output of a schema", () => {
   });
 });
 
-/** A library that answers as told. */
+/** A library that returns this result. */
 const answering = (validate: (value: unknown) => unknown, more: object = {}): Standard =>
   ({ "~standard": { version: 1, vendor: "odd", validate, ...more } }) as Standard;
 
 const revoked = Proxy.revocable({}, {});
 revoked.revoke();
 
-describe("a library that does not keep to the standard", () => {
+describe("a library that violates the standard", () => {
   it.each<readonly [what: string, result: unknown, said: string]>([
     ["undefined", undefined, "its schema (odd) answered its validation with no object"],
     ["text", "s3cret", "its schema (odd) answered its validation with no object"],
@@ -174,7 +174,7 @@ describe("a library that does not keep to the standard", () => {
     ["issues that are no list", { issues: "s3cret" }, "answered its validation with issues that are no list"],
     ["no issue", { issues: [] }, "answered its validation with issues that are no list"],
     ["an issue that is no object", { issues: ["s3cret"] }, "answered an issue that is no object"],
-  ])("and answers %s: a 500, now and by a promise", async (_what, result, said) => {
+  ])("and returns %s: a 500, also from a promise", async (_what, result, said) => {
     for (const validate of [() => result, () => Promise.resolve(result)]) {
       const route = post(at, { inputs: { body: json(answering(validate)) }, returns: Returns.text }, () => "");
       const { status, body } = await Test.call(Test.app([route]), "POST", "/told", { body: "{}" });
@@ -273,8 +273,8 @@ describe("a library", () => {
   });
 });
 
-describe("a body of many values with a message at its root", () => {
-  it("costs no more than a bound", async () => {
+describe("a body of many values with one problem at its root", () => {
+  it("costs no more than a limit", async () => {
     let calls = 0;
     const schema = answering(() => {
       calls++;
@@ -299,7 +299,7 @@ describe("a hub", () => {
 });
 
 describe("a typed client", () => {
-  it("calls a route of Zod's schemas", async () => {
+  it("calls a route with schemas of Zod", async () => {
     const Placed = z.object({
       id: z.string().transform(Number),
       at: z.iso.datetime().transform((text) => new Date(text)),

@@ -16,7 +16,7 @@ const whole = [200, '{"at":"2026-09-30T12:00:00.000Z","name":"Kim"}'];
 const both = { isAlike: true, wrong: ["body.at", "body.name"], none: 400, leaks: false };
 
 describe("bodies and answers by other libraries", { timeout: 300_000 }, () => {
-  it.each(programRuntimes)("are validated on %s, two at once", async (runtime) => {
+  it.each(programRuntimes)("are validated on %s, two concurrently", async (runtime) => {
     const { stdout } = await promisify(execFile)(runtimes[runtime](), [...(flags[runtime] ?? []), program], {
       cwd: import.meta.dirname,
     });
@@ -28,7 +28,7 @@ describe("bodies and answers by other libraries", { timeout: 300_000 }, () => {
     });
   });
 
-  it("are validated by a Worker, where no code is made of text", async () => {
+  it("are validated by a Worker, which cannot generate code", async () => {
     const contents = `
       import { Path, Returns, json, post } from "usher-http";
       import { worker } from "../../../adapters/workers/index.ts";

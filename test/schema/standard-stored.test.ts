@@ -11,12 +11,12 @@ const Data = z.object({ clerk: z.string().trim().min(2), since: z.string().defau
 describe("a column of JSON by Zod", () => {
   const column = Type.json(Data);
 
-  it("is written and read by the schema", () => {
+  it("is written and read with the schema", () => {
     expect(column.print({ clerk: " Kim ", since: "2025" })).toBe('{"clerk":"Kim","since":"2025"}');
     expect(column.parse('{"clerk":"Kim"}')).toEqual({ clerk: "Kim", since: "2026" });
   });
 
-  it("refuses what its schema refuses, each way", () => {
+  it("refuses what its schema refuses, in both directions", () => {
     expect(() => column.print({ clerk: "K", since: "s3cret" })).toThrow(TypeMismatch);
     expect(() => column.parse('{"clerk":7}')).toThrow(TypeMismatch);
     expect(() => column.parse("{")).toThrow(TypeMismatch);

@@ -93,18 +93,18 @@ describe.each(libraries)("a body by $name", (library) => {
       "This is nested more than 512 deep.",
     ],
     ["half of a surrogate pair", '"\\ud800"', "malformed", "This is not JSON."],
-  ])("of %s is refused as JSON of any shape is", async (_what, sent, code, message) => {
+  ])("of %s is refused like JSON of any shape", async (_what, sent, code, message) => {
     const { problems } = (await send(library.text, sent)).json() as { problems: Problem[] };
     expect(problems).toEqual([{ at: "body", code, message }]);
   });
 
-  it("has no member that would change a prototype", async () => {
+  it("has no member that could change a prototype", async () => {
     const sent = '{"__proto__":1,"constructor":2,"a":3,"\\u005f_proto__":4}';
     const { status, body } = await send(library.record, sent);
     expect([status, body]).toEqual([200, '{"a":3}']);
   });
 
-  it("has no number that is too large to be read", async () => {
+  it("has no number that is too large to be exact", async () => {
     const { problems } = (await send(library.record, '{"a":1e400}')).json() as { problems: Problem[] };
     expect(problems).toEqual([{ at: "body.a", code: "too_large", message: expect.stringMatching(/large/) }]);
   });
@@ -115,7 +115,7 @@ describe.each(libraries)("a body by $name", (library) => {
     expect([told.problems.length, told.more]).toEqual([5, 7]);
   });
 
-  it("of the deepest nesting is read or refused", async () => {
+  it("of the maximum depth is read or refused", async () => {
     let tree: object = { label: "a", below: [] };
     for (let level = 0; level < 254; level++) tree = { label: "a", below: [tree] };
     expect((await send(library.tree, JSON.stringify(tree))).status).toBe(200);

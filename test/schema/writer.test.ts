@@ -240,13 +240,13 @@ const written: readonly [string, Shape.Shape, unknown, string][] = [
   ["null for an absent answer", v.optional(text), undefined, "null"],
 ];
 
-describe("what is written", () => {
+describe("values that are written", () => {
   test.each(written)("%s", (_name, shape, value, expected) => {
     expect(write(shape, value)).toBe(expected);
   });
 });
 
-describe("what is not (JB-22): each", () => {
+describe("values that cannot be written (JB-22): each", () => {
   test.each([
     [
       "a wrong sort",
@@ -326,7 +326,7 @@ describe("what is not (JB-22): each", () => {
   });
 });
 
-test("the promises in a value that is not written are given up: a rejection ends no process", async () => {
+test("the promises in a value that is not written are given up: a rejection does not end the process", async () => {
   const unhandled: unknown[] = [];
   const note = (thrown: unknown): void => void unhandled.push(thrown);
   process.on("unhandledRejection", note);
@@ -345,7 +345,7 @@ test("the promises in a value that is not written are given up: a rejection ends
   }
 });
 
-describe("what is not (JB-22): unions and transformations", () => {
+describe("values that cannot be written (JB-22): unions and transformations", () => {
   test("nested unions write each value once, however deep", () => {
     let reads = 0;
     const tree: v.GenericSchema = v.lazy(() =>
@@ -367,7 +367,7 @@ describe("what is not (JB-22): unions and transformations", () => {
     expect(reads).toBeLessThan(10);
   });
 
-  test("nested unions look for a member that is left out once, however deep", () => {
+  test("nested unions look for an omitted member once, however deep", () => {
     let looks = 0;
     const tree: v.GenericSchema = v.lazy(() =>
       v.union([v.object({ next: v.optional(tree), last: v.optional(whole) }), whole]),
@@ -384,7 +384,7 @@ describe("what is not (JB-22): unions and transformations", () => {
     expect(looks).toBeLessThan(10);
   });
 
-  test("a transformation to what JSON has no word for is refused when the writer is made", () => {
+  test("a transformation to a value that JSON does not have is refused when the writer is made", () => {
     expect(() => compileWriter(v.pipe(text, v.toDate()))).toThrow(
       "v.toDate makes a Date, which has no JSON form: use Shape.instant.",
     );

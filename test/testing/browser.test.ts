@@ -43,8 +43,8 @@ const many = post(Path.of("many"), { inputs: { setCookie }, returns: Returns.emp
 const begin = new Date("2026-11-21T12:00:00.000Z");
 const after = (seconds: number) => new Date(begin.getTime() + seconds * 1000);
 
-describe("a browser", () => {
-  it("TC-03 signs in, reads and signs out, and holds nothing then", async () => {
+describe("a browser of a test", () => {
+  it("TC-03 signs in, reads and signs out, and has no cookie then", async () => {
     const sessions = Sessions.make({
       store: Sessions.memory(),
       shape: v.string(),
@@ -74,7 +74,7 @@ describe("a browser", () => {
     expect((await browser.call("GET", "/me")).status).toBe(401);
   });
 
-  it("TC-04 sends a cookie to its path, and until it is too old", async () => {
+  it("TC-04 sends a cookie to its path, and until it expires", async () => {
     const browser = Test.browser(Test.app([sent, plays]));
     await browser.call("POST", "/sent/games/1", { now: begin });
     const told = async (target: string, seconds = 0) =>
@@ -88,7 +88,7 @@ describe("a browser", () => {
     expect(browser.cookies().size).toBe(0);
   });
 
-  it("TC keeps the last of a name and path, sends the longest path first, and the call's own beside", async () => {
+  it("TC keeps the last cookie of a name and path, sends the longest path first, and adds those of the call", async () => {
     const browser = Test.browser(Test.app([sent, many]));
     await browser.call("POST", "/many");
     expect([...browser.cookies()]).toEqual([
@@ -99,7 +99,7 @@ describe("a browser", () => {
     expect((await browser.call("GET", "/sent/x", { headers: { cookie: "own=1" } })).body).toBe("own=1, a=3");
   });
 
-  it("TC by the app's clock, where it has one", async () => {
+  it("TC uses the app's clock, if it has one", async () => {
     let now = begin;
     const browser = Test.browser(Test.app([sent, plays], { now: () => now }));
     await browser.call("POST", "/sent/games/1");
@@ -108,7 +108,7 @@ describe("a browser", () => {
   });
 });
 
-describe("a browser that is signed in", () => {
+describe("a browser of a test that is signed in", () => {
   const signedOut = Refusal.code("signed_out", { status: 401, doc: "Nobody is signed in.", challenge: "Session" });
   const sessions = Sessions.make({
     store: Sessions.memory(),
@@ -162,7 +162,7 @@ describe("a browser that is signed in", () => {
     expect(opened).toEqual({ ok: true, value: { ok: true, value: "kim: hi" } });
   });
 
-  it("keeps the cookies of a refusal in place of a stream", async () => {
+  it("keeps the cookies of a refusal instead of a stream", async () => {
     const tested = Test.browser(
       Test.app([
         get(Path.of("feed"), { returns: Returns.response }, () =>

@@ -7,11 +7,11 @@ import { messages } from "../support/logs.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
 
-it("TC-01 a table of routes that is refused is refused where the test's app is made", () => {
+it("TC-01 Test.app throws for a table of routes that is refused", () => {
   expect(() => Test.app([hello, hello])).toThrow("GET /hello and GET /hello could both answer one URL");
 });
 
-it("TC-06 a stream that waits is released where its reader stops", async () => {
+it("TC-06 a stream that waits is released when its reader stops", async () => {
   let released = false;
   const stream = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new TextEncoder().encode("data: first\n\n")),
@@ -28,7 +28,7 @@ it("TC-06 a stream that waits is released where its reader stops", async () => {
   expect([read, seen, released]).toEqual([{ ok: true }, ["first"], true]);
 });
 
-it("TC-07 an answer of JSON that is read as events is handed back as the answer", async () => {
+it("TC-07 a JSON answer that is read as events is returned as the answer", async () => {
   const Item = v.object({ name: v.string() });
   const item = get(Path.of("item"), { returns: Returns.json(Item) }, () => ({ name: "pen" }));
   const read = await Test.events(Test.app([item]), "/item", () => expect.fail("there is no event"));
@@ -36,7 +36,7 @@ it("TC-07 an answer of JSON that is read as events is handed back as the answer"
   if (!read.ok) expect([read.error.status, read.error.json()]).toEqual([200, { name: "pen" }]);
 });
 
-it("TC-07 a stream of another type that is read as events is handed back whole", async () => {
+it("TC-07 a stream of another type that is read as events is returned whole", async () => {
   async function* parts() {
     yield new TextEncoder().encode("data: no event\n\n");
   }
@@ -64,7 +64,7 @@ describe("a body that is not read to its end", () => {
     throw new RangeError("sick");
   };
 
-  it("as its iterable raises, releases what the request acquired", async () => {
+  it("because its iterable throws releases what the request acquired", async () => {
     const { noted, held, onError } = noting();
     async function* parts() {
       yield new TextEncoder().encode("a");
@@ -78,7 +78,7 @@ describe("a body that is not read to its end", () => {
   it.each([
     ["its producer raises", async () => raise(), () => {}, "sick", ["raised: stream", "held: failed"]],
     ["its reader raises", async () => {}, raise, "sick", ["held: client gone"]],
-  ] as const)("of events, as %s, releases it too", async (_what, then, receive, message, expected) => {
+  ] as const)("of events, because %s, releases it too", async (_what, then, receive, message, expected) => {
     const { noted, held, onError } = noting();
     const route = get(Path.of("x"), { inputs: { held }, returns: Returns.events([Word]) }, () => async (send) => {
       await send(Event.make(Word, "a"));
@@ -92,7 +92,7 @@ describe("a body that is not read to its end", () => {
     [5, "Test.call: its stream sent less than the length it was given", 2],
     [2, "Test.call: its stream sent more than the length it was given", 1],
   ] as const)(
-    "as its stream is not of the length %i, is an error, and releases it too",
+    "because its stream is not of the length %i is an error, and releases it too",
     async (length, message, most) => {
       const { noted, held } = noting();
       let made = 0;
@@ -111,7 +111,7 @@ describe("a body that is not read to its end", () => {
     },
   );
 
-  it("as its status is not declared, releases it too", async () => {
+  it("because its status is undeclared releases it too", async () => {
     const { noted, held } = noting();
     const returns = Returns.responses({ 200: "It is there." });
     const route = get(Path.of("x"), { inputs: { held }, returns }, () =>
@@ -122,7 +122,7 @@ describe("a body that is not read to its end", () => {
   });
 });
 
-describe("a client that goes while it reads a stream", () => {
+describe("a client that disconnects while it reads a stream", () => {
   const Word = Event.text("word");
   /** A stream without an end, and what is noted of it. */
   function endless() {
@@ -155,27 +155,27 @@ describe("a client that goes while it reads a stream", () => {
     return controller.signal;
   };
 
-  it("has what came until then, and its stream ends", async () => {
+  it("has the part that arrived until then, and its stream ends", async () => {
     const { noted, app } = endless();
     const { status, body } = await Test.call(app, "GET", "/events", { gone: going() });
     expect([status, body.startsWith("event: word")]).toEqual([200, true]);
     expect(noted).toEqual(["told, and gone", "released: client gone"]);
   });
 
-  it("has what came until then of a stream that makes nothing more", async () => {
+  it("has the part that arrived until then of a stream that yields nothing more", async () => {
     const { noted, app } = endless();
     expect((await Test.call(app, "GET", "/stream", { gone: going() })).body).toBe("a");
     expect(noted).toEqual(["released: client gone"]);
   });
 
-  it("before the head gets no event", async () => {
+  it("before the head receives no event", async () => {
     const { noted, app } = endless();
     let received = 0;
     await Test.events(app, "/events", () => void received++, { gone: AbortSignal.abort() });
     expect([received, noted]).toEqual([0, ["released: client gone"]]);
   });
 
-  it("may do so by a signal of many calls, which keeps none of them", async () => {
+  it("may use a signal of many calls, which keeps no listener", async () => {
     const { app } = endless();
     const { signal } = new AbortController();
     await Test.events(app, "/events", () => "stop", { gone: signal });
@@ -183,7 +183,7 @@ describe("a client that goes while it reads a stream", () => {
   });
 });
 
-it("events and sockets are over once what their requests acquired is released", async () => {
+it("Test.events and Test.websocket resolve after the values of their requests are released", async () => {
   const noted: string[] = [];
   const held = Dep.scoped(
     {},

@@ -33,7 +33,7 @@ const lines = get(Path.of("lines"), { returns: Returns.response }, takeover);
 const posted = post(Path.of("lines"), { returns: Returns.response }, takeover);
 const quiet = get(Path.of("socket"), { returns: Returns.websocket(spoken) }, () => async () => {});
 
-describe("a call that asks for another protocol", () => {
+describe("Test.call with an upgrade", () => {
   it.each([
     ["GET", "/socket", handshake, undefined, 101],
     ["GET", "/socket", handshake, "", 101],
@@ -42,13 +42,13 @@ describe("a call that asks for another protocol", () => {
     ["HEAD", "/lines", offer, undefined, 101],
     ["GET", "/lines", offer, "a body", 500],
     ["POST", "/lines", offer, undefined, 500],
-  ])("is answered as by a listener: %s %s %o %s", async (method, target, headers, body, status) => {
+  ])("is answered as by a server: %s %s %o %s", async (method, target, headers, body, status) => {
     const app = Test.app([quiet, lines, posted], { onError: () => {} });
     const options = body === undefined ? { headers } : { headers, body };
     expect((await Test.call(app, method, target, options)).status).toBe(status);
   });
 
-  it("releases what it acquired, as nothing follows the 101", async () => {
+  it("releases what it acquired, as no protocol follows the 101", async () => {
     const ends: string[] = [];
     const held = Dep.scoped(
       {},
@@ -66,12 +66,12 @@ describe("a call that asks for another protocol", () => {
   });
 });
 
-describe("a browser", () => {
+describe("a browser of a test", () => {
   const visits = Cookie.named("visits", Codec.int);
   const inputs = { setCookie, n: Query.required("n", Codec.int) };
   const kind = Event.text("kind");
 
-  it("keeps the cookies that come with an event stream, and with a socket", async () => {
+  it("keeps the cookies of an event stream, and of a WebSocket", async () => {
     const browser = Test.browser(
       Test.app([
         get(Path.of("feed"), { inputs, returns: Returns.events([kind]) }, ({ n, setCookie }) => {
@@ -92,7 +92,7 @@ describe("a browser", () => {
   });
 });
 
-it("a handshake has each line of a header, and the browser's cookies beside those of its own", async () => {
+it("a handshake has each line of a header, and the browser's cookies in addition to its own", async () => {
   const [kept, own] = [Cookie.named("kept", Codec.string), Cookie.named("own", Codec.string)];
   const inputs = { tags: Header.list("x-tag", Codec.string), kept: Cookie.optional(kept), own: Cookie.optional(own) };
   const routes = [
@@ -115,8 +115,8 @@ it("a handshake has each line of a header, and the browser's cookies beside thos
   expect(said).toEqual({ ok: true, value: { ok: true, value: "a,b,1,2" } });
 });
 
-describe("a socket whose client goes", () => {
-  it.each(["before it opens", "while both wait"])("%s is lost for both sides, as by a reset", async (when) => {
+describe("a WebSocket whose client disconnects", () => {
+  it.each(["before it opens", "while both wait"])("%s is lost for both sides, as after a reset", async (when) => {
     const going = new AbortController();
     const ends: SocketEnd[] = [];
     const socket = get(Path.of("socket"), { returns: Returns.websocket(spoken) }, () => async (socket) => {

@@ -38,13 +38,13 @@ async function callsAll(): Promise<void> {
   await Test.websocket(app, texts, "/socket", (socket) => socket.receive());
 }
 
-describe("standard error", () => {
-  it("gets nothing of what went well", async () => {
+describe("standard error during tests", () => {
+  it("gets no line of a success", async () => {
     Log.setup();
     expect(await written(callsAll)).toEqual([]);
   });
 
-  it("gets what was raised", async () => {
+  it("gets exceptions", async () => {
     Log.setup();
     expect(await written(() => Test.call(Test.app(routes), "GET", "/raises"))).toEqual([
       "GET /raises: internal: it raised",
@@ -59,19 +59,19 @@ describe("standard error", () => {
     "GET /socket 101",
     "socket on /socket ended: closed",
   ];
-  it("gets it where the test sets the level of framework.http", async () => {
+  it("gets all lines when the test sets the level of framework.http", async () => {
     Log.setup({ levels: { "framework.http": "info" } });
     expect(await written(callsAll)).toEqual(all);
   });
 
-  it("gets it of an app that is no test's", async () => {
+  it("gets the lines of an app that was not made by Test.app", async () => {
     Log.setup();
     const { fetch } = App.make(routes);
     expect(await written(() => fetch(new Request("http://h/a")))).toEqual(["GET /a 200"]);
   });
 });
 
-it("a test that takes the lines has all of them", async () => {
+it("gets no line when the test collects the lines", async () => {
   await callsAll();
   expect(messages("info")).toHaveLength(6);
 });
