@@ -1,4 +1,4 @@
-/** What is sent on and on, and never waited for, lets others have their turn (issue 5; every runtime's own: conformance). */
+/** Code that sends without a pause gives other code its turn (issue 5; each runtime has tests in conformance). */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { readParts } from "../src/events/stream.ts";
 import type { StreamSink } from "../src/events/stream.ts";
@@ -16,14 +16,14 @@ afterEach(() => void vi.useRealTimers());
 const nothing = (): void => {};
 const tick = comment("tick");
 
-/** Whether somebody else had a turn. */
+/** Whether other code had a turn. */
 function other(): { had: boolean } {
   const other = { had: false };
   setTimeout(() => (other.had = true), 0);
   return other;
 }
 
-/** Sends until another had a turn, and so many times at the most: without end it would hang the test. */
+/** Sends until other code had a turn, and at most this number of times: without a limit it would hang the test. */
 async function flood(send: () => Promise<unknown>): Promise<number> {
   const another = other();
   let sent = 0;
@@ -79,7 +79,7 @@ const floods: { readonly [what: string]: () => Promise<number> } = {
   },
 };
 
-describe("others have a turn beside", () => {
+describe("other code has a turn next to", () => {
   it.each(Object.entries(floods))("%s", async (_what, flooding) => {
     expect(await flooding()).toBeLessThan(3_000_000);
   });
@@ -93,7 +93,7 @@ describe("others have a turn beside", () => {
   );
 });
 
-it("a few that are sent at once wait for nobody", async () => {
+it("a few concurrent sends do not wait", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const another = other();
   await new Promise<void>((resolve) => {
@@ -106,7 +106,7 @@ it("a few that are sent at once wait for nobody", async () => {
   expect(another.had).toBe(false);
 });
 
-describe("where something came for every few sends", () => {
+describe("when an event arrived for every few sends", () => {
   const anotherTurn = () => new Promise((resolve) => setTimeout(resolve, 20));
 
   it("no turn is due, however many there are", async () => {
@@ -118,10 +118,10 @@ describe("where something came for every few sends", () => {
     }
   });
 
-  it("one is due to who sends on and on for one of them", async () => {
+  it("a sender without a pause gives one turn for one of them", async () => {
     await anotherTurn();
     let isDue = false;
-    // In a turn: what waits to be told of another has none.
+    // In a turn: the code that waits for another event has none.
     for (let i = 0; !isDue && i < 1_000_000; i++) {
       noteIo();
       for (let j = 0; j < 32; j++) isDue ||= shouldYield();

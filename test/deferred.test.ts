@@ -1,4 +1,4 @@
-/** What comes later, and is heard of at once. */
+/** Deferred values, whose one listener is called synchronously. */
 import { describe, expect, it, vi } from "vitest";
 import { Deferred, isPending, whenResolved } from "../src/deferred.ts";
 import type { MaybePromise } from "../src/deferred.ts";
@@ -10,7 +10,7 @@ class Coming extends Deferred<string> {
 }
 
 describe("what comes later", () => {
-  it("is heard of the moment it comes, or at once where it has come", () => {
+  it("calls its listener when it resolves, or at once if it has resolved", () => {
     const coming = new Coming();
     const heard = vi.fn();
     coming.passTo({ pass: heard });
@@ -27,7 +27,7 @@ describe("what comes later", () => {
   it.each([
     ["itself to come later", (): MaybePromise<string> => new Coming()],
     ["a promise", (): MaybePromise<string> => Promise.resolve("there")],
-  ])("is heard of where it is %s", async (_what, make) => {
+  ])("calls its listener if it is %s", async (_what, make) => {
     const coming = new Coming();
     const inner = make();
     const heard = new Promise((resolve) => coming.passTo({ pass: resolve }));
@@ -46,7 +46,7 @@ describe("what comes later", () => {
     expect(await come).toBe("there");
   });
 
-  it("rejects where what is made of it throws, and throws at nobody who brings it", async () => {
+  it("rejects if a function of it throws, and `resolve` does not throw", async () => {
     const coming = new Coming();
     const mapped = coming.then(() => {
       throw new Error("no");
@@ -55,7 +55,7 @@ describe("what comes later", () => {
     await expect(mapped).rejects.toThrow("no");
   });
 
-  it("is told apart from what is there", () => {
+  it("is distinguished from a plain value", () => {
     expect([new Coming(), Promise.resolve(""), ""].map(isPending)).toEqual([true, true, false]);
   });
 });
@@ -67,7 +67,7 @@ describe("the value of a deferred one", () => {
     }
   }
 
-  it("is there at once where it has come, also through another one", () => {
+  it("is available at once if it has resolved, also through another one", () => {
     const [first, second] = [new Held(), new Held()];
     first.give(1);
     second.give(first);

@@ -53,7 +53,7 @@ it("looks at every entry in its turn, though others are set, moved and deleted i
       kept.set("first", "first");
       const seen = new Set<string>();
       for (const [i, keys] of rounds.entries()) {
-        // Three at the most are set, and four are looked at.
+        // At most three are set, and four are checked.
         for (const key of keys)
           if (i % 4 === 3) kept.delete(key);
           else kept.set(key, key);

@@ -40,7 +40,7 @@ describe("a build is slower", () => {
 });
 
 describe("the build of a commit", () => {
-  it("is found by the benchmarks beside it, which are those of now, and leaves nothing", () => {
+  it("is found by the benchmarks next to it, which are the current ones, and leaves nothing", () => {
     const trees = git("worktree", "list");
     const { hash, url, close } = builtWorktree("HEAD", (at) => {
       mkdirSync(join(at, "dist"), { recursive: true });
@@ -60,7 +60,7 @@ describe("the build of a commit", () => {
     expect(git("worktree", "list")).toBe(trees);
   });
 
-  it("leaves nothing where it cannot be built, and says which commit it was", () => {
+  it("leaves nothing when it cannot be built, and names the commit", () => {
     const trees = git("worktree", "list");
     const build = () => {
       throw new Error("no compiler");
@@ -71,7 +71,7 @@ describe("the build of a commit", () => {
     expect(git("worktree", "list")).toBe(trees);
   });
 
-  it("is refused where there is no such commit", () => {
+  it("is refused if the commit does not exist", () => {
     expect(() => builtWorktree("no-such-commit", () => {})).toThrow(
       "--against no-such-commit: there is no such commit",
     );

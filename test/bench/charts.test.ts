@@ -50,7 +50,7 @@ function chart(name: string): string {
   return readFileSync(join(folder, "2026-11-25", name), "utf8");
 }
 
-describe("the figures of a run", () => {
+describe("the results of a run", () => {
   it("make a page, with the part's own date, host and charts", () => {
     expect(draw().status).toBe(0);
     const page = readFileSync(join(folder, "2026-11-25.md"), "utf8");
@@ -61,7 +61,7 @@ describe("the figures of a run", () => {
     expect(page).toContain("![CPU](2026-11-25/server-1.svg)\n\n![Growth](2026-11-25/server-2.svg)\n\nAs measured.");
   });
 
-  it("are on a page that an index names", () => {
+  it("are on a page that an index links", () => {
     expect(readFileSync(join(folder, "README.md"), "utf8")).toMatch(/\n\n- \[2026-11-25\]\(2026-11-25\.md\)\n$/);
   });
 
@@ -87,7 +87,7 @@ describe("the figures of a run", () => {
     expect(chart(name)).toContain("@media (prefers-color-scheme: dark)");
   });
 
-  it("are checked: a chart that shows something else fails", () => {
+  it("are checked: a chart with other values fails", () => {
     expect(draw("--check").status).toBe(0);
     writeFileSync(join(folder, "2026-11-25/server-1.svg"), chart("server-1.svg").replace("1.50", "1.40"));
     const { status, stderr } = draw("--check");

@@ -35,7 +35,7 @@ const about = { title: "Time", unit: "ms", better: "less", x: "routes" };
 const names = { usher: "usher", other: "Another" };
 
 describe("growth", () => {
-  it("is measured at each size in each round, another candidate first", async () => {
+  it("is measured at each size in each round, with another candidate first", async () => {
     const played: string[] = [];
     const play = async (who: string, size: number) => {
       played.push(`${who} ${size}`);
@@ -55,7 +55,7 @@ describe("growth", () => {
     expect(figures["usher"]?.get(10)).toEqual([{ ms: 10 }, { ms: 10 }]);
   });
 
-  it("is a table of medians and a curve, without the points that have no figure", () => {
+  it("is a table of medians and a curve, without the points that have no value", () => {
     const rounds = (...values: readonly number[]) => values.map((ms) => ({ ms }));
     const figures = {
       usher: new Map([
@@ -97,7 +97,7 @@ describe("growth", () => {
   });
 });
 
-it.each([1, 1024, 65_536, 65_537, 1 << 20])("a body of %i bytes is sent as long as it is", async (bytes) => {
+it.each([1, 1024, 65_536, 65_537, 1 << 20])("a body of %i bytes has this length", async (bytes) => {
   const lengths: number[] = [];
   const server = createServer((request, response) => {
     const hash = createHash("sha1");

@@ -1,4 +1,4 @@
-/** The packages of the benchmarks: what `bench/package.json` pins, what is said where they are missing, and the link to this package. */
+/** The packages of the benchmarks: the versions in `bench/package.json`, the message without them, and the link to this package. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ function bench(name: string, installed: Readonly<Record<string, string>>): strin
 }
 
 describe("the packages of the benchmarks", () => {
-  it("are pinned, each to one version", () => {
+  it("have one exact version each", () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, "bench/package.json"), "utf8")) as {
       readonly dependencies: Readonly<Record<string, string>>;
     };
@@ -55,7 +55,7 @@ describe("the packages of the benchmarks", () => {
     expect(notInstalled(bench(about, installed))).toBe(said);
   });
 
-  it("are asked for before anything is built or measured", () => {
+  it("are checked before anything is built or measured", () => {
     const copy = join(folder, "copied/bench");
     cpSync(join(root, "bench"), copy, { recursive: true, filter: (path) => basename(path) !== "node_modules" });
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(copy, "run.mjs"), "shapes", "--quick"], {

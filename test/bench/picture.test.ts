@@ -54,13 +54,13 @@ it("has the medians of the ratios within a round", () => {
   ]);
 });
 
-it("fails where a record lacks its series", () => {
+it("fails if a record lacks its series", () => {
   expect(() => pictureOf([record("CPU of a request, on Node", onNode)])).toThrow(
     'no record has the series "CPU of a request, on Bun"',
   );
 });
 
-it("is drawn, and its text written into README, from what was recorded", () => {
+it("is drawn, and its text written into README, from the records", () => {
   const into = mkdtempSync(join(tmpdir(), "usher-picture-"));
   try {
     for (const folder of ["bench/results", "docs/images"]) mkdirSync(join(into, folder), { recursive: true });

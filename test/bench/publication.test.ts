@@ -94,8 +94,8 @@ function published(probes: readonly (readonly number[])[]) {
   return { go, into, said, run };
 }
 
-describe("on an uneven host", () => {
-  it("nothing is measured where the first probe is uneven", async () => {
+describe("on a noisy host", () => {
+  it("nothing is measured if the first probe is noisy", async () => {
     const { go, into, said, run } = published([uneven]);
     expect(await go(false)).toBe(false);
     expect({ run, written: readdirSync(into) }).toEqual({ run: [], written: [] });
@@ -104,7 +104,7 @@ describe("on an uneven host", () => {
     );
   });
 
-  it("nothing is published where a part is uneven twice; what was even is kept for a run that continues", async () => {
+  it("nothing is published if a part is noisy twice; the good parts are kept for a run that continues", async () => {
     const { go, into, said, run } = published([even, even, even, uneven, even, uneven]);
     expect(await go(false)).toBe(false);
     expect(run).toEqual(["server", "forms", "forms"]);
@@ -115,8 +115,8 @@ describe("on an uneven host", () => {
   });
 });
 
-describe("on an even host", () => {
-  it("the figures, the page and the charts are written", async () => {
+describe("on a quiet host", () => {
+  it("the results, the page and the charts are written", async () => {
     const { go, into, run } = published([]);
     expect(await go(false)).toBe(true);
     expect(run).toEqual(["server", "forms"]);
@@ -147,7 +147,7 @@ describe("on an even host", () => {
 });
 
 describe("the bars", () => {
-  it("are of parts that there are, each by an id of its own, and every reason is of one of them", () => {
+  it("are of existing parts, each with an id of its own, and every reason belongs to one of them", () => {
     const ids = listed.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(listed.filter(({ part }) => !parts.includes(part))).toEqual([]);
@@ -156,12 +156,12 @@ describe("the bars", () => {
   });
 
   it.each([
-    { wrong: { series: "Another" }, said: 'no series "Another"' },
-    { wrong: { group: "PUT /" }, said: 'no group "PUT /"' },
-    { wrong: { row: "Usher" }, said: 'no row "Usher"' },
-  ])("fail where a part lacks what they name: $said", ({ wrong, said }) => {
+    { wrong: { series: "Another" }, message: 'no series "Another"' },
+    { wrong: { group: "PUT /" }, message: 'no group "PUT /"' },
+    { wrong: { row: "Usher" }, message: 'no row "Usher"' },
+  ])("fail if a part lacks the series, group or row: $message", ({ wrong, message }) => {
     const one = { ...bar, id: "one", what: "one", max: 1, ...wrong };
-    expect(() => outcomesOf([one], { server: section("server") })).toThrow(`the bar "one": server has ${said}`);
+    expect(() => outcomesOf([one], { server: section("server") })).toThrow(`the bar "one": server has ${message}`);
   });
 
   it.each([

@@ -68,7 +68,7 @@ describe("a host is quiet", () => {
     expect(records.doubtsOf(part("start", { probes }))).toHaveLength(doubts);
   });
 
-  it("by the hand-written server of the part itself, too", () => {
+  it("also by the hand-written server of the part itself", () => {
     const noisy = part("server", { series: [barsOf([10, 14, 11], true)] });
     expect(records.doubtsOf(noisy)).toEqual([
       "server: rounds of by hand, GET /, differ by 40 % (CPU of a request, 10.0 to 14.0 µs)",
@@ -76,18 +76,18 @@ describe("a host is quiet", () => {
     expect(records.doubtsOf(part("server", { series: [barsOf([10, 12, 11], true)] }))).toEqual([]);
   });
 
-  it("whatever a series says that does not judge it", () => {
+  it("whatever the other series show", () => {
     expect(records.doubtsOf(part("compress", { series: [barsOf([10, 14, 11], false)] }))).toEqual([]);
   });
 });
 
-describe("a run that was ended", () => {
+describe("a run that was interrupted", () => {
   it("continues with the parts that are not measured, or on a noisy host", () => {
     const done = [part("server"), part("runtimes", { probes: [[100, 200]] })];
     expect(records.leftOf(["server", "runtimes", "start"], done)).toEqual(["runtimes", "start"]);
   });
 
-  it("is over when each part is measured", () => {
+  it("has ended when each part is measured", () => {
     expect(records.leftOf(["server"], [part("server"), part("start")])).toEqual([]);
   });
 });
@@ -120,11 +120,11 @@ describe("a publication", () => {
     ]);
   });
 
-  it("needs no other before it", () => {
+  it("works without an earlier one", () => {
     expect(Object.keys(records.mergedWith(undefined, [part("forms")]))).toEqual(["forms"]);
   });
 
-  it("says how long it takes by the last run, and for which parts that is not known", () => {
+  it("prints its duration by the last run, and the parts without one", () => {
     expect(records.durationOf(["server", "start", "forms"], before)).toEqual({ seconds: 150, unknown: ["forms"] });
     expect(records.durationOf(["forms"], undefined)).toEqual({ seconds: 0, unknown: ["forms"] });
   });

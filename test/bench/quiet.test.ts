@@ -67,7 +67,7 @@ describe("the rounds of a benchmark", () => {
     expect({ rounds: rounds.length, leftOut }).toEqual({ rounds: 7, leftOut: 4 });
   });
 
-  it("are told with how many were left out", () => {
+  it("are printed with the number of left out ones", () => {
     expect(roundsText({ rounds: [1, 2], leftOut: 0 })).toBe("rounds: 2");
     expect(roundsText({ rounds: [1, 2], leftOut: 1 })).toContain("rounds: 2, and 1 that are left out");
   });

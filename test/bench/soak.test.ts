@@ -39,7 +39,7 @@ function minutes(changed: (minute: number) => Partial<Minute>): readonly Minute[
   return Array.from({ length: 30 }, (_, i) => ({ minute: i + 1, ...usual, ...changed(i + 1) }));
 }
 
-describe("a soak", () => {
+describe("a soak test", () => {
   it.each([
     { about: "the same each minute", changed: () => ({}) },
     { about: "memory that rises in the warm-up alone", changed: (at: number) => ({ heldMb: Math.min(40, 10 * at) }) },
@@ -58,11 +58,11 @@ describe("a soak", () => {
     { about: "the process", changed: (at: number) => ({ rssMb: 120 + 5 * at }), fault: /^memory of the process/ },
     { about: "handles", changed: (at: number) => ({ handles: 90 + 10 * at }), fault: /^handles: / },
     { about: "descriptors", changed: (at: number) => ({ descriptors: 110 + 10 * at }), fault: /^descriptors: / },
-  ])("has a fault where $about grow minute by minute", ({ changed, fault }) => {
+  ])("has a fault when $about grow each minute", ({ changed, fault }) => {
     expect(faultsOf(minutes(changed))).toEqual([expect.stringMatching(fault)]);
   });
 
-  it("has a fault where one request of a well-behaved client fails, or none is answered", () => {
+  it("has a fault when one request of a well-behaved client fails, or none is answered", () => {
     const failing = minutes((at) => (at === 3 ? { failures: 2 } : at === 7 ? { requests: 0 } : {}));
     expect(faultsOf(failing)).toEqual([
       "minute 3: 2 requests of well-behaved clients failed",
@@ -80,7 +80,7 @@ describe("a soak", () => {
   });
 });
 
-describe("a short soak", () => {
+describe("a short soak test", () => {
   it("of the server has a line for each minute, and its charts", async () => {
     const { text, series } = await run({ quick: true, minutes: 6, minute });
     expect(text.match(/^\| \d \| /gm)).toHaveLength(6);
@@ -91,7 +91,7 @@ describe("a short soak", () => {
     ]);
   });
 
-  it("of a server that leaves files open and ends connections says both", async () => {
+  it("of a server that leaves files open and ends connections reports both", async () => {
     const program = join(root, "test/bench/failing-soak.mjs");
     const found = await run({ quick: true, minutes: 6, minute, program }).catch(String);
     expect(found).toMatch(/^descriptors: \d+\.\d after the warm-up, \d+\.\d at the end$/m);

@@ -34,7 +34,7 @@ async function usher(...args: string[]) {
   return { code, out, error };
 }
 
-it("writes a module that has every file but hidden ones, byte by byte", async () => {
+it("writes a module that has every file except hidden ones, byte by byte", async () => {
   const module = join(folder, "site.ts");
   expect(await usher("bundle", dist, "-o", module)).toEqual({ code: 0, out: `${module}\n`, error: "" });
   // As JavaScript too: it has no types.
@@ -58,7 +58,7 @@ it("writes a module that has every file but hidden ones, byte by byte", async ()
   expect(checked.out.length).toBeLessThan(300);
 });
 
-it("ends with 1 and says why where a folder cannot be a module", async () => {
+it("ends with 1 and prints the reason when a folder cannot be a module", async () => {
   expect(await usher("bundle", join(folder, "nothing"))).toMatchObject({
     code: 1,
     error: expect.stringMatching(/^usher bundle: .*nothing is not a directory\n$/),

@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "usher-call-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A module of routes, with the exports beside them. */
+/** A module of routes, with its other exports. */
 function moduleOf(name: string, exported: string, entry = "src/index.ts"): string {
   const file = join(folder, name);
   writeFileSync(
@@ -69,7 +69,7 @@ describe("usher call", () => {
     [["GET", "/nowhere"], { code: 4, out: expect.stringContaining('"not_found"'), error: "404 Not Found\n" }],
     [["DELETE", "/store"], { code: 4, out: expect.any(String), error: "405 Method Not Allowed\n" }],
     [["GET", "//store/x"], { code: 4, out: expect.any(String), error: "404 Not Found\n" }],
-  ])("prints what %j answers", async (args, printed) => {
+  ])("prints the answer for %j", async (args, printed) => {
     expect(await call(stored, ...args)).toEqual(printed);
   });
 
@@ -81,7 +81,7 @@ describe("usher call", () => {
     });
   });
 
-  it("waits for what continues after the answer", async () => {
+  it("waits for the tasks after the answer", async () => {
     expect(await call(stored, "GET", "/later")).toEqual({
       code: 0,
       out: "soon",
@@ -89,7 +89,7 @@ describe("usher call", () => {
     });
   });
 
-  it("waits for work of the application's own that a task after the answer starts", async () => {
+  it("waits for background work that a task after the answer starts", async () => {
     const exported = `const background = Background.create(), pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 export const worked = [], options = { background, resources: [Dep.resource(store, "stored")] };
 routes.push(get(Path.of("work"), { inputs: { after }, returns: Returns.text }, ({ after }) => {
@@ -108,7 +108,7 @@ routes.push(get(Path.of("work"), { inputs: { after }, returns: Returns.text }, (
     expect(worked).toEqual(["indexed"]);
   });
 
-  it("releases what a stream that breaks off held", async () => {
+  it("releases the values of a stream that breaks off", async () => {
     const exported = `export const options = { resources: [Dep.resource(store, "stored")] };
 const held = Dep.scoped({}, () => undefined, async () => {
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -141,11 +141,11 @@ describe("usher call, its module's options and its arguments", () => {
   it.each([
     ["a function", 'export const options = async () => ({ resources: [Dep.resource(store, "made")] });'],
     ["an object", 'export const options = { resources: [Dep.resource(store, "made")] };'],
-  ])("takes options that are %s", async (name, exported) => {
+  ])("accepts options that are %s", async (name, exported) => {
     expect(await call(moduleOf(`${name}.mjs`, exported), "GET", "/store")).toMatchObject({ code: 0, out: "made" });
   });
 
-  it("writes refusals as the module's format does", async () => {
+  it("prints refusals in the module's format", async () => {
     const exported = `export const options = { resources: [Dep.resource(store, "made")] };
 export const refusalFormat = RefusalFormat.problemDetails();`;
     const { out } = await call(moduleOf("format.mjs", exported), "GET", "/nowhere");
@@ -174,7 +174,7 @@ export const refusalFormat = RefusalFormat.problemDetails();`;
       'export const options = () => { throw new Error("no database"); };',
       /x\.mjs: options\(\) failed:\nError: no database\n +at /,
     ],
-  ])("says what is wrong with %s", async (_, exported, said) => {
+  ])("reports the mistake of %s", async (_, exported, said) => {
     const file = moduleOf(`${Math.random()}x.mjs`, exported);
     expect(await call(file, "GET", "/store")).toEqual({ code: 1, out: "", error: expect.stringMatching(said) });
   });
@@ -202,7 +202,7 @@ export const refusalFormat = RefusalFormat.problemDetails();`;
     { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli.js"] },
     { runtime: "Bun", command: runtimes.bun(), args: ["dist/cli.js"] },
     { runtime: "Deno", command: runtimes.deno(), args: ["run", "-A", "dist/cli.js"] },
-  ])("reads a body from standard input on $runtime, byte by byte as it is", async ({ command, args }) => {
+  ])("reads a body from standard input on $runtime, byte by byte", async ({ command, args }) => {
     const module = moduleOf(
       "input.mjs",
       'export const options = { resources: [Dep.resource(store, "s")] };',

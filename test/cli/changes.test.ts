@@ -21,7 +21,7 @@ describe("a folder of watched files", () => {
   });
   afterEach(() => changes.close());
 
-  it("that is replaced by another one is a change, and the files of the new one are watched", async () => {
+  it("that is replaced by another one is a change, and the new files are watched", async () => {
     const replaced = changes.next();
     mkdirSync(`${folder}-new`);
     writeFileSync(join(`${folder}-new`, "routes.ts"), "two");
@@ -34,7 +34,7 @@ describe("a folder of watched files", () => {
     expect(await saved).toBeUndefined();
   });
 
-  it("that is away is noticed when it is back", async () => {
+  it("that is missing is noticed when it exists again", async () => {
     const left = changes.next();
     renameSync(folder, `${folder}-away`);
     await left;

@@ -19,7 +19,7 @@ function typesOf(shape: Shape): readonly (string | undefined)[] {
   return [/\{ json: (.*) \} & CallOptions,/.exec(made)?.[1], /Succeeded<200, (.*)> \| RefusedAs</.exec(made)?.[1]];
 }
 
-describe("a shape", () => {
+describe("the type of a shape", () => {
   it.each<readonly [what: string, shape: Shape, type: string, got?: string]>([
     ["a tuple", v.tuple([text, v.number()]), "[string, number]"],
     ["a tuple with more", v.tupleWithRest([text], v.number()), "[string, ...number[]]"],
@@ -41,13 +41,13 @@ describe("a shape", () => {
   });
 });
 
-it("a codec of 64 bits takes a bigint", () => {
+it("a codec of 64 bits is a bigint", () => {
   const inputs = { exact: Query.required("exact", Codec.int64), whole: Query.required("whole", Codec.int) };
   const made = clientModule([post(Path.of("a"), { inputs, returns: Returns.text }, () => "")]);
   expect(made).toContain("{ query: { exact: number | bigint; whole: number } }");
 });
 
-describe("a client that is made compiles", { timeout: 60_000 }, () => {
+describe("a generated client compiles", { timeout: 60_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), "usher-made-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   /** What the compiler says of the client, and of a program that calls it. */
@@ -67,13 +67,13 @@ describe("a client that is made compiles", { timeout: 60_000 }, () => {
     }
   }
 
-  it("of a shape whose name begins with a digit", () => {
+  it("with a shape whose name begins with a digit", () => {
     const address = Shape.named("2nd address", v.object({ street: text }));
     const route = get(Path.of("a"), { returns: Returns.json(address) }, () => ({ street: "" }));
     expect(problemsOf([route])).toBe("");
   });
 
-  it("of routes that differ only by the type of a parameter, which are one call", () => {
+  it("with routes that differ only in the type of a parameter, which are one call", () => {
     const gone = Refusal.code("gone", { status: 410, doc: "It is gone." });
     const byNumber = Path.of("orders", Path.int("id", { unparsed: "next-route" }));
     const inputs = { full: Query.required("full", Codec.bool) };
@@ -93,7 +93,7 @@ describe("a client that is made compiles", { timeout: 60_000 }, () => {
     expect(problemsOf(routes, calls)).toBe("");
   });
 
-  it("of an event with a literal that looks like a union, and of texts with any line end", () => {
+  it("with an event with a literal that looks like a union, and with texts with any line end", () => {
     const word = Event.json("word", v.pipe(v.literal("} | {"), v.description("one\u2028}}}")));
     const named = Shape.named("named", v.pipe(v.object({ a: text }), v.description("one\u2028}}} two\u2029*/ three")));
     const returns = Returns.events([word, Event.json("named", named), Event.text("text")]);

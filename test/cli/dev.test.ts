@@ -199,7 +199,7 @@ describe("usher dev", { timeout: 300_000 }, () => {
   });
 
   // Deno watches no file that it could not find.
-  it.each(restarting)("starts on $runtime once a file is there that an import missed", async (run) => {
+  it.each(restarting)("starts on $runtime when a file exists that an import missed", async (run) => {
     const { module, say, remove } = project(`${run.runtime.replaceAll(/\W/g, "")}-missing`, "first");
     remove();
     const running = await dev(run, module);
@@ -210,7 +210,7 @@ describe("usher dev", { timeout: 300_000 }, () => {
     );
   });
 
-  it.each(restarting)("waits on $runtime for a change where the program ends itself", async (run) => {
+  it.each(restarting)("waits on $runtime for a change when the program ends itself", async (run) => {
     const { module, say } = project(`${run.runtime.replaceAll(/\W/g, "")}-ended`, "first");
     say("export const word = process.exit(7);\n");
     const running = await dev(run, module);
@@ -249,7 +249,7 @@ describe("usher dev --program", { timeout: 300_000 }, () => {
     await expect(running.answer("/word")).rejects.toThrow("fetch failed");
   });
 
-  it.each(onNodes)("waits on $runtime for a change where the program fails", async (run) => {
+  it.each(onNodes)("waits on $runtime for a change when the program fails", async (run) => {
     const { module, say } = programOf(`${run.runtime}-failing`, "first");
     say('export const word = failing();\nfunction failing() {\n  throw new Error("why it fails");\n}\n');
     const running = await dev(run, module, ["--program"]);
@@ -260,7 +260,7 @@ describe("usher dev --program", { timeout: 300_000 }, () => {
     );
   });
 
-  it.each(onNodes)("ends the program on $runtime where it is killed itself", async (run) => {
+  it.each(onNodes)("ends the program on $runtime when it is killed itself", async (run) => {
     const { module } = programOf(`${run.runtime}-orphan`, "first");
     const running = await dev(run, module, ["--program"]);
     await answers(running, "/word", "first nowhere");
@@ -270,8 +270,8 @@ describe("usher dev --program", { timeout: 300_000 }, () => {
   });
 });
 
-describe("usher dev --program, and what the program does", { timeout: 300_000 }, () => {
-  it("ends the program with itself also where that has closed their channel", async () => {
+describe("usher dev --program: children of the program", { timeout: 300_000 }, () => {
+  it("ends the program with itself also when the program has closed their channel", async () => {
     const { module } = programOf("apart", "first");
     writeFileSync(module, `process.disconnect();\n${readFileSync(module, "utf8")}`);
     const running = await dev(node24, module, ["--program"]);
@@ -283,7 +283,7 @@ describe("usher dev --program, and what the program does", { timeout: 300_000 },
     expect(await running.ended).toBe(null);
   });
 
-  it("leaves alone what the program forks, and its threads", async () => {
+  it("does not affect the program's own children and threads", async () => {
     const { module } = programOf("forking", "first");
     const child = join(folder, "forked.mjs");
     writeFileSync(child, "process.send('left'); setTimeout(() => console.log('it goes on'), 300);\n");
@@ -302,19 +302,19 @@ new Worker("console.log('it works')", { eval: true });
     await prints(running, /it works\n/);
   });
 
-  it("is told of where a module exports no routes, as a program", async () => {
+  it("is printed when a module exports no routes, as a program", async () => {
     const { module } = programOf("untold", "first");
     const running = await dev(node24, module);
     await prints(running, /exports no list named routes: .*\nA program that calls serve itself: usher dev --program /);
   });
 
-  it.each(runs.slice(2))("is refused on $runtime, with what does it there", async (run) => {
+  it.each(runs.slice(2))("is refused on $runtime, with a hint to the runtime's own option", async (run) => {
     const running = await dev(run, programOf(run.runtime, "first").module, ["--program"]);
     expect(await running.ended).toBe(2);
     expect(running.printed()).toMatch(/--program is for Node: run (?:bun|deno run) --watch /);
   });
 
-  it("lets a program end, which has nothing more to do", async () => {
+  it("lets a program end that has no more work", async () => {
     const { module } = programOf("done", "first");
     writeFileSync(module, 'console.log("done");\n');
     const running = await dev(node24, module, ["--program"]);
@@ -323,7 +323,7 @@ new Worker("console.log('it works')", { eval: true });
 });
 
 describe("usher dev --env", { timeout: 300_000 }, () => {
-  it("gives a program the variables of a file, and restarts it when the file comes, changes and goes", async () => {
+  it("gives a program the variables of a file, and restarts it when the file is created, changed or removed", async () => {
     const { module } = programOf("settings", "first");
     const file = join(folder, "settings.env");
     const running = await dev(node24, module, ["--program", "--env", file]);
@@ -354,7 +354,7 @@ describe("usher dev --env", { timeout: 300_000 }, () => {
 });
 
 // Bun sets the variables of this file by itself, also for `usher dev`.
-it("usher dev --env on Bun gives the routes what .env has later", { timeout: 300_000 }, async () => {
+it("usher dev --env on Bun gives the routes later values of .env", { timeout: 300_000 }, async () => {
   const { module } = project("bun-later", "first");
   writeFileSync(module, readFileSync(module, "utf8").replace('"stored"', "process.env.DEV_STORE"));
   const cwd = mkdtempSync(join(folder, "bun-"));
@@ -370,7 +370,7 @@ it("usher dev --env on Bun gives the routes what .env has later", { timeout: 300
 });
 
 describe("usher dev, its end", { timeout: 300_000 }, () => {
-  it.each(runs)("ends its server on $runtime where it is killed itself", async (run) => {
+  it.each(runs)("ends its server on $runtime when it is killed itself", async (run) => {
     const { module } = project(`${run.runtime.replaceAll(/\W/g, "")}-killed`, "first");
     const running = await dev(run, module);
     await answers(running, "/word", "first stored");

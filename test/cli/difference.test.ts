@@ -20,17 +20,17 @@ describe("the difference of two texts", () => {
     expect(textDiff(before, after)).toEqual(lines);
   });
 
-  it("is no more than anybody reads", () => {
+  it("is shortened when it is long", () => {
     const lines = textDiff("", Array.from({ length: 100 }, (_, i) => `line ${i}`).join("\n"));
     expect([lines.length, lines.at(-1)]).toEqual([41, "and 62 lines more"]);
   });
 
-  it("is told of texts of any length", () => {
+  it("is found in texts of any length", () => {
     const [before, after] = ["a", "b"].map((word) => `${word}\n`.repeat(5000));
     expect(textDiff(before as string, after as string).slice(0, 3)).toEqual(["at line 1", "- a", "- a"]);
   });
 
-  it("makes the one the other", () => {
+  it("turns one text into the other", () => {
     const text = fc.array(fc.constantFrom("a", "b", "c", "d"), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(text, text, (olds, news) => {
@@ -53,7 +53,7 @@ describe("the difference of two texts", () => {
 });
 
 describe("the difference of two JSON values", () => {
-  it("is at the places that differ, and of members in any order there is none", () => {
+  it("is at the places that differ, and the order of members is no difference", () => {
     expect(jsonDiff({ a: 1, b: [1, 2], c: null }, { b: [1, 3, 4], a: 1, "d/e~": {} })).toEqual([
       "~ /b/1 2 is now 3",
       "+ /b/2 4",

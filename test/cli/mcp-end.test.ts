@@ -57,7 +57,7 @@ function started(runtime: keyof typeof runtimes, env: NodeJS.ProcessEnv = {}) {
 }
 
 describe.each(programRuntimes)("usher mcp on %s", (runtime) => {
-  it("answers a call after its input has ended, and waits for what follows the answer", async () => {
+  it("answers a call after its input has ended, and waits for tasks after the answer", async () => {
     const { child, out, errors, exited } = started(runtime);
     child.stdin.end(callOf("slow"));
     expect(await exited).toEqual([0, null]);

@@ -53,7 +53,7 @@ export const routes = [
 );
 
 describe("usher mcp", () => {
-  it("answers each line by the routes, and ends with its input", async () => {
+  it("answers each line with the routes, and ends with its input", async () => {
     const child = spawn(process.execPath, [join(root, "dist/cli.js"), "mcp", file, "-H", "authorization: Bearer demo"]);
     const [out, errors] = [text(child.stdout), text(child.stderr)];
     const said: readonly (object | string)[] = [
@@ -88,7 +88,7 @@ describe("usher mcp", () => {
     expect(await errors).toContain("aborted");
   });
 
-  it("needs no session, although the routes have some", async () => {
+  it("needs no session, although the routes have sessions", async () => {
     const of = (name: string) => JSON.stringify(pathToFileURL(join(root, `dist/${name}.js`)).href);
     const withSessions = join(folder, "sessions.mjs");
     const module = `import { Meta, Path, Returns, get } from ${of("index")};
@@ -219,7 +219,7 @@ it.each([
   expect(messages.length).toBe(3);
 });
 
-it.each(programRuntimes)("usher mcp on %s prints what a route prints on standard error", async (runtime) => {
+it.each(programRuntimes)("usher mcp on %s prints the output of a route to standard error", async (runtime) => {
   const before = runtime === "deno" ? ["run", "-A"] : [];
   const child = spawn(runtimes[runtime](), [...before, join(root, "dist/cli.js"), "mcp", file]);
   const [out, errors] = [text(child.stdout), text(child.stderr)];

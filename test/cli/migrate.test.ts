@@ -19,7 +19,7 @@ async function usher(...args: string[]) {
   return { code, out, error };
 }
 
-it("applies what was not applied yet, and prints its names", async () => {
+it("applies the new migrations, and prints their names", async () => {
   const told = await usher("migrate", folder, "--database", server.url());
   expect(told).toEqual({ code: 0, out: "0001_orders.sql\n", error: "" });
   expect([...(await outside`select to_regclass('orders')::text as orders`)]).toEqual([{ orders: "orders" }]);
@@ -27,7 +27,7 @@ it("applies what was not applied yet, and prints its names", async () => {
   expect(await usher("migrate", folder, "--wait", "1")).toEqual({ code: 0, out: "", error: "nothing to apply\n" });
 });
 
-it("ends with 1 and says why, without a stack, where a file fails or nothing can be reached", async () => {
+it("ends with 1 and prints the reason, without a stack, when a file fails or the database is unreachable", async () => {
   writeFileSync(join(folder, "0002_bad.sql"), "creat table");
   const failed = await usher("migrate", folder, "--database", server.url());
   expect(failed).toMatchObject({ code: 1, out: "" });
@@ -41,7 +41,7 @@ it.each([
   ["", "the connection string is empty: write postgres://"],
   ["shop", "not a connection string: write postgres://"],
   ["postgres://me:secret@localhost/shop?sslmod=require", 'the connection string has an unknown keyword "sslmod"'],
-])("ends with 1 and says what is wrong with the connection string %j, without a stack", async (url, said) => {
+])("ends with 1 and reports the mistake in the connection string %j, without a stack", async (url, said) => {
   const { code, error } = await usher("migrate", folder, "--database", url);
   expect([code, error.split("\n").length]).toEqual([1, 2]);
   expect(error).toContain(`usher migrate: ${said}`);

@@ -36,7 +36,7 @@ async function usherOn(terminal: { readonly columns?: number }, ...args: string[
 }
 
 describe("usher", () => {
-  it("lists its commands, and says how each is called", async () => {
+  it("lists its commands, with their arguments", async () => {
     const { code, out } = await usher("--help");
     expect([code, out]).toEqual([
       0,
@@ -72,7 +72,7 @@ describe("usher", () => {
   });
 });
 
-describe("usher, of a module that it cannot take", () => {
+describe("usher, with a module that it cannot use", () => {
   it.each([
     ["a module that is not there", "missing.ts", undefined, /missing.ts is missing/],
     ["a module without routes", "none.mjs", "export const others = [];", /none.mjs exports no list named routes/],
@@ -141,7 +141,7 @@ export const routes = [get(Path.of("a"), { return: 1 }, () => "")];`,
 it.each([
   ["missing.ts", /^usher dev: .*missing\.ts is missing\n$/],
   [".", /is a folder, not a module\n$/],
-])("usher dev ends with 1 for %s, which it could not watch", async (name, said) => {
+])("usher dev ends with 1 for %s, which it cannot watch", async (name, said) => {
   expect(await usher("dev", join(folder, name))).toEqual({ code: 1, out: "", error: expect.stringMatching(said) });
 });
 
@@ -153,13 +153,13 @@ it("usher dev ends with 1 for variables that it cannot read", async () => {
 });
 
 describe("usher routes on a terminal", () => {
-  it("is a table where that fits, and wherever there is no terminal", async () => {
+  it("is a table if it fits, and always without a terminal", async () => {
     const { out } = await usher("routes", orders);
     const widest = Math.max(...out.split("\n").map((line) => line.length));
     expect((await usherOn({ columns: widest }, "routes", orders)).out).toBe(out);
   });
 
-  it("has a route's lines below each other where it does not, none longer than the terminal is wide", async () => {
+  it("has a route's lines below each other if the table does not fit, none longer than the terminal is wide", async () => {
     const { out: table } = await usher("routes", orders);
     const { code, out } = await usherOn({ columns: 60 }, "routes", orders);
     const lines = out.split("\n");
@@ -188,7 +188,7 @@ ${exported}
   return file;
 }
 
-describe("usher openapi, in words and without a stack", () => {
+describe("usher openapi, with messages and without a stack", () => {
   const clash = moduleOf("clash.mjs", 'export const routes = [text("a-b"), text("a_b")];');
   const noFormat = moduleOf("no-format.mjs", "export const refusalFormat = {}, routes = [];");
   it.each([
@@ -197,7 +197,7 @@ describe("usher openapi, in words and without a stack", () => {
     ["where it cannot write", [orders, "-o", join(folder, "none/a.json")], /a\.json cannot be written: ENOENT/],
     ["what it cannot compare with", [orders, "--check", folder], /cannot be read: EISDIR/],
     ["a folder in place of a module", [folder], /is a folder, not a module$/],
-  ])("says %s", async (_, args, said) => {
+  ])("reports %s", async (_, args, said) => {
     const { code, error } = await usher("openapi", ...args);
     const [first = "", ...more] = error
       .trimEnd()
@@ -225,7 +225,7 @@ describe("usher routes", () => {
     expect(cells).toContainEqual(["GET", "/livez", "200 text"]);
   });
 
-  it("says what else is read", async () => {
+  it("lists the other inputs", async () => {
     const { out } = await usher("routes", loose);
     expect(out).toMatch(
       /^GET +\/files\/\{rest\*\} +path\.rest\.\.\. query\.tag\.\.\. \(more than it says\) +200 text +invalid$/m,
@@ -234,7 +234,7 @@ describe("usher routes", () => {
     expect(out).toMatch(/^POST +\/bytes +bytes \(the moon\) +response /m);
   });
 
-  it("has the 304 of a version that the client has, where the document has it", async () => {
+  it("has the 304 of a conditional request, if the document has it", async () => {
     const conditional = JSON.stringify(pathToFileURL(join(root, "src/representations/index.ts")).href);
     const exported = `
       import { Conditional } from ${conditional};
@@ -256,7 +256,7 @@ describe("usher routes", () => {
     expect(described.map(([path]) => path)).toEqual(["/one", "/tagged"]);
   });
 
-  it("has a route of a group as it is", async () => {
+  it("has a route of a group in full", async () => {
     const { out } = await usher("routes", loose);
     expect(out).toMatch(/^GET +\/shops\/\{shop\}\/\{shelf\} +path\.shop path\.shelf query\.q\? +200 text +invalid$/m);
   });
@@ -278,14 +278,14 @@ describe("usher openapi", () => {
   it.each([
     ["exports", 'export const decompress = { encodings: ["gzip"], decoded };'],
     ["exports with its options", 'export const options = { decompress: { encodings: ["gzip"], decoded } };'],
-  ])("has the codings of bodies that the module %s", async (what, exported) => {
+  ])("has the content codings if the module %s", async (what, exported) => {
     const posts = "const decoded = () => undefined; export const routes = [reads('a')];";
     const { code, out } = await usher("openapi", moduleOf(`${what}.mjs`, `${posts}\n${exported}`));
     const { parameters } = JSON.parse(out).paths["/a"].post;
     expect([code, parameters]).toMatchObject([0, [{ name: "Content-Encoding", schema: { enum: ["gzip"] } }]]);
   });
 
-  it("has the refusals at a deadline that the options of the app set, as the document that the app serves", async () => {
+  it("has the refusals at a deadline of the app's options, like the document that the app serves", async () => {
     const exported = "export const routes = [text('a')], options = { deadlineMs: 1000 };";
     const { out } = await usher("openapi", moduleOf("deadline.mjs", exported));
     expect(out).toContain("timed_out:");
@@ -294,7 +294,7 @@ describe("usher openapi", () => {
     );
   });
 
-  it("writes it, and finds it unchanged however it is laid out", async () => {
+  it("writes the file, and finds it unchanged in any layout", async () => {
     const file = join(folder, "orders.json");
     expect(await usher("openapi", orders, "-o", file)).toEqual({ code: 0, out: `${file}\n`, error: "" });
     expect(await usher("openapi", orders, "--check", file)).toMatchObject({ code: 0, out: "" });
@@ -303,7 +303,7 @@ describe("usher openapi", () => {
     expect(await usher("openapi", orders, "--check", file)).toMatchObject({ code: 0, out: "" });
   });
 
-  it("says where a document is another one", async () => {
+  it("reports a file with another document", async () => {
     const file = join(folder, "other.json");
     const document = JSON.parse((await usher("openapi", orders)).out);
     delete document.paths["/livez"];
@@ -325,13 +325,13 @@ describe("usher openapi", () => {
     });
   });
 
-  it("CLI-06 says that a file is missing", async () => {
+  it("CLI-06 reports a missing file", async () => {
     const file = join(folder, "missing.json");
     const error = `usher openapi: ${file} is missing: generate it\n`;
     expect(await usher("openapi", orders, "--check", file)).toEqual({ code: 1, out: "", error });
   });
 
-  it("CLI-04, CLI-07 lists what is described loosely, and refuses it where it is to be strict", async () => {
+  it("CLI-04, CLI-07 lists approximate schemas, and refuses them with --strict", async () => {
     const file = join(folder, "loose.json");
     await usher("openapi", loose, "-o", file);
     const checked = await usher("openapi", loose, "--check", file);
@@ -356,7 +356,7 @@ describe("usher client", () => {
     expect(await usher("client", orders, "--check", file)).toMatchObject({ code: 0 });
   });
 
-  it("says where it is another one", async () => {
+  it("reports a file with another client", async () => {
     const { out: made } = await usher("client", orders);
     writeFileSync(file, made.replace("item: string", "item: number"));
     const { code, out, error } = await usher("client", orders, "--check", file);
@@ -366,7 +366,7 @@ describe("usher client", () => {
     expect(out).toBe(`at line ${at}\n- ${line.replace("item: string", "item: number")}\n+ ${line}\n`);
   });
 
-  it("gives no shape the name of something else that it says", async () => {
+  it("gives no shape a name that it uses itself", async () => {
     const names = ["async iterable", "request", "date", "client", "promise", "order"];
     const odd = join(folder, "odd.mjs");
     writeFileSync(

@@ -87,41 +87,41 @@ describe("usher: its end", { timeout: 300_000 }, () => {
   const deno = { runtime: "Deno", command: runtimes.deno(), args: ["run", "-A", "dist/cli.js"] };
   const readers = rows([newest, deno], [node20, bun]);
 
-  it.each(readers)(
-    "ends on $runtime, whatever the module leaves running, and with all of what it says",
-    async (one) => {
-      const listed = await ran(one.command, [...one.args, "routes", await moduleThatStays()]);
-      expect([listed.code, listed.stderr]).toEqual([0, ""]);
-      expect(listed.stdout.split("\n")).toHaveLength(routesOfIt + 2);
-      expect(listed.stdout.length).toBeGreaterThan(pipe);
-      expect(
-        await ran(one.command, [...one.args, "openapi", await moduleThatStays(), "--check", "missing.json"]),
-      ).toMatchObject({
-        code: 1,
-      });
-    },
-  );
+  it.each(readers)("ends on $runtime, whatever the module leaves running, and with all its output", async (one) => {
+    const listed = await ran(one.command, [...one.args, "routes", await moduleThatStays()]);
+    expect([listed.code, listed.stderr]).toEqual([0, ""]);
+    expect(listed.stdout.split("\n")).toHaveLength(routesOfIt + 2);
+    expect(listed.stdout.length).toBeGreaterThan(pipe);
+    expect(
+      await ran(one.command, [...one.args, "openapi", await moduleThatStays(), "--check", "missing.json"]),
+    ).toMatchObject({
+      code: 1,
+    });
+  });
 
-  it.each(readers)("is quiet on $runtime where whoever reads has had enough", async ({ command, args }) => {
+  it.each(readers)("is quiet on $runtime when its reader closes the pipe", async ({ command, args }) => {
     const line = [command, ...args, "openapi", await moduleThatStays()].map((word) => `'${word}'`).join(" ");
     const { stdout, stderr } = await ran("sh", ["-c", `${line} | head -n 1`]);
     expect([stdout, stderr]).toEqual(["{\n", ""]);
   });
 
-  it.each(readers)("says on $runtime what keeps a module from being loaded, and where", async ({ command, args }) => {
-    const raising = join(folder, "raising.mjs");
-    await writeFile(raising, "\nthrow new Error('no store');\n");
-    const raised = await ran(command, [...args, "routes", raising]);
-    const at = /^usher routes: \S*raising\.mjs cannot be loaded:\nError: no store\n +at .*raising\.mjs:2:\d+\)?\n$/;
-    expect([raised.code, raised.stderr]).toEqual([1, expect.stringMatching(at)]);
-    const broken = join(folder, "broken.mjs");
-    await writeFile(broken, "\nexport const routes = [;\n");
-    const { code, stderr } = await ran(command, [...args, "routes", broken]);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/cannot be loaded:\n[^]*broken\.mjs:2/)]);
-    expect(stderr).not.toMatch(/node:|\/cli\/\w+\.js/);
-  });
+  it.each(readers)(
+    "reports on $runtime the reason why a module cannot be loaded, and the place",
+    async ({ command, args }) => {
+      const raising = join(folder, "raising.mjs");
+      await writeFile(raising, "\nthrow new Error('no store');\n");
+      const raised = await ran(command, [...args, "routes", raising]);
+      const at = /^usher routes: \S*raising\.mjs cannot be loaded:\nError: no store\n +at .*raising\.mjs:2:\d+\)?\n$/;
+      expect([raised.code, raised.stderr]).toEqual([1, expect.stringMatching(at)]);
+      const broken = join(folder, "broken.mjs");
+      await writeFile(broken, "\nexport const routes = [;\n");
+      const { code, stderr } = await ran(command, [...args, "routes", broken]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/cannot be loaded:\n[^]*broken\.mjs:2/)]);
+      expect(stderr).not.toMatch(/node:|\/cli\/\w+\.js/);
+    },
+  );
 
-  it.each(readers)("prints on $runtime the result alone to standard output", async ({ command, args }) => {
+  it.each(readers)("prints on $runtime only the result to standard output", async ({ command, args }) => {
     const module = join(folder, "prints.mjs");
     const { href } = pathToFileURL(join(root, "dist/index.js"));
     await writeFile(
@@ -138,7 +138,7 @@ export const routes = [get(Path.of("hello"), { returns: Returns.text }, say)];
     expect([called.stdout, called.stderr]).toEqual(["Hello.", "loaded\nasked\n200 OK\n"]);
   });
 
-  it.each([node20, newest])("says on $runtime that a module never finishes loading", async ({ command, args }) => {
+  it.each([node20, newest])("reports on $runtime that a module never finishes loading", async ({ command, args }) => {
     const waiting = join(folder, "waiting.mjs");
     await writeFile(waiting, "await new Promise(() => {});\nexport const routes = [];\n");
     const { code, stderr } = await ran(command, [...args, "routes", waiting]);
@@ -148,7 +148,7 @@ export const routes = [get(Path.of("hello"), { returns: Returns.text }, say)];
     ]);
   });
 
-  it("says what to do where its Node does not run TypeScript", async () => {
+  it("reports what to do when its Node does not run TypeScript", async () => {
     const { code, stderr } = await ran(runtimes["node-oldest"](), ["dist/cli.js", "routes", source]);
     const said =
       /^usher routes: examples\/orders\/routes.ts: Node 20\.[\d.]+ does not run TypeScript. Give the compiled file/;
@@ -156,7 +156,7 @@ export const routes = [get(Path.of("hello"), { returns: Returns.text }, say)];
   });
 });
 
-describe("usher: the warnings of Node", { timeout: 300_000 }, () => {
+describe("usher: warnings of Node", { timeout: 300_000 }, () => {
   const command = runtimes["node-newest"]();
 
   /** A module in a folder with this `package.json`. */
@@ -189,7 +189,7 @@ export const routes = [get(Path.of("a"), { returns: Returns.text }, (): string =
     ]);
   });
 
-  it("says what to set where the package is of CommonJS, as npm init writes it", async () => {
+  it("reports what to set when the package is CommonJS, as npm init writes it", async () => {
     const module = await moduleIn("common", { type: "commonjs" });
     const { code, stderr } = await ran(command, ["dist/cli.js", "routes", module]);
     const described = join(folder, "common", "package.json");

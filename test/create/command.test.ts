@@ -46,7 +46,7 @@ const manifestIn = (project: string) =>
     readonly dependencies: { readonly [name: string]: string };
   };
 
-describe("create-usher names a Node that does not run the project", () => {
+describe("create-usher names a Node version that cannot run the project", () => {
   it.each([
     ["20.20.2", "node", true],
     ["22.17.1", "workers", true],
@@ -62,14 +62,14 @@ describe("create-usher names a Node that does not run the project", () => {
 });
 
 describe("without a terminal, create-usher", () => {
-  it("makes the defaults, and asks nothing", async () => {
+  it("makes the default project, and asks nothing", async () => {
     expect(await create([])).toMatchObject({ code: 0, error: "" });
     const { name, dependencies } = manifestIn(join(folder, "my-api"));
     expect([name, Object.keys(dependencies)]).toEqual(["my-api", ["usher-http", "valibot"]]);
     expect(existsSync(join(folder, "my-api/.gitignore"))).toBe(true);
   });
 
-  it("leaves no mark of its templates in any file", async () => {
+  it("leaves no placeholder of its templates in any file", async () => {
     const all = Object.keys(runtimes).flatMap((runtime) => Object.keys(samples).map((sample) => [runtime, sample]));
     for (const [runtime = "", sample = ""] of all) {
       await create([`${runtime}-${sample}`, "--runtime", runtime, "--sample", sample]);
@@ -163,7 +163,7 @@ describe("create-usher names a project", () => {
   });
 
   // wrangler refuses any other name, and Docker a tilde.
-  it("and a Worker by letters, digits and hyphens, whatever its folder is called", async () => {
+  it("and a Worker with letters, digits and hyphens, whatever its folder is called", async () => {
     await create(["shop.example~2", "--runtime", "workers", "--sample", "api"]);
     const made = join(folder, "shop.example~2");
     const read = (path: string) => readFileSync(join(made, path), "utf8");
@@ -173,7 +173,7 @@ describe("create-usher names a project", () => {
     expect(read("compose.yaml")).toContain('POSTGRES_DB: "shop-example-2"\n');
   });
 
-  it("and the database of a Worker where its README migrates it, since that command reads no .env", async () => {
+  it("and the database of a Worker in its README's migrate command, since that reads no .env", async () => {
     await create(["my-orders", "--runtime", "workers", "--sample", "api"]);
     const read = (file: string) => readFileSync(join(folder, "my-orders", file), "utf8");
     const [, url] = /^CLOUDFLARE_\w+=(.+)$/m.exec(read(".env")) ?? [];
@@ -214,7 +214,7 @@ describe("create-usher names a project", () => {
   });
 });
 
-describe("create-usher says what to type next", () => {
+describe("create-usher prints the next commands", () => {
   it.each([
     ["npm/11.0.0 node/v24", [], ["cd my-api", "npm install", "npm run dev"]],
     ["pnpm/10.0.0 npm/? node/v24", [], ["cd my-api", "pnpm install", "pnpm run dev"]],
@@ -235,7 +235,7 @@ describe("create-usher says what to type next", () => {
         "npm run dev",
       ],
     ],
-  ])("to who runs it by %j with %j", async (userAgent, args, steps) => {
+  ])("to a user of %j with %j", async (userAgent, args, steps) => {
     const { out } = await create(args, { userAgent });
     expect([...out.matchAll(/^ {2}(.*)$/gm)].map(([, step]) => step)).toEqual(steps);
   });
@@ -275,7 +275,7 @@ describe("on a terminal, create-usher", () => {
     return create(args, { terminal: { input, output } });
   }
 
-  it("asks for what is not given", async () => {
+  it("asks for each option that is not given", async () => {
     const { code } = await typed(
       [],
       [
@@ -292,7 +292,7 @@ describe("on a terminal, create-usher", () => {
     expect(shown).not.toContain("hello");
   });
 
-  it("asks for a folder until one is free", async () => {
+  it("asks for a folder until it gets a free one", async () => {
     writeFileSync(join(folder, "full"), "");
     const { code } = await typed(
       ["--sample", "hello", "--runtime", "node"],
@@ -304,7 +304,7 @@ describe("on a terminal, create-usher", () => {
     expect([code, manifestIn(join(folder, "full2")).name]).toEqual([0, "full2"]);
   });
 
-  it("asks nothing that is given, or that leaves no choice", async () => {
+  it("does not ask for a given option, or if there is only one choice", async () => {
     expect(await typed(["a", "--sample", "api", "--runtime", "workers"], [])).toMatchObject({ code: 0 });
     expect(await typed(["b", "--yes"], [])).toMatchObject({ code: 0 });
     expect(shown).toBe("");
@@ -316,7 +316,7 @@ describe("on a terminal, create-usher", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("says that a folder is not free before it asks anything", async () => {
+  it("reports that a folder is not free before it asks anything", async () => {
     expect(await typed([".."], [])).toMatchObject({ code: 1, error: expect.stringContaining("is not empty") });
     expect(shown).toBe("");
   });
@@ -332,7 +332,7 @@ describe("the choices", () => {
     });
   });
 
-  it("are completed to some project, whichever two go together", () => {
+  it("lead to a valid project, for every pair of them", () => {
     const possible = chosen.filter((some) => clashOf(some) === undefined);
     expect(possible.length).toBeGreaterThan(30);
     for (const some of possible) {
@@ -359,7 +359,7 @@ describe("the templates", () => {
   const layers = readdirSync(join(root, "create-usher/templates"));
   const manifests = layers.map((layer) => `create-usher/templates/${layer}/package.json`);
 
-  it("name the versions that this repository is tested with", () => {
+  it("name the versions with which this repository is tested", () => {
     const known = {
       ...versionsIn("package.json"),
       ...own.peerDependencies,
@@ -374,7 +374,7 @@ describe("the templates", () => {
     expect(JSON.parse(text("create-usher/package.json"))).toMatchObject({ version: own.version });
   });
 
-  it("are in the package, with no file that npm leaves out", () => {
+  it("are in the package, without a file that npm omits", () => {
     const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
     const out = execFileSync("npm", args, { cwd: join(root, "create-usher"), stdio: ["ignore", "pipe", "ignore"] });
     const [packed] = Object.values(JSON.parse(out.toString()) as readonly { files: { path: string }[] }[]);

@@ -113,7 +113,7 @@ describe.each(["node", "bun", "deno"] as const)("the development server on %s", 
   });
 });
 
-it("serves a file of public as it is now, without a restart", { timeout: 300_000 }, async () => {
+it("serves the current version of a file of public, without a restart", { timeout: 300_000 }, async () => {
   const project = await projects.make("dev-live", { runtime: "node", database: "none", sample: "live" });
   const server = develop(project);
   try {

@@ -43,7 +43,7 @@ async function newDatabase(name: string): Promise<string> {
   return postgres.url(name);
 }
 
-it("is fourteen projects", () => {
+it("has fourteen projects", () => {
   expect(possible).toHaveLength(14);
   expect(possible.map(nameOf)).toEqual(expect.arrayContaining(left));
 });

@@ -14,7 +14,7 @@ it("has every threat of 2023", () => {
   expect(rows.map(({ threat }) => threat)).toEqual(Array.from({ length: 10 }, (_, i) => `API${i + 1}`));
 });
 
-it.each(rows)("$threat is shown by tests that there are", ({ tests }) => {
+it.each(rows)("$threat has tests that exist", ({ tests }) => {
   expect(tests.length).toBeGreaterThan(0);
   expect(tests.filter((file) => !file.endsWith(".test.ts") || !existsSync(join(root, file)))).toEqual([]);
 });

@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(generator.isSkipped)(`the site${generator.why}`, () => {
-  it("has every public name in its reference, with its heading", () => {
+  it("has every public name in its reference, with a heading", () => {
     const reference = pages().filter((file) => file.startsWith("reference/"));
     const headings = new Set(
       reference.flatMap((file) => {
@@ -81,7 +81,7 @@ describe.skipIf(generator.isSkipped)(`the site${generator.why}`, () => {
     expect(entries.filter((entry) => !sidebar.includes(`>usher-http/${entry.slice(2)}<`))).toEqual([]);
   });
 
-  it("has no dead link, and asks no other host for anything", () => {
+  it("has no dead link, and loads nothing from another host", () => {
     const ids = new Map(
       pages().map((file) => [file, new Set([...textOf(file).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),
     );
@@ -105,7 +105,7 @@ describe.skipIf(generator.isSkipped)(`the site${generator.why}`, () => {
     expect(wrong).toEqual([]);
   });
 
-  it("has llms.txt, whose pages are there, and llms-full.txt, which has all of them", () => {
+  it("has llms.txt, whose pages exist, and llms-full.txt, which has all of them", () => {
     const list = [...textOf("llms.txt").matchAll(/\]\(([^)]+)\)/g)].map(([, page = ""]) => page);
     expect(list).toContain("guides/routing.md");
     expect(list.filter((page) => !existsSync(join(dist, page)))).toEqual([]);
@@ -132,7 +132,7 @@ describe.skipIf(generator.isSkipped || browser.isSkipped)(`the site in a browser
     ["/reference/usher-http/namespaces/Query.html", 375, "light"],
     ["/reference/usher-http/namespaces/Query.html", 1280, "dark"],
   ] as const;
-  it.each(looks)(`fits and has no serious fault of accessibility: %s at %i px, %s`, async (path, width, scheme) => {
+  it.each(looks)(`fits and has no serious accessibility fault: %s at %i px, %s`, async (path, width, scheme) => {
     const { page, others } = await opened(path, width, scheme);
     await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
     const found = (await page.evaluate(`(async () => {

@@ -43,7 +43,7 @@ describe("a clerk", () => {
     expect(await Test.call(app, "DELETE", "/orders/1", { headers: headersOfCopy })).toMatchObject({ body: signedOut });
   });
 
-  it("is whoever shows the token, too", async () => {
+  it("is also every client that sends the token", async () => {
     const by = async (authorization: string) =>
       (await Test.call(app, "DELETE", "/orders/1", { headers: { authorization } })).status;
     expect([await by("Bearer wrong"), await by("Basic ZGVtbw=="), await by("Bearer demo")]).toEqual([401, 401, 204]);
@@ -53,7 +53,7 @@ describe("a clerk", () => {
     ["another password", login("Demo")],
     ["no clerk", login("demo", "nobody")],
     ["no clerk, and what a page must not run", login("demo", '"><script>')],
-  ])("is not signed in with %s, and the page says so", async (_what, wrong) => {
+  ])("is not signed in with %s, and the page shows it", async (_what, wrong) => {
     const { status, body } = await browser.call("POST", "/sign-in", wrong);
     expect(status).toBe(403);
     expect(body).toContain("The name or the password is wrong.");
@@ -62,7 +62,7 @@ describe("a clerk", () => {
     expect(logged().join()).not.toMatch(/Demo|script/);
   });
 
-  it("is signed in by no other site's page", async () => {
+  it("cannot be signed in by another site's page", async () => {
     const headers = { origin: "https://evil.example" };
     expect((await browser.call("POST", "/sign-in", { ...login(), headers })).status).toBe(403);
     await browser.call("POST", "/sign-in", login());
@@ -71,7 +71,7 @@ describe("a clerk", () => {
     expect((await browser.call("DELETE", "/orders/1")).status).toBe(204);
   });
 
-  it("guesses ten times a minute and no more", async () => {
+  it("can guess ten times a minute and no more", async () => {
     const now = new Date();
     const guess = (peer: string) => Test.call(app, "POST", "/sign-in", { ...login("x", "nobody"), now, peer });
     // One after the other: a guess that waits 30 seconds for its turn is refused with 503.
@@ -81,7 +81,7 @@ describe("a clerk", () => {
     expect((await guess("192.0.2.78")).status).toBe(403);
   });
 
-  it("is signed out when left alone for half an hour", async () => {
+  it("is signed out after half an hour without a request", async () => {
     const begin = Date.now();
     const at = (minutes: number) => ({ now: new Date(begin + minutes * 60_000), peer: "192.0.2.79" });
     await browser.call("POST", "/sign-in", { ...login(), ...at(0) });
@@ -90,7 +90,7 @@ describe("a clerk", () => {
   });
 });
 
-describe("a change of keys, and of the process", () => {
+describe("a change of keys, and a restart of the process", () => {
   const [old, fresh] = ["an-old-secret-of-thirty-two-bytes-or-more", "a-fresh-secret-of-thirty-two-bytes-or-more"];
   const data = mkdtempSync(join(tmpdir(), "usher-clerks-"));
   afterAll(() => rmSync(data, { recursive: true, force: true }));
@@ -105,7 +105,7 @@ describe("a change of keys, and of the process", () => {
     }
   }
 
-  it("signs nobody out, and the name is remembered for as long as its key is", async () => {
+  it("signs no user out, and the name is kept as long as its key", async () => {
     const cookie = await running(old, async (url) => {
       const answer = await fetch(`${url}/sign-in`, { method: "POST", redirect: "manual", ...login() });
       return answer.headers

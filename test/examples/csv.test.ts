@@ -8,7 +8,7 @@ function rowsOf(text: string): string[] {
   );
 }
 
-describe("a CSV file", () => {
+describe("parsing of a CSV file", () => {
   it.each<[what: string, text: string, rows: string[]]>([
     ["nothing", "", []],
     ["a row without a line end", "a,b", ["1:a|b"]],

@@ -7,7 +7,7 @@ import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import "../support/logs.ts";
 
-it("the desk answers each item with its order, or with why there is none", async () => {
+it("the desk answers each item with its order, or with the reason of its refusal", async () => {
   const orders = memoryStore();
   const app = Test.app(routes, {
     resources: [Dep.resource(store, orders), Dep.resource(sessionStore, Sessions.memory())],
@@ -32,7 +32,7 @@ it("the desk answers each item with its order, or with why there is none", async
   expect(await orders.list({ offset: 0, limit: 9 })).toHaveLength(2);
 });
 
-it("the desk is a socket and nothing else", async () => {
+it("the desk is only a WebSocket", async () => {
   const app = Test.app(routes, {
     resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
   });

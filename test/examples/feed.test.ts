@@ -1,4 +1,4 @@
-/** `GET /orders/feed` of the orders example: what happens to orders, told once to whoever follows (contract 6.5, 6.8). */
+/** `GET /orders/feed` of the orders example: changes of orders, sent once to each follower (contract 6.5, 6.8). */
 import { beforeEach, describe, expect, it } from "vitest";
 import { Dep, Test, Sessions } from "usher-http";
 import { sessionStore } from "../../examples/orders/clerks.ts";
@@ -22,7 +22,7 @@ const place = async (...items: readonly string[]): Promise<void> => {
   for (const item of items) await Test.call(app, "POST", "/orders", { body: { item, quantity: 1 } });
 };
 
-/** Follows until so many events came, or the signal says that it is enough. */
+/** Reads until this number of events arrived, or the signal aborts. */
 async function followed(count: number, last?: string, options: Partial<Test.CallOptions> = {}): Promise<Told[]> {
   const told: Told[] = [];
   const receive = (event: Told): "stop" | undefined => (told.push(event) === count ? "stop" : undefined);
@@ -38,8 +38,8 @@ const said = ({ name, data }: Told): string => {
   return [name, id, item, quantity].filter((word) => word !== undefined).join(" ");
 };
 
-describe("the feed", () => {
-  it("tells from the beginning what was placed, changed and removed, each with an id of its own", async () => {
+describe("the feed of orders", () => {
+  it("sends from the beginning the orders that were created, changed and removed, each with an id of its own", async () => {
     await place("pen", "ink");
     await Test.call(app, "PATCH", "/orders/1", { body: { quantity: 5 } });
     await Test.call(app, "DELETE", "/orders/2", { headers: { authorization: "Bearer demo" } });
@@ -49,14 +49,14 @@ describe("the feed", () => {
     expect(ids).toEqual([0, 1, 2, 3].map((n) => (ids[0] ?? 0) + n));
   });
 
-  it("goes on behind the last event that was had", async () => {
+  it("continues after the last event that its client received", async () => {
     await place("a", "b", "c");
     const [first, second] = await followed(2);
     expect((await followed(2, first?.id)).map(said)).toEqual(["placed 2 b 1", "placed 3 c 1"]);
     expect((await followed(1, second?.id)).map(said)).toEqual(["placed 3 c 1"]);
   });
 
-  it("tells what happens while it is followed, once to each, and then knows nobody", async () => {
+  it("sends changes while it is open, once to each client, and then has no subscriber", async () => {
     const following = [followed(3), followed(3)];
     await eventually(() => expect(orders.news.subscribers("orders")).toHaveLength(2));
     await place("a", "b", "c");
@@ -66,7 +66,7 @@ describe("the feed", () => {
     await eventually(() => expect(orders.news.topics()).toEqual([]));
   });
 
-  it("lets a quiet follower go", async () => {
+  it("ends for a client that does not read", async () => {
     const going = new AbortController();
     const following = followed(1, undefined, { gone: going.signal });
     await eventually(() => expect(orders.news.subscribers("orders")).toHaveLength(1));
@@ -75,7 +75,7 @@ describe("the feed", () => {
     await eventually(() => expect(orders.news.topics()).toEqual([]));
   });
 
-  it("tells the newest orders where what was missed is no longer held, and goes on behind them", async () => {
+  it("sends the newest orders when missed events are no longer kept, and continues after them", async () => {
     await place("old");
     const [old] = await followed(1);
     const many = Array.from({ length: 1000 }, (_, i) => ({ item: `item ${i}`, quantity: 1 }));
@@ -94,7 +94,7 @@ describe("the feed", () => {
     }
   });
 
-  it("tells the newest orders to who comes back from another process's feed", async () => {
+  it("sends the newest orders to a client with an id of another process's feed", async () => {
     await place("here");
     const [{ id = "" } = {}] = await followed(1);
     for (const foreign of ["0", "7", `${Number(id) - 100}`, `${Number(id) + 1}`]) {
@@ -102,7 +102,7 @@ describe("the feed", () => {
     }
   });
 
-  it("tells an import of more than it holds as a list", async () => {
+  it("sends an import of more events than it holds as a list", async () => {
     const following = followed(1);
     await eventually(() => expect(orders.news.subscribers("orders")).toHaveLength(1));
     await orders.placeAll(
@@ -112,7 +112,7 @@ describe("the feed", () => {
     expect((await following).map(({ name }) => name)).toEqual(["list"]);
   });
 
-  it("refuses an id that is none", async () => {
+  it("refuses an invalid id", async () => {
     const wrong = await Test.events(app, "/orders/feed", () => {}, { headers: { "last-event-id": "x" } });
     const body = invalid(["header.last-event-id", "malformed", "This is not a whole number."]);
     expect(wrong).toMatchObject({ ok: false, error: { status: 400, body } });

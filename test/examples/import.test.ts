@@ -97,7 +97,7 @@ describe("importing orders: rows", () => {
     ["the columns the other way round", "quantity,item\n2,pen\n", [header]],
     ["both names in one field", '"item,quantity"\npen,2\n', [header]],
     ["bytes that are no UTF-8", new Uint8Array([0x69, 0xe9, 0x0a]), ["form.orders malformed This is not text."]],
-  ])("tells %s", async (_what, file, problems) => {
+  ])("reports %s", async (_what, file, problems) => {
     const answer = await imported(file);
     expect([answer.status, problemsOf(answer)]).toEqual([400, problems]);
     expect(await placed()).toEqual([]);
@@ -111,14 +111,14 @@ describe("importing orders: faults", () => {
     ["pen", 0],
     ["pen", -1],
     ["", 0],
-  ])("says of %j, %d what POST /orders says of it", async (item, quantity) => {
+  ])("reports for %j, %d the same as POST /orders", async (item, quantity) => {
     const one = await Test.call(app, "POST", "/orders", { body: { item, quantity } });
     const line = await imported(`item,quantity\n${item},${quantity}\n`);
     expect(line.body).toBe(one.body.replaceAll('"body.', '"form.orders[2].'));
     expect(line.status).toBe(one.status);
   });
 
-  it("tells a thousand problems, the last that there are more", async () => {
+  it("reports a thousand problems, the last that there are more", async () => {
     const problems = problemsOf(await imported(`item,quantity\n${"pen,0\n".repeat(10_001)}`));
     expect(problems).toHaveLength(1000);
     expect(problems.slice(-2)).toEqual([
@@ -127,7 +127,7 @@ describe("importing orders: faults", () => {
     ]);
   });
 
-  it("places nothing where one order is sold out", async () => {
+  it("creates no order if one is sold out", async () => {
     const answer = await imported("item,quantity\npen,2\nunicorn,1\n");
     expect([answer.status, answer.json()]).toEqual([
       409,
@@ -142,7 +142,7 @@ describe("a request to import with", () => {
     ["no file", new FormData()],
     ["no file chosen", form("", "")],
     ["a form that can hold no file", new URLSearchParams({ orders: "item,quantity\npen,2" })],
-  ])("%s lacks one", async (_what, body) => {
+  ])("%s is refused", async (_what, body) => {
     const answer = await Test.call(app, "POST", "/orders/import", { body });
     expect([answer.status, problemsOf(answer)]).toEqual([400, ["form.orders required This is required."]]);
   });

@@ -6,7 +6,7 @@ import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import { lines, logged } from "../support/logs.ts";
 
-it("an order that is placed is a line of its source", async () => {
+it("a new order is a log line of its source", async () => {
   const app = Test.app(routes, {
     resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
   });

@@ -35,7 +35,7 @@ async function expectFaultless(page: Page): Promise<void> {
 }
 
 describe.skipIf(chromium.isSkipped)(`the orders example${chromium.why}`, () => {
-  it.each(looks)("has no fault that axe finds, signed out and in: %j", async ({ colorScheme, width }) => {
+  it.each(looks)("has no accessibility fault that axe finds, signed in and out: %j", async ({ colorScheme, width }) => {
     const url = await serveExample();
     // The page's own policy runs no script of another.
     const context = await (
@@ -92,7 +92,7 @@ describe.skipIf(chromium.isSkipped)(`the orders example${chromium.why}`, () => {
     await context.close();
   });
 
-  it("links to its documentation and to the source of what it shows", async () => {
+  it("links to its documentation and to its source", async () => {
     const url = await serveExample();
     const pages = await Promise.all(["/", "/sign-in"].map(async (path) => (await fetch(`${url}${path}`)).text()));
     const links = new Set(pages.join("").match(/(?<=href=")\/[^"]+/g));
@@ -106,7 +106,7 @@ describe.skipIf(chromium.isSkipped)(`the orders example${chromium.why}`, () => {
 });
 
 describe("the API documentation of the orders example", () => {
-  it("has the API's routes alone, each in a tag with a short summary, and says each success in words", () => {
+  it("has only the API's routes, each in a tag with a short summary, and a description of each success", () => {
     const { paths } = Openapi.document(routes, about);
     const operations = Object.entries(paths).flatMap(([path, item]) =>
       Object.entries(item ?? {}).map(([method, operation]) => ({ path, method, ...(operation as Operation) })),

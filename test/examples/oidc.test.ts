@@ -28,7 +28,7 @@ afterAll(async () => {
   await provider.close();
 });
 
-it("signs in, refreshes once for ten requests, and signs out at both sides", async () => {
+it("signs in, refreshes once for ten requests, and signs out here and at the issuer", async () => {
   const agent = new Agent();
   const consent = await agent.send(await agent.open(`${shop}/sign-in`), { login: "ada", password: "any" });
   const home = await agent.send(consent, {});
@@ -50,7 +50,7 @@ it("signs in, refreshes once for ten requests, and signs out at both sides", asy
   expect((await agent.open(`${shop}/sign-in`)).text).toContain('name="login"');
 });
 
-it("answers a user who cancels by its own words", async () => {
+it("answers a user who cancels with its own message", async () => {
   const agent = new Agent();
   const { url } = await agent.open(`${shop}/sign-in`);
   const cancelled = await agent.open(new URL(`${url.pathname}/abort`, url));

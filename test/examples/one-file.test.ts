@@ -15,7 +15,7 @@ const start = (name: string, env: NodeJS.ProcessEnv = {}): Promise<RunningExampl
   startProgram([process.execPath, join(import.meta.dirname, `../../dist/examples/${name}.js`)], env);
 
 describe("hello", () => {
-  it("greets by the name in its path", async () => {
+  it("greets with the name in its path", async () => {
     const hello = await start("hello");
     const response = await fetch(`${hello.url}/hello/Ada%20L`);
     expect([response.status, await response.text()]).toEqual([200, "Hello, Ada L."]);
@@ -39,7 +39,7 @@ describe("readings", () => {
   const reading = (sensor: string, celsius: unknown) => JSON.stringify({ sensor, celsius, at: "2026-11-23T12:00:00Z" });
   const means = async (query = "") => (await fetch(`${example.url}/means${query}`)).text();
 
-  it("adds those of every line, or none", async () => {
+  it("adds the readings of every line, or none", async () => {
     expect(await post([reading("a", 20), reading("b", 10), "", reading("a", 21)])).toEqual([200, { added: 3 }]);
     const [status, refused] = await post([reading("a", 0), reading("b", "warm")]);
     expect([status, refused]).toMatchObject([400, { problems: [{ at: "body.line[2].celsius" }] }]);
@@ -69,7 +69,7 @@ describe("upload", () => {
     return [response.status, await response.json()];
   }
 
-  it("stores a file as it was sent, and again over the old one", async () => {
+  it("stores a file unchanged, and replaces the old one", async () => {
     for (const byte of [7, 8]) {
       const content = new Uint8Array(1_500_000).fill(byte);
       const sha256 = createHash("sha256").update(content).digest("hex");
@@ -113,7 +113,7 @@ describe.skipIf(ownRedis.isSkipped)(`chat${ownRedis.why}`, () => {
   });
   afterAll(() => Promise.all(processes.map((example) => example.stop())));
 
-  /** A client in a room, which hears the room already: its first line came back. */
+  /** A client that is in a room: its first line was echoed. */
   async function enter(process: number, room: string, name: string): Promise<Guest> {
     const url = processes[process]?.url.replace("http", "ws") ?? "";
     const socket = new WebSocket(`${url}/rooms/${room}`);
@@ -135,7 +135,7 @@ describe.skipIf(ownRedis.isSkipped)(`chat${ownRedis.why}`, () => {
     readonly say: (text: string) => void;
   }
 
-  it("carries a line to the room in every process, and to no other room", async () => {
+  it("sends a line to the room in every process, and to no other room", async () => {
     const elsewhere = await enter(1, "kitchen", "Cy");
     const ada = await enter(0, "lobby", "Ada");
     const bob = await enter(1, "lobby", "Bob");

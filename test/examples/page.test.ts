@@ -19,8 +19,8 @@ const wrong = join(import.meta.dirname, "../../examples/orders/wrong.csv");
 
 const script = pageFiles();
 
-describe("the page's script", () => {
-  it("is served as a script, and asked about each time it is used", async () => {
+describe("the script of the page", () => {
+  it("is served as a script, and revalidated at each use", async () => {
     const answered = await Test.call(Test.app(script), "GET", "/assets/page.js");
     expect([answered.status, answered.headers.get("content-type"), answered.headers.get("cache-control")]).toEqual([
       200,
@@ -29,7 +29,7 @@ describe("the page's script", () => {
     ]);
   });
 
-  it("has the typed client in it, and nothing of the server", async () => {
+  it("contains the typed client, and nothing of the server", async () => {
     const { body } = await Test.call(Test.app(script), "GET", "/assets/page.js");
     expect(body).toContain("last-event-id");
     expect(body).not.toMatch(/valibot|async_hooks|sold_out/);
@@ -95,7 +95,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
     return (await fetch(`${url}/orders`)).json();
   }
 
-  it("shows every wrong line, and then how many were placed", () =>
+  it("shows every wrong line, and then the number of created orders", () =>
     visit(async (page) => {
       await send(page, wrong);
       await page.getByText("Nothing was placed: 3 things are wrong.").waitFor();
@@ -115,7 +115,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
       expect(page.url()).toBe(`${url}/`);
     }));
 
-  it("imports a file once that was sent again, as its answer was lost", () =>
+  it("imports a file once that was sent again after its answer was lost", () =>
     visit(async (page) => {
       const lose = async (route: Route): Promise<void> => {
         await route.fetch();
@@ -133,7 +133,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
       expect(await orders()).toHaveLength(4);
     }));
 
-  it("shows what is refused without a list", () =>
+  it("shows a refusal without a list", () =>
     visit(async (page) => {
       const buffer = Buffer.from("item,quantity\nunicorn,1\n");
       await page.getByLabel("CSV file").setInputFiles({ name: "orders.csv", mimeType: "text/csv", buffer });
@@ -141,7 +141,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
       await page.getByText("Nothing was placed. There are no unicorns left.").waitFor();
     }));
 
-  it("is loaded again with 304 all through", async () => {
+  it("is loaded again with 304 for every file", async () => {
     logWith({ level: "info" });
     const statuses = () =>
       lines()
@@ -180,7 +180,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
     });
   });
 
-  it("needs no script", () =>
+  it("works without a script", () =>
     visitApart({ javaScriptEnabled: false }, async (page) => {
       await send(page, right);
       await page.waitForURL(`${url}/orders/import`);
@@ -188,7 +188,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
       expect(await orders()).toHaveLength(2);
     }));
 
-  it("shows orders as they are placed, changed and removed elsewhere", () =>
+  it("shows orders that are created, changed and removed elsewhere", () =>
     visit(async (page) => {
       await page.getByText("Live", { exact: true }).waitFor();
       expect(await shown(page)).toEqual([]);
@@ -201,7 +201,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
       await eventually(async () => expect(await shown(page)).toEqual(["1 pen 5"]));
     }));
 
-  it("connects again by itself when it is cut off, and misses and doubles nothing", async () => {
+  it("reconnects by itself when it is cut off, without gaps and duplicates", async () => {
     const wire = await Wire.to(port);
     await place("first");
     await visit(async (page) => {
@@ -223,7 +223,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
     }, `http://127.0.0.1:${wire.port}`);
   });
 
-  it("says that it was cut off as soon as it is, and not when it asks again", async () => {
+  it("shows at once that it was cut off", async () => {
     const wire = await Wire.to(port);
     await visitApart(
       {},
@@ -241,7 +241,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
     );
   });
 
-  it("begins anew where the server did, and where there was no feed for a while", async () => {
+  it("starts again after the server restarted, and after a time without a feed", async () => {
     const wire = await Wire.to(port);
     await place("before");
     await visit(async (page) => {
@@ -265,7 +265,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
     }, `http://127.0.0.1:${wire.port}`);
   });
 
-  it("places at the desk what is typed, and says what could not be", async () => {
+  it("creates the orders that are typed at the desk, and shows refusals", async () => {
     const wire = await Wire.to(port);
     await visit(async (page) => {
       const type = async (item: string): Promise<void> => {
@@ -287,7 +287,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
     }, `http://127.0.0.1:${wire.port}`);
   });
 
-  it("runs no script but its own, and none in line", async () => {
+  it("runs only its own scripts, and no inline script", async () => {
     const policy = (await fetch(url)).headers.get("content-security-policy");
     expect(policy).toContain("default-src 'none'; script-src 'self';");
     expect(policy).not.toContain("unsafe");

@@ -19,7 +19,7 @@ const pool = await Pool.create(server.url(), { size: 4 });
 afterAll(() => pool.close());
 const outside = observer(server);
 
-it("every statement fits the database that the migrations make", async () => {
+it("every statement fits the database that the migrations create", async () => {
   const kept = [...SessionTable.statements({ table: "sessions" }), ...IdempotencyTable.statements(answersTable)];
   await expect(Statement.verify(pool, [...Object.values(statements), ...kept])).resolves.toBeUndefined();
 });
@@ -27,7 +27,7 @@ it("every statement fits the database that the migrations make", async () => {
 it.each([
   ["0002_sessions.sql", SessionTable.schema({ table: "sessions" })],
   ["0004_answers.sql", IdempotencyTable.schema(answersTable)],
-])("the migration %s has the table as the library makes it", (file, schema) => {
+])("the migration %s creates the table like the library", (file, schema) => {
   expect(readFileSync(join(migrations, file), "utf8")).toContain(schema);
 });
 
@@ -52,7 +52,7 @@ describe.each(stores)("a store $name", ({ make }) => {
     store = await make();
   });
 
-  it("keeps what is placed, lists it in its order, changes and removes it", async () => {
+  it("stores, lists, changes and removes orders", async () => {
     const odd = "O'Neil \\ \u{1f600} {}";
     expect(await store.place(order(odd, 2 ** 53 - 1), at)).toEqual({
       id: 1,
@@ -76,7 +76,7 @@ describe.each(stores)("a store $name", ({ make }) => {
     expect(await store.find(2 ** 53 - 1)).toBeUndefined();
   });
 
-  it("places all of several orders, or none", async () => {
+  it("creates all of several orders, or none", async () => {
     const refused = await store.placeAll([order("a"), order("unicorn"), order("b")], at);
     expect([refused?.code.name, refused?.message]).toEqual(["sold_out", "There are no unicorns left."]);
     expect(await store.list({ offset: 0, limit: 9 })).toEqual([]);
@@ -84,7 +84,7 @@ describe.each(stores)("a store $name", ({ make }) => {
     expect((await store.list({ offset: 0, limit: 9 })).map(({ id, item }) => `${id} ${item}`)).toEqual(["1 a", "2 b"]);
   });
 
-  it("tells what happened behind a change, from the beginning, and not where that is no longer held", async () => {
+  it("returns the changes after an id, also from the beginning, and not when they are no longer held", async () => {
     await store.placeAll([order("a"), order("b")], at);
     await store.change(1, 5);
     await store.remove(2);
@@ -104,7 +104,7 @@ describe.each(stores)("a store $name", ({ make }) => {
     expect(await store.changesAfter(last?.number)).toHaveLength(999);
   });
 
-  it("tells the newest orders, and which change is the last in them", async () => {
+  it("returns the newest orders, and the id of their last change", async () => {
     expect(await store.newest(2)).toMatchObject({ orders: [] });
     await store.placeAll([order("a"), order("b"), order("c")], at);
     const { orders, number } = await store.newest(2);
@@ -112,7 +112,7 @@ describe.each(stores)("a store $name", ({ make }) => {
     expect(await store.changesAfter(number)).toEqual([]);
   });
 
-  it("says that there is news once it is kept, and not where nothing changed", async () => {
+  it("notifies after a change is stored, and not if nothing changed", async () => {
     const news = store.news.subscribe("orders");
     await store.place(order("unicorn"), at);
     await store.remove(9);
@@ -136,7 +136,7 @@ describe.each(stores)("idempotency keys, with a store $name", ({ make }) => {
   const count = async (store: Store) => (await store.list({ offset: 0, limit: 99 })).length;
 
   it.each(['"k1"', "0b9c4f0e-6f0a-4c59-9d4c-2f6d0f6f7a11"])(
-    "%s places one order, and its answer is kept",
+    "%s create one order, and its answer is kept",
     async (key) => {
       const { store, ask } = await example();
       const first = await ask(key, order("a"));
@@ -148,7 +148,7 @@ describe.each(stores)("idempotency keys, with a store $name", ({ make }) => {
     },
   );
 
-  it("place one order, however many ask at the same time", async () => {
+  it("create one order, for any number of concurrent requests", async () => {
     const { store, ask } = await example();
     const answers = await Promise.all(Array.from({ length: 24 }, () => ask('"k2"', order("a"))));
     const placed = new Set(answers.flatMap(({ status, body }) => (status === 201 ? [body] : [])));
@@ -157,7 +157,7 @@ describe.each(stores)("idempotency keys, with a store $name", ({ make }) => {
     expect([await count(store), (await store.changesAfter(undefined))?.length]).toEqual([1, 1]);
   });
 
-  it("keep a refusal, and nothing of its work", async () => {
+  it("keep a refusal, and roll back its work", async () => {
     const { store, ask } = await example();
     const first = await ask('"k3"', order("unicorn"));
     const again = await ask('"k3"', order("unicorn"));
@@ -182,7 +182,7 @@ function errorOf(body: unknown): string {
 }
 
 describe("stock", () => {
-  it("is taken once for each order, however many ask at once, and never below nothing", async () => {
+  it("is taken once for each order, for any number of concurrent requests, and never below zero", async () => {
     const store = await emptied();
     await outside`insert into stock values ('lamp', 10) on conflict (item) do update set left_over = 10`;
     await outside`insert into stock values ('desk', 10) on conflict (item) do update set left_over = 10`;

@@ -24,13 +24,13 @@ const sql = observer(server);
 
 const rows = pages.map((page, i) => [page.name, page, pages[i - 1]] as const);
 
-describe("the pages", () => {
+describe("the pages of the tutorial", () => {
   it("are ten, each with a program of its name", () => {
     expect(pages).toHaveLength(10);
     expect(pages.map(({ name }) => [...filesOf(name).keys()].includes("main.ts"))).toEqual(pages.map(() => true));
   });
 
-  it.each(rows)("%s shows its files as they are", (name, { blocks }, before) => {
+  it.each(rows)("%s shows its files unchanged", (name, { blocks }, before) => {
     const files = filesOf(name);
     const shown = blocks.flatMap((block) => (block.file === undefined ? [] : [{ ...block, file: block.file }]));
     // The settings of the compiler are in the reader's folder alone.
@@ -61,7 +61,7 @@ function changedLines(old: string, now: string): readonly string[] {
   });
 }
 
-describe("the programs", { timeout }, () => {
+describe("the programs of the tutorial", { timeout }, () => {
   let folder: string;
   beforeAll(() => {
     folder = readersFolder();
@@ -76,7 +76,7 @@ describe("the programs", { timeout }, () => {
   }
   let databases = 0;
 
-  it.each(rows)("%s answers what its page says, and ends cleanly", async (name, page) => {
+  it.each(rows)("%s answers as its page says, and ends cleanly", async (name, page) => {
     const cwd = join(folder, name);
     const program = await startProgram([node, "main.ts"], { DATABASE_URL: await databaseOf(name) }, cwd);
     try {
@@ -109,7 +109,7 @@ describe("the programs", { timeout }, () => {
     expect(/^# pass (\d+)$/m.exec(stdout)?.[1]).toBe(String(count));
   });
 
-  it("fit the compiler's settings of the first page, which finds a refusal that is not declared", async () => {
+  it("compile with the settings of the first page, which find an undeclared refusal", async () => {
     const orders = readFileSync(join(folder, "05-errors/orders.ts"), "utf8");
     writeFileSync(join(folder, "05-errors/undeclared.ts"), orders.replace(", refuses: [soldOut]", ""));
     const [message] = pages.flatMap(({ blocks }) => blocks.filter(({ text }) => /^The code \w+ is not/.test(text)));

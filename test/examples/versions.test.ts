@@ -17,7 +17,7 @@ async function appWithOrder() {
   return { app, change, read: (headers = {}) => Test.call(app, "GET", "/orders/1", { headers }) };
 }
 
-it("the second gets a 412, reads again, and then changes it", async () => {
+it("the second of two changes gets a 412, reads again, and then succeeds", async () => {
   const { change, read } = await appWithOrder();
   const etag = (await read()).headers.get("etag") as string;
   expect(etag).toBe('"1"');
@@ -30,7 +30,7 @@ it("the second gets a 412, reads again, and then changes it", async () => {
   expect((await change(3, '"2"')).status).toBe(200);
 });
 
-it("of many with one version exactly one changes it, and without a condition all do", async () => {
+it("of many changes with one version exactly one succeeds, and without a condition all do", async () => {
   const { change, read } = await appWithOrder();
   const statuses = (await Promise.all(Array.from({ length: 20 }, (_, i) => change(i + 2, '"1"')))).map(
     ({ status }) => status,

@@ -8,7 +8,7 @@ import type { Running } from "../conformance/targets/target.ts";
 import { connections } from "./script.ts";
 import type { Script, Step } from "./script.ts";
 
-/** A server, and a client beside the hostile ones that it has to go on answering. */
+/** A server, and a well-behaved client that it has to answer next to the hostile ones. */
 export class Server {
   readonly running: Running;
   readonly port: number;
@@ -74,8 +74,8 @@ export class Server {
     // Its connections are the platform's, which looks for a client's leaving when it writes.
     if (this.#name === "workerd") return true;
     if (this.#name !== "deno") return false;
-    // Deno 2.9 never closes a connection whose client goes between its handshake and Deno's 101, and tells nobody: the
-    // adapter looks before it upgrades, and cannot look after. It keeps another, with a body that nobody reads, until the
+    // Deno 2.9 never closes a connection whose client disconnects between its handshake and Deno's 101, and reports nothing: the
+    // adapter checks before it upgrades, and cannot check after. It keeps another, with an unread body, until the
     // handler answers, and two handlers here never do.
     return sent.some((bytes) => /upgrade: websocket|\/(wait|never)\/k/i.test(bytes));
   }

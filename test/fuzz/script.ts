@@ -3,9 +3,9 @@ import fc from "fast-check";
 
 /** One thing that the client of one connection does. */
 export type Step =
-  /** Bytes, a character each, which reach the server in pieces of `piece` bytes at the most. */
+  /** Bytes, a character each, which reach the server in pieces of at most `piece` bytes. */
   | { readonly does: "send"; readonly bytes: string; readonly piece: number }
-  /** Another connection's request is answered before the next step, so that the server has seen what came before. */
+  /** Another connection's request is answered before the next step, so that the server has read the earlier bytes. */
   | { readonly does: "turn" }
   /** Waits for bytes that were not there yet, or for a turn of the server where none come. */
   | { readonly does: "look" }
@@ -129,7 +129,7 @@ const lines = [
 ];
 const line = fc.constantFrom(...lines);
 
-/** What follows a head: nothing, a whole body, one that lacks its end, one that is longer than it said, or none of HTTP's. */
+/** After a head: nothing, a whole body, one that lacks its end, one that is too long, or bytes that are not HTTP. */
 interface Body {
   readonly framing: readonly string[];
   readonly bytes: string;

@@ -8,7 +8,7 @@ const { rows, ofFields } = await import("./texts.ts");
 const { mcpRows } = await import("./mcp-texts.ts");
 await import("../support/logs.ts");
 
-// Past the lengths at which what is long is told from what is not, such as a body that may nest deep.
+// Above the lengths at which code treats long input in another way, such as a body that may nest deep.
 const long = 1100;
 
 const described = ({ units, thrown }: Work): string => `${units} characters looked at and ${thrown} exceptions`;
@@ -22,7 +22,7 @@ interface Counted {
 const grows = (once: Work, twice: Work): boolean => twice.units > once.units * 2 || twice.thrown > once.thrown;
 const isSame = (one: Work, other: Work): boolean => one.units === other.units && one.thrown === other.thrown;
 
-describe("twice the text is at most twice the steps", () => {
+describe("twice the text takes at most twice the steps", () => {
   it.each([...rows, ...mcpRows].map((row) => [row.reader, row] as const))(
     "%s",
     async (_reader, { read, texts, times = long }) => {
@@ -30,7 +30,7 @@ describe("twice the text is at most twice the steps", () => {
       const all = Object.entries(texts);
       // The first request fills caches, which is not a cost of the text.
       for (const [, text] of all) await read(text(1));
-      // V8 takes as long to tell of one text as of all: each is asked for by itself only where they grew together.
+      // V8 takes as long to report one text as all: each is measured by itself only if they grew together.
       const countEach = async (some: typeof all, length: number): Promise<Counted> => {
         const works: Work[] = [];
         const ran = await countSource(async () => {
@@ -41,7 +41,7 @@ describe("twice the text is at most twice the steps", () => {
       const [once, twice] = [await countEach(all, times), await countEach(all, times * 2)];
       for (const [at, [name, text]] of all.entries()) {
         const [of, ofTwice] = [once.works[at] as Work, twice.works[at] as Work];
-        // What a single run does beside its own work only adds to it.
+        // Other work during a single run only adds to it.
         if (!grows(of, ofTwice) && isSame(of, await countRun(() => read(text(times))))) continue;
         const [agreed, agreedTwice] = [
           await countWork(() => read(text(times))),

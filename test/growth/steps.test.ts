@@ -5,7 +5,7 @@ import { countSource, countWork, startCounting } from "./steps.ts";
 startCounting();
 const { firstValue } = await import("../../src/inputs/text.ts");
 
-describe("the count of steps", () => {
+describe("the number of steps", () => {
   const natives = async (run: () => unknown): Promise<number> => (await countWork(run)).units;
 
   it.each([
@@ -28,7 +28,7 @@ describe("the count of steps", () => {
     expect(Math.round(Math.log2(twice / once))).toBe(power);
   });
 
-  it("is of our own source as well, and the same for the same run", async () => {
+  it("includes the framework's own source, and is the same for the same run", async () => {
     const count = (times: number) => countSource(() => firstValue("%&a=".repeat(times), "q"));
     const once = await count(100);
     expect(once).toBeGreaterThan(1000);
@@ -36,7 +36,7 @@ describe("the count of steps", () => {
     expect(await count(200)).toBeGreaterThan(once * 1.9);
   });
 
-  it("tells what threw", async () => {
+  it("is reported with the exception", async () => {
     const { thrown } = await countWork(() => {
       try {
         decodeURIComponent("%");

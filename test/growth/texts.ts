@@ -48,11 +48,11 @@ export interface Row {
   readonly reader: string;
   readonly read: (text: string) => unknown;
   readonly texts: Texts;
-  /** How often each piece stands in the shorter of two texts, where 1,100 times is long. */
+  /** The number of repetitions in the shorter of two texts, where 1,100 is long. */
   readonly times?: number;
 }
 
-/** By what stands in them again and again. */
+/** By the repeated part. */
 interface Texts {
   readonly [name: string]: (times: number) => string;
 }
@@ -96,7 +96,7 @@ const fields = (from: typeof Query, others: number): Inputs => ({
   ...Object.fromEntries(Array.from({ length: others }, (_, i) => [`f${i}`, from.optional(`field_${i}`, Codec.string)])),
 });
 
-/** Readers of so many fields. */
+/** Readers of this number of fields. */
 export const ofFields: { readonly [reader: string]: (fields: number) => Row["read"] } = {
   query: (others) => asking(fields(Query, others), bySearch),
   form: (others) => sending(fields(Form as never, others), urlencoded),

@@ -40,12 +40,12 @@ const undone = async () =>
   (await outside`select tries, due_at > now() as is_later from jobs where done_at is null`).slice();
 
 describe("jobs in a table", () => {
-  it("have statements that fit it", async () => {
+  it("have statements that fit the table", async () => {
     await expect(Statement.verify(pool, [addMail, takeJob, finishJob, retryJob])).resolves.toBeUndefined();
     expect(readdirSync(guide.folder)).toContain("jobs.mjs");
   });
 
-  it("are done once each by two workers, and no more once they stop", async () => {
+  it("run once each in two workers, and no more after these stop", async () => {
     for (let i = 0; i < 20; i++) await pool.exec(addMail, { to: `${i}`, text: "" });
     const [sent, stopping] = [[] as string[], new AbortController()];
     const send = async ({ to }: Mail) => void sent.push(to);
@@ -56,7 +56,7 @@ describe("jobs in a table", () => {
     expect(sent.toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 20 }, (_, i) => `${i}`));
   });
 
-  it("are tried again later where they fail", async () => {
+  it("run again later if they fail", async () => {
     await pool.exec(addMail, { to: "a", text: "" });
     const stopping = new AbortController();
     const worker = doJobs(
@@ -71,7 +71,7 @@ describe("jobs in a table", () => {
     expect(await undone()).toEqual([{ tries: 1, is_later: true }]);
   });
 
-  it("are done by the program, which ends with SIGTERM", async () => {
+  it("run in the program, which ends with SIGTERM", async () => {
     const program = await guide.start("main.ts", { DATABASE_URL: server.url(), PORT: "0" });
     const headers = { "content-type": "application/json" };
     const answered = await fetch(`${program.url}/people`, {
@@ -87,7 +87,7 @@ describe("jobs in a table", () => {
   });
 });
 
-describe("work of the program's own", () => {
+describe("background work of the program", () => {
   it("runs, and ends with SIGTERM", async () => {
     const program = await guide.start("server.ts", { PORT: "0" });
     expect((await fetch(`${program.url}/visits`, { method: "POST" })).status).toBe(204);

@@ -22,7 +22,7 @@ describe("a service whose other server does not answer", () => {
     expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([503, "timed_out"]);
   });
 
-  it("answers another route, whose caller may have less time", async () => {
+  it("answers another route, whose caller may have a shorter deadline", async () => {
     expect((await made.fetch(new Request("http://h/report"))).status).toBe(200);
     const headers = { "x-request-timeout-ms": "0" };
     expect((await made.fetch(new Request("http://h/report", { headers }))).status).toBe(503);

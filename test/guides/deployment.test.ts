@@ -14,7 +14,7 @@ const nginx = "nginx";
 // CI has no nginx: the machines of those who change the page may.
 const hasNginx = spawnSync(nginx, ["-v"]).status === 0;
 
-it("main.ts listens as its environment asks, is ready, and ends with SIGTERM", async () => {
+it("main.ts listens as its environment variables say, is ready, and ends with SIGTERM", async () => {
   const server = await guide.start("main.ts", { HOST: "0.0.0.0", PORT: "0", TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1" });
   const at = `http://127.0.0.1:${new URL(server.url).port}`;
   expect(await (await fetch(`${at}/hello`)).text()).toBe("Hello.");
@@ -49,7 +49,7 @@ describe("the function of AWS Lambda", () => {
   it.each([
     [404, { rawPath: "/nowhere" }],
     [405, { requestContext: { http: { method: "POST", sourceIp: "" } }, body: "e30=", isBase64Encoded: true }],
-  ])("answers %i as the app does", async (status, given) => {
+  ])("answers %i like the app", async (status, given) => {
     expect((await answer(given)).statusCode).toBe(status);
   });
 });
@@ -113,7 +113,7 @@ describe.skipIf(!hasNginx)("nginx in front of a server", () => {
   });
   afterAll(() => stop());
 
-  it("hands over the client's address", async () => {
+  it("passes the client's address on", async () => {
     const headers = { "x-forwarded-for": "198.51.100.9" };
     expect(await (await fetch(`${url}/client`, { headers })).text()).toBe("198.51.100.9");
   });
@@ -143,7 +143,7 @@ describe.skipIf(!hasNginx)("nginx in front of a server", () => {
   it.each([
     ["the same site", () => url, 200],
     ["another site", () => "https://evil.example", 403],
-  ])("tells a form of %s", async (_, origin, status) => {
+  ])("treats the request as %s", async (_, origin, status) => {
     const answered = await fetch(`${url}/upload`, { method: "POST", headers: { origin: origin() }, body: "x" });
     expect(answered.status).toBe(status);
   });

@@ -35,12 +35,12 @@ async function compare(answer: Answer): Promise<void> {
 
 describe("from Hono", () => {
   const guide = openGuide("from-hono");
-  it.each(["hono.ts", "usher.ts"])("%s answers as the other", async (file) => {
+  it.each(["hono.ts", "usher.ts"])("%s answers like the other", async (file) => {
     const { app } = await guide.load<Fetching>(file);
     await compare((request) => app.fetch(request));
   });
 
-  it("one hands the rest to the other", async () => {
+  it("one passes other requests to the other", async () => {
     const { app } = await guide.load<Fetching>("both.ts");
     const statuses = ["/orders/1", "/v2/orders/1", "/nowhere"].map(async (path) => {
       const { status, headers } = await app.fetch(new Request(`http://localhost${path}`));
@@ -79,14 +79,14 @@ async function answeredBy(answer: Answer): Promise<readonly (readonly [status: n
 describe("from Express", () => {
   const guide = openGuide("from-express");
 
-  it("both programs answer alike", async () => {
+  it("both programs answer the same", async () => {
     const express = await guide.load<{ app: RequestListener }>("express.ts");
     await compare(await listening(express.app));
     const usher = await guide.load<Fetching>("usher.ts");
     await compare((request) => usher.app.fetch(request));
   });
 
-  it("one hands what has moved to the other", async () => {
+  it("one passes the migrated routes to the other", async () => {
     const { app } = await guide.load<{ app: RequestListener }>("both.ts");
     expect(await answeredBy(await listening(app))).toEqual([
       [200, "other"],
@@ -101,7 +101,7 @@ describe("from Fastify", () => {
     readonly app: { readonly ready: () => Promise<void>; readonly routing: RequestListener };
   }
 
-  it("both programs answer alike", async () => {
+  it("both programs answer the same", async () => {
     const { app } = await guide.load<Fastify>("fastify.ts");
     await app.ready();
     await compare(await listening(app.routing));
@@ -109,7 +109,7 @@ describe("from Fastify", () => {
     await compare((request) => usher.app.fetch(request));
   });
 
-  it("one hands what has moved to the other", async () => {
+  it("one passes the migrated routes to the other", async () => {
     // The app of the test above is complete: its hooks are added to a second one.
     const second = openGuide("from-fastify");
     const { app } = await second.load<Fastify>("both.ts");
@@ -122,7 +122,7 @@ describe("from Fastify", () => {
 });
 
 describe("from FastAPI", () => {
-  it("the program answers the same requests, and describes itself", async () => {
+  it("the program answers the same requests, and serves an API document", async () => {
     const { app } = await openGuide("from-fastapi").load<Fetching>("usher.ts");
     await compare((request) => app.fetch(request));
     const page = await app.fetch(new Request("http://localhost/orders?limit=1&offset=1"));

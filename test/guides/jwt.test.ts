@@ -54,12 +54,12 @@ function token(key: CryptoKey, claims: { readonly [claim: string]: unknown }) {
 }
 
 describe("a JWT", () => {
-  it("passes the page's own test", async () => {
+  it("passes the test of the page", async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ["--test", guide.path("auth.test.ts")]);
     expect(stdout).toMatch(/^# pass 1$/m);
   });
 
-  it("says who sends the request", async () => {
+  it("has the user who sends the request", async () => {
     const { call, privateKey } = await opened();
     expect(await call("GET", await token(privateKey, {}))).toMatchObject({ status: 200, body: "ada" });
     expect(await call("DELETE", await token(privateKey, { scope: "read account:delete" }))).toMatchObject({
@@ -74,13 +74,13 @@ describe("a JWT", () => {
     ["of another issuer", { iss: "https://evil.example/" }],
     ["of another audience", { aud: "bank" }],
     ["without a subject", { sub: undefined }],
-  ])("is a 401 where it is %s", async (_, claims) => {
+  ])("is a 401 if it is %s", async (_, claims) => {
     const { call, privateKey } = await opened();
     const answered = await call("GET", await token(privateKey, claims));
     expect(answered).toMatchObject({ status: 401, challenge: 'Bearer error="invalid_token"' });
   });
 
-  it("is a 401 where it is none, unsigned, or signed by another key", async () => {
+  it("is a 401 if it is malformed, unsigned, or signed by another key", async () => {
     const { call, tokenOf } = await opened();
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const unsigned = `${part({ alg: "none" })}.${part({ sub: "ada" })}.`;
@@ -91,7 +91,7 @@ describe("a JWT", () => {
     }
   });
 
-  it("is right where the page's own code signed it", async () => {
+  it("is valid if the page's own code signed it", async () => {
     const { ofSecret } = await opened();
     expect(await ofSecret("a secret of 32 bytes and a few more")).toBe(200);
   });

@@ -8,7 +8,7 @@ import { openGuide } from "./project.ts";
 const guide = openGuide("mcp");
 const [first = "", , , last = ""] = [...guide.text.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code);
 
-it("an agent lists, calls, and is refused", async () => {
+it("an agent lists tools, calls them, and gets refusals", async () => {
   guide.write("orders.ts", first.replace("port: 8080", "port: 0"));
   const program = await guide.start("orders.ts", process.env);
   const agent = new Client({ name: "test", version: "1" });
@@ -23,7 +23,7 @@ it("an agent lists, calls, and is refused", async () => {
   expect(await program.stop()).toBe(0);
 });
 
-it("the test of the page prints what it says", async () => {
+it("the test of the page prints the documented output", async () => {
   guide.write("agent.ts", last);
   const { stdout } = await promisify(execFile)(process.execPath, [guide.path("agent.ts")]);
   const said = [...last.matchAll(/\/\/ (.*)$/gm)].map(([, line]) => line);

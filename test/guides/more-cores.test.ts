@@ -10,7 +10,7 @@ import { openGuide } from "./project.ts";
 
 const guide = openGuide("more-cores");
 
-it("cluster.ts answers by several processes, and ends with SIGTERM", async () => {
+it("cluster.ts answers from several processes, and ends with SIGTERM", async () => {
   const program = await guide.start("cluster.ts", { PORT: "0" });
   const answered = new Set<string>();
   await eventually(async () => {
@@ -21,7 +21,7 @@ it("cluster.ts answers by several processes, and ends with SIGTERM", async () =>
   expect(await program.stop()).toBe(0);
 });
 
-it("cluster.ts starts no process again that cannot listen, and ends", async () => {
+it("cluster.ts does not restart a process that cannot listen, and ends", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const env = { ...process.env, PORT: `${(other.address() as AddressInfo).port}` };

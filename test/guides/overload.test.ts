@@ -9,8 +9,8 @@ beforeAll(async () => {
   ({ app } = await guide.load<{ app: App }>("main.ts"));
 });
 
-describe("a program with bounds", () => {
-  it("answers, and has its figures", async () => {
+describe("a program with limits", () => {
+  it("answers, and has their metrics", async () => {
     expect(await (await app.fetch(new Request("http://h/hello"))).text()).toBe("Hello.");
     const page = await (await app.fetch(new Request("http://h/metrics"))).text();
     for (const bound of ["maxInFlight", "maxEventLoopDelayMs"]) {

@@ -46,13 +46,13 @@ interface Page {
   readonly next?: string;
 }
 
-describe("a list by a cursor", () => {
+describe("a list with a cursor", () => {
   it("has statements that fit the database", async () => {
     const { listBefore } = await guide.load<Shown>("cursor.ts");
     await expect(Statement.verify(pool, [listAfter, listBefore])).resolves.toBeUndefined();
   });
 
-  it("is read to its end by `next`, each row once", async () => {
+  it("is read to its end with `next`, each row once", async () => {
     const ids: number[] = [];
     const links: (string | null)[] = [];
     for (let target: string | undefined = "/orders"; target !== undefined;) {
@@ -73,7 +73,7 @@ describe("a list by a cursor", () => {
     expect((await Test.call(app, "GET", "/orders?after=45")).json()).toEqual({ items: [] });
   });
 
-  it("reports what is wrong with both in one answer", async () => {
+  it("reports problems of both parameters in one answer", async () => {
     const { status, body } = await Test.call(app, "GET", "/orders?limit=500&after=x");
     const { problems } = JSON.parse(body) as { problems: { at: string; code: string }[] };
     expect([status, problems.map(({ at, code }) => [at, code])]).toEqual([
@@ -101,7 +101,7 @@ describe("a list by a cursor", () => {
 });
 
 describe("a sealed cursor", () => {
-  it("goes through rows of one time, each once", async () => {
+  it("goes through rows with one time, each once", async () => {
     const { cursorWith, listBefore } = await guide.load<Shown>("cursor.ts");
     const { input, seal } = cursorWith(Keys.ring("0123456789abcdef0123456789abcdef"));
     const route = get(Path.of("orders"), { inputs: { cursor: input }, returns: Returns.text }, async ({ cursor }) => {
@@ -123,7 +123,7 @@ describe("a sealed cursor", () => {
   });
 });
 
-it("a page number is bounded like its size", async () => {
+it("a page number is limited like the page size", async () => {
   const { page } = await guide.load<Shown>("pages.ts");
   const numbered = Test.app([
     get(Path.of("orders"), { inputs: { page }, returns: Returns.text }, ({ page }) => JSON.stringify(page)),

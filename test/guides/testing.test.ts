@@ -17,7 +17,7 @@ it.each([
   expect(stdout).toMatch(/^# pass \d+$|\b4 passed/m);
 });
 
-it("a tracker gets an error with its message and the request's id", async () => {
+it("a tracker receives an error with its message and the request's id", async () => {
   const guide = openGuide("error-tracking");
   guide.write("package.ts", 'export * from "usher-http";');
   const { Path, Refusal, Returns, Test, get, refuse } = await guide.load<typeof Usher>("package.ts");

@@ -1,4 +1,4 @@
-/** The decoder of form text beside the platform's own: strict UTF-8, whatever stands before, behind and between. */
+/** The decoder of form text compared with the platform's own: strict UTF-8, with any text before, after and between. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeFormText, decodePercent } from "../../src/http/target.ts";
@@ -39,8 +39,8 @@ const sequences = leads.flatMap((lead) => [
   ]),
 ]);
 
-describe("form text: as the platform reads it", () => {
-  it(`reads ${sequences.length} sequences at the bounds of UTF-8 as the platform does`, () => {
+describe("form text: compared with the platform", () => {
+  it(`reads ${sequences.length} sequences at the limits of UTF-8 like the platform`, () => {
     for (const bytes of sequences) {
       const expected = decoded(bytes);
       expect(decodeFormText(escaped(bytes, true)), String(bytes)).toBe(expected);
@@ -48,7 +48,7 @@ describe("form text: as the platform reads it", () => {
     }
   });
 
-  it("reads any bytes as the platform does, among text and at any place", () => {
+  it("reads any bytes like the platform, between text and at any place", () => {
     const piece = fc.oneof(
       fc.string({ unit: codePoint }).map((text) => text.toWellFormed().replace(/[%+]/g, "")),
       fc.constantFrom("é", "€", "😀", "x".repeat(70), "x".repeat(1100)),
@@ -91,8 +91,8 @@ describe("form text: as the platform reads it", () => {
   });
 });
 
-describe("form text: segments and seams", () => {
-  it("reads a segment of a path as the platform does", () => {
+describe("form text: segments and buffers", () => {
+  it("reads a segment of a path like the platform", () => {
     const model = (text: string): string | null => {
       try {
         return decodeURIComponent(text);
@@ -124,13 +124,13 @@ describe("form text: segments and seams", () => {
     for (const bytes of sequences) expect(decodePercent(escaped(bytes, true)), String(bytes)).toBe(decoded(bytes));
   });
 
-  it("takes nothing from behind its end", () => {
+  it("reads nothing after its end", () => {
     expect(decodeFormText("a%41", 0, 3)).toBe("a%4");
     expect(decodeFormText("%C3%A9", 0, 3)).toBe(null);
     expect(decodeFormText("%C3%A9", 0, 5)).toBe(null);
   });
 
-  it.each([1000, 1024, 1025, 5000])("has no seam in %i characters", (length) => {
+  it.each([1000, 1024, 1025, 5000])("is the same at the limits of buffers: %i characters", (length) => {
     for (const piece of ["%41", "+", "%F0%9F%98%80", `${"x".repeat(64)}%41`, `${"x".repeat(65)}%41`]) {
       expect(decodeFormText(piece.repeat(length))).toBe(new URLSearchParams(`a=${piece.repeat(length)}`).get("a"));
     }

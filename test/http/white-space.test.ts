@@ -58,7 +58,7 @@ async function ask(method: string, target: string, fields: readonly Field[], bod
   return Test.call(app, method, target, { headers: fields, ...(body === undefined ? {} : { body }) });
 }
 
-/** What is told of a field with something around it, in words; the same words where it is white space. */
+/** The result of a field with characters around it, as text; the same text if they are white space. */
 const readers: readonly (readonly [
   what: string,
   read: (around: (text: string) => string) => Promise<string>,
@@ -146,7 +146,7 @@ describe.each(readers)("%s", (_what, read, inside) => {
   });
 
   it.each(others.map((other) => [shown(other), other]))(
-    "is another with %s before it, or behind it",
+    "is another value with %s before it, or after it",
     async (_name, other) => {
       expect(await read((text) => other + text)).not.toBe(inside);
       expect(await read((text) => text + other)).not.toBe(inside);
@@ -154,7 +154,7 @@ describe.each(readers)("%s", (_what, read, inside) => {
   );
 });
 
-describe("a value", () => {
+describe("a header value", () => {
   it.each(others.map((other) => [shown(other), other]))("keeps %s at its ends", async (_name, other) => {
     const value = `${other}a${other}`;
     const kept = other.startsWith(" ") ? value.slice(1, -1) : value;
@@ -163,7 +163,7 @@ describe("a value", () => {
   });
 });
 
-it("a no-break space makes no `__Host-` cookie on the wire either", async () => {
+it("a no-break space makes no `__Host-` cookie in a header either", async () => {
   const wire = await clientOf([cookies]);
   expect((await wire.ask("GET /cookies", ["cookie: \u00a0__Host-sid=evil"]).answer()).body).toBe("nobody");
   expect((await wire.ask("GET /cookies", ["cookie: a=1; \u00a0__Host-sid=evil; __Host-sid=mine"]).answer()).body).toBe(

@@ -84,11 +84,11 @@ describe("the language of an answer", () => {
     ["commas", `${",".repeat(16_000)}de`, "en"],
     ["white space", `${" \t".repeat(8000)}de`, "en"],
     ["weights", `de;q=0.${"0".repeat(10_000)}1,fr;q=0.5`, "en"],
-  ])("of %s is bounded", async (_what, acceptLanguage, expected) => {
+  ])("of %s is limited", async (_what, acceptLanguage, expected) => {
     expect((await asked(acceptLanguage)).headers.get("content-language")).toBe(expected);
   });
 
-  it("is of all lines of the header", async () => {
+  it("is chosen from all lines of the header", async () => {
     const headers = [
       ["accept-language", "nl"],
       ["accept-language", "fr"],
@@ -96,7 +96,7 @@ describe("the language of an answer", () => {
     expect((await Test.call(app(), "GET", "/nowhere", { headers })).headers.get("content-language")).toBe("fr");
   });
 
-  it("is chosen for a refusal alone, and for a HEAD too", async () => {
+  it("is chosen only for a refusal, and for a HEAD too", async () => {
     const ok = Test.app([get(Path.root, { returns: Returns.text }, () => "x")], { languages: languages([german]) });
     const headers = { "accept-language": "de" };
     const answered = await Test.call(ok, "GET", "/", { headers });
@@ -196,7 +196,7 @@ describe("the problems of an order", () => {
     expect((await messages(tag)).toSorted()).toEqual(expected.toSorted());
   });
 
-  it("of a query, and the words of a codec as they are", async () => {
+  it("of a query, with the words of a codec unchanged", async () => {
     const first = async (path: string) =>
       (JSON.parse((await asked("de", {}, path)).body) as { problems: { message: string }[] }).problems[0]?.message;
     expect(await first("/n")).toBe("Diese Angabe fehlt.");
@@ -205,8 +205,8 @@ describe("the problems of an order", () => {
   });
 });
 
-describe("what an application says itself", () => {
-  it("stays as it is, without a Content-Language, and goes by the language's own sentences where it has them", async () => {
+describe("messages of the application", () => {
+  it("stay unchanged, without Content-Language, and use the language's messages if the table has them", async () => {
     const plain = await asked("de", {}, "/sold");
     expect(JSON.parse(plain.body)).toEqual({ error: "sold_out", message: "None is left." });
     expect([plain.headers.get("content-language"), plain.headers.get("vary")]).toEqual([null, "accept-language"]);
@@ -216,7 +216,7 @@ describe("what an application says itself", () => {
     expect(translated.headers.get("content-language")).toBe("de");
   });
 
-  it("replaces one sentence of a language, and of English", async () => {
+  it("can replace one message of a language, and of English", async () => {
     const terse = language("en", { ...german.sentences, notFound: "Gone fishing." });
     const { body } = await asked("en", { languages: languages([terse]) });
     expect(JSON.parse(body)).toEqual({ error: "not_found", message: "Gone fishing." });
@@ -228,7 +228,7 @@ describe("what an application says itself", () => {
     expect(await Promise.all(tags)).toEqual(["fr", "fr", "en", "de"]);
   });
 
-  it("goes to its own format, with its title", async () => {
+  it("are passed to its own format, with the title", async () => {
     const details = await asked("de", { refusalFormat: RefusalFormat.problemDetails() });
     expect(JSON.parse(details.body)).toMatchObject({
       title: "Nicht gefunden",
@@ -257,8 +257,8 @@ describe("what an application says itself", () => {
   });
 });
 
-describe("what stays", () => {
-  it("is English in the log", async () => {
+describe("not translated", () => {
+  it("is the log, which is English", async () => {
     await asked("de", {}, "/sold");
     await asked("de", {}, "/bug");
     const said = lines().map(({ message }) => message);
@@ -266,7 +266,7 @@ describe("what stays", () => {
     expect(JSON.stringify(lines())).not.toMatch(/Hier gibt|s3cret/);
   });
 
-  it("is an exception's answer, whatever a table does", async () => {
+  it("is the answer to an exception, whatever a table does", async () => {
     const bug = await asked("de", {}, "/bug");
     expect(JSON.parse(bug.body)).toEqual({ error: "internal", message: german.sentences.internal });
     for (const wrongType of [
@@ -289,7 +289,7 @@ describe("what stays", () => {
     }
   });
 
-  it("is what middleware makes of a refusal", async () => {
+  it("is a refusal that middleware changes", async () => {
     const middleware: AppOptions["middleware"] = [
       async (_request, next) => Answer.make(`seen: ${String((await next()).body)}`),
     ];
@@ -298,7 +298,7 @@ describe("what stays", () => {
     );
   });
 
-  it("quotes nothing of the client's", async () => {
+  it("the text of the client is never quoted", async () => {
     const headers = { "accept-language": "de-s3cret" };
     const answered = await Test.call(app(), "POST", "/orders", {
       body: { ...wrong, s3cret: 1, name: "s3cret" },

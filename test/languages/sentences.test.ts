@@ -44,8 +44,8 @@ const ofProtocols: ReadonlySet<string> = new Set([
   "adapters/mcp/server.ts",
 ]);
 
-describe("the table", () => {
-  it("has every sentence that is written in the source", () => {
+describe("the table of messages", () => {
+  it("has every message of the source", () => {
     const translatable = sources.filter((file) => !ofProtocols.has(file));
     const unknown = translatable.flatMap((file) => {
       const text = readFileSync(join(root, file), "utf8").replaceAll(/^ *(?:\/\/|\*|\/\*).*$/gm, "");
@@ -57,7 +57,7 @@ describe("the table", () => {
     expect(unknown).toEqual([]);
   });
 
-  it("has each sentence once, and none that nothing says", () => {
+  it("has each message once, and none that is unused", () => {
     const texts = Object.values(english);
     expect(texts.filter((text, i) => texts.indexOf(text) !== i)).toEqual([]);
     const whole = sources.map((file) => readFileSync(join(root, file), "utf8")).join("\n");
@@ -69,7 +69,7 @@ describe("the table", () => {
     expect(unsaid).toEqual([]);
   });
 
-  it.each(all)("is whole and idle in no part, in $tag", ({ tag, sentences }) => {
+  it.each(all)("is complete and has no unused part, in $tag", ({ tag, sentences }) => {
     const same = new Set(["aNull", "status451"]);
     const given = sentences as unknown as { readonly [key: string]: string };
     const untold = Object.entries(english).filter(([key, text]) => !same.has(key) && given[key] === text);
@@ -136,7 +136,7 @@ const ask = async (one: MessageCase, language: string) => {
   return [told(await response.text()), response] as const;
 };
 
-it("the problems and refusals of the conformance suite are the same codes and places, and other sentences", async () => {
+it("the problems and refusals of the conformance suite have the same codes and places, and other messages", async () => {
   const [sentences, untranslated] = [new Set<string>(), new Set<string>()];
   for (const one of messageCases) {
     if (unaskable(one) !== undefined || told(one.answer.body) === undefined) continue;
@@ -163,7 +163,7 @@ it("the problems and refusals of the conformance suite are the same codes and pl
   }
 });
 
-it("every sentence that the tests of schemas, codecs and inputs expect is in the table, but for the authors' own", () => {
+it("every message that the tests of schemas, codecs and inputs expect is in the table, except the authors' own", () => {
   const folder = join(root, "test");
   const files = ["schema", "inputs", "codecs"].flatMap((name) =>
     readdirSync(join(folder, name), { encoding: "utf8" }).map((file) => join(folder, name, file)),
@@ -226,11 +226,11 @@ it.each([
   "__proto__",
   `This must be one of ${"a or ".repeat(10_000)}b.`,
   `This must be ${'"'.repeat(10_001)}, not text.`,
-])("an author's sentence is not taken for one: %s", (sentence) => {
+])("an author's message is not translated: %s", (sentence) => {
   expect(translated(sentence, inGerman)).toBeUndefined();
 });
 
-it("a table that lacks a sentence is a type error, and one at run time", () => {
+it("a table that lacks a message is a type error, and an error at run time", () => {
   // @ts-expect-error `notFound` is not there.
   const lacking: Sentences = { ...german.sentences, notFound: undefined };
   expect(lacking.notFound).toBeUndefined();

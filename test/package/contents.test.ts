@@ -28,13 +28,13 @@ function namesOf(form: RegExp): readonly string[] {
   return files.flatMap((file) => form.exec(file)?.[1] ?? []).toSorted();
 }
 
-it("are scripts of ASCII alone: one other character makes V8 keep a script as two bytes a character", () => {
+it("are scripts of ASCII only: another character makes V8 store a script with two bytes a character", () => {
   const scripts = files.filter((file) => /^dist\/.*\.js$/.test(file));
   expect(scripts).toContain("dist/core.js");
   expect(scripts.filter((file) => /[^\0-\x7f]/.test(textOf(file)))).toEqual([]);
 });
 
-it("are what was built, the sources that `usher client` copies, the documentation, the examples and the usual texts", () => {
+it("are the built files, the sources that `usher client` copies, the documentation, the examples and the usual texts", () => {
   const others = files.filter((file) => !/^dist\/(namespaces\/)?[\w-]+\.(js|js\.map|d\.ts)$/.test(file));
   const texts = others.filter((file) => !/^(src|docs|examples)\//.test(file));
   const ofBench = ["bench/README.md", "bench/peers/README.md"];
@@ -47,14 +47,14 @@ it("are what was built, the sources that `usher client` copies, the documentatio
   expect(sources.filter((file) => !file.endsWith(".ts"))).toEqual([]);
 });
 
-it("have what each link and picture of the README leads to", () => {
+it("include the targets of every link and picture of the README", () => {
   const [, ...links] = textOf("README.md").split(/\]\(|src(?:set)?="/);
   const paths = links.flatMap((link) => /^(?![a-z]+:)[^#)"\s]+/.exec(link)?.[0] ?? []);
   expect(paths.length).toBeGreaterThan(30);
   expect(paths.filter((path) => !files.includes(path))).toEqual([]);
 });
 
-it("say in one place what the project's addresses are, and what to write where they are placeholders", () => {
+it("have the project's addresses in one place, with a description of the placeholders", () => {
   const { homepage, bugs, repository } = JSON.parse(textOf("package.json")) as {
     readonly [name: string]: string | { readonly url: string };
   };
@@ -66,7 +66,7 @@ it("say in one place what the project's addresses are, and what to write where t
   }
 });
 
-it("are one for each entry, one for each namespace, and a few that they share", () => {
+it("are one for each entry, one for each namespace, and a few shared ones", () => {
   const nameOf = (path: string | undefined) => path?.slice("./dist/".length, -3) ?? [];
   const entries = Object.values(exports).flatMap((entry) => nameOf(entry.default));
   const forRuntimes = Object.values(exports).flatMap((entry) => [nameOf(entry.node), nameOf(entry.workerd)].flat());
@@ -86,7 +86,7 @@ it("are one for each entry, one for each namespace, and a few that they share", 
   ];
   const ofCommand = ["cli", "dev-program"];
   const ofPage = ["reader-script"];
-  // Loaded by a server with the options `tls` and `http2` alone, but for what opens a WebSocket.
+  // Loaded only by a server with the options `tls` and `http2`, except the code that opens a WebSocket.
   const ofNode = ["http2", "secure", "upgrade"];
   const ofClient = ["body-until", "client-calls", "event-reader", "received"];
   expect(namesOf(/^dist\/([\w-]+)\.js$/)).toEqual(
@@ -128,7 +128,7 @@ it("have the text of every source in their source maps", () => {
   for (const { path, text } of sources) expect([path, text]).toEqual([path, textOf(path)]);
 });
 
-it("import the package's dependencies and peers alone", () => {
+it("import only the package's dependencies and peers", () => {
   const { dependencies, peerDependencies } = JSON.parse(textOf("package.json"));
   const known = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
   const imported = new Set<string>();
@@ -150,7 +150,7 @@ it("import the package's dependencies and peers alone", () => {
 });
 
 // A line of the log has the class of what was thrown.
-it("name every class as its source does", () => {
+it("name every class like its source", () => {
   const scripts = files.filter((file) => file.endsWith(".js"));
   const classes = scripts.flatMap((file) => {
     const found = [...textOf(file).matchAll(/\bclass ([\w$]+)|^(?:var|let|const) ([\w$]+) = class\b/gm)];
@@ -168,7 +168,7 @@ const listed = sections.map((section) => {
   return { entry, names };
 });
 
-it.each(listed)("declare each name that exports.txt has for $entry", ({ entry, names }) => {
+it.each(listed)("declare each name in exports.txt for $entry", ({ entry, names }) => {
   const file = exports[entry.replace("usher-http", ".")]?.types?.slice("./".length) ?? "";
   expect(new Set(declaredIn(file, ""))).toEqual(new Set(names));
 });

@@ -10,7 +10,7 @@ import type { Packed } from "./packed.ts";
 import { rows } from "../support/wide.ts";
 
 const run = promisify(execFile);
-// npm puts a package of a workspace beside it, or into the root's `node_modules`.
+// npm puts a package of a workspace next to it, or into the root's `node_modules`.
 const fromRoot = createRequire(join(root, "package.json"));
 const fromConsumer = createRequire(join(root, "test/package/consumer/package.json"));
 const compilers = rows(
@@ -30,7 +30,7 @@ describe("a library with declarations and a project that references it", { timeo
   });
   afterAll(() => packed.remove());
 
-  it.each(compilers)("compile with $compiler, every type by a public name", async ({ folder }) => {
+  it.each(compilers)("compile with $compiler, with a public name for every type", async ({ folder }) => {
     rmSync(join(packed.folder, "out"), { recursive: true, force: true });
     const tsc = run(process.execPath, [join(folder, "bin/tsc"), "-b", join(packed.folder, "caller")]);
     const { stdout } = await tsc.catch((error: { stdout: string }) => error);

@@ -49,7 +49,7 @@ it("exports the names in exports.txt and no others", async () => {
   await expect(`${text.join("\n\n")}\n`).toMatchFileSnapshot("exports.txt");
 });
 
-it.each(entries)("exports of $name as it is built what its source exports", async ({ name, module }) => {
+it.each(entries)("the built exports of $name are those of its source", async ({ name, module }) => {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const { node, default: file } = exports[name.replace("usher-http", ".")] as { node?: string; default: string };
   for (const one of node === undefined ? [file] : [node, file]) {

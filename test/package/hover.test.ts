@@ -16,7 +16,7 @@ const maxLines = 12;
 const marked = (mark: "long" | "inner"): readonly string[] =>
   hovers.filter((hover) => hover[mark] !== undefined).map(({ what }) => what);
 
-describe("what an editor shows", { timeout: 300_000 }, () => {
+describe("the types that an editor shows", { timeout: 300_000 }, () => {
   let packed: Packed;
   let shown: readonly string[];
   let errors: readonly string[];
@@ -32,20 +32,20 @@ describe("what an editor shows", { timeout: 300_000 }, () => {
   const where = (holds: (text: string) => boolean): readonly string[] =>
     hovers.filter((_, i) => holds(shown[i] ?? "")).map(({ what }) => what);
 
-  it("is of programs that compile", () => {
+  it("are those of programs that compile", () => {
     expect(errors).toEqual([]);
   });
 
-  it("has at most twelve lines, but where the list says why not", () => {
+  it("have at most twelve lines, except where the list has a reason", () => {
     expect(where((text) => text.split("\n").length > maxLines)).toEqual(marked("long"));
   });
 
-  it("names no type that users do not write, but where the list says why", () => {
+  it("have no type that users do not write, except where the list has a reason", () => {
     const names = namesOf(readFileSync(join(import.meta.dirname, "exports.txt"), "utf8"), shared + prelude);
     expect(where((text) => unknownOf(text, names).length > 0)).toEqual(marked("inner"));
   });
 
-  it("is as hover/shown.md has it", async () => {
+  it("are as in hover/shown.md", async () => {
     const sections = hovers.map((hover, i) => section(hover, shown[i] ?? ""));
     const file = join(import.meta.dirname, "hover/shown.md");
     await expect(`# What an editor shows\n\n${sections.join("\n")}`).toMatchFileSnapshot(file);

@@ -55,7 +55,7 @@ async function project(
 }
 
 describe("the README's start", { timeout: 300_000 }, () => {
-  /** What the README's curl commands print, beside what it says that they print. */
+  /** The output of the README's curl commands, and the output that it promises. */
   async function compare(url: string): Promise<void> {
     expect(answers.length).toBeGreaterThan(1);
     for (const [command, answer] of answers) {
@@ -71,7 +71,7 @@ describe("the README's start", { timeout: 300_000 }, () => {
     { runtime: "Bun", name: "bun", commands: bun, from: "bun" },
     { runtime: "Deno", name: "deno", commands: deno, from: "node" },
     { runtime: "Deno", name: "deno", commands: deno, from: "deno" },
-  ])(`works on $runtime by usher-http/$from${curl.why}`, async ({ runtime, name, commands, from }) => {
+  ])(`works on $runtime with usher-http/$from${curl.why}`, async ({ runtime, name, commands, from }) => {
     const opened = await project(name, commands, runtime);
     const served = program.replace("usher-http/node", `usher-http/${from}`).replace("port: 8080", "port: 0");
     opened.write("server.ts", served);
@@ -115,7 +115,7 @@ describe("the README's start", { timeout: 300_000 }, () => {
   });
 });
 
-describe("usher, as it is typed", { timeout: 300_000 }, () => {
+describe("usher, as a user types it", { timeout: 300_000 }, () => {
   it.each([
     {
       manager: "npm",

@@ -28,25 +28,25 @@ describe("the commonest mistakes", { timeout: 300_000 }, () => {
   }, 300_000);
   afterAll(() => packed.remove());
 
-  it("are all told by both compilers", () => {
+  it("are all reported by both compilers", () => {
     const untold = (said: Said) => mistakes.filter((_, i) => said[i]?.length === 0).map(({ what }) => what);
     expect([untold(before), untold(now)]).toEqual([[], []]);
   });
 
-  it("are told in at most four lines, but where the list says why not", () => {
+  it("are reported in at most four lines, except where the list has a reason", () => {
     const long = (said: Said) => mistakes.filter((_, i) => (said[i]?.length ?? 0) > maxLines).map(({ what }) => what);
     const marked = mistakes.filter((mistake) => mistake.long !== undefined).map(({ what }) => what);
     expect([...new Set([...long(before), ...long(now)])].toSorted()).toEqual(marked.toSorted());
   });
 
-  it("are told with what to do, where the list has it", () => {
+  it("are reported with a solution, if the list has one", () => {
     const silent = (said: Said) =>
       mistakes.filter(({ names }, i) => names !== undefined && said[i]?.at(-1)?.includes(names) !== true);
     expect(mistakes.filter(({ names }) => names !== undefined).length).toBeGreaterThan(2);
     expect([silent(before), silent(now)]).toEqual([[], []]);
   });
 
-  it("are told in the words that the guide quotes", () => {
+  it("are reported in the words that the guide quotes", () => {
     const [page = ""] = readFileSync(join(root, "docs/guides/compiler-errors.md"), "utf8").split(
       "## Without a compiler",
     );
@@ -56,14 +56,14 @@ describe("the commonest mistakes", { timeout: 300_000 }, () => {
     expect([untold(before), untold(now)]).toEqual([[], []]);
   });
 
-  it("are told as mistakes/said.md has it", async () => {
+  it("are reported as in `mistakes/said.md`", async () => {
     const sections = mistakes.map((mistake, i) => section(mistake, before[i] ?? [], now[i] ?? []));
     const file = join(import.meta.dirname, "mistakes/said.md");
     await expect(`# What the compiler says of mistakes\n\n${sections.join("\n")}`).toMatchFileSnapshot(file);
   });
 
   // `exactOptionalPropertyTypes` has TypeScript advise to change an optional property of the target, which here is the package's.
-  it("are told without advice to change the package's types", async () => {
+  it("are reported without advice to change the package's types", async () => {
     const exact = await saidBy(newest, join(packed.folder, "mistakes"), "--exactOptionalPropertyTypes");
     const advised = mistakes.filter((_, i) => exact[i]?.some((line) => line.includes("Consider adding 'undefined'")));
     expect(exact.filter((lines) => lines.length > 0).length).toBe(mistakes.length);

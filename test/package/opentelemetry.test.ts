@@ -1,4 +1,4 @@
-/** The package beside each generation of OpenTelemetry: what npm resolves, and what the compiler accepts. */
+/** The package with each generation of OpenTelemetry: the versions that npm resolves, and the types that the compiler accepts. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -27,19 +27,19 @@ const listed = async (example: RunningExample) =>
 const data = mkdtempSync(join(tmpdir(), "usher-orders-"));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-describe("the orders example, as npm start runs it", { timeout }, () => {
+describe("the orders example, run by npm start", { timeout }, () => {
   let example: RunningExample;
   beforeAll(async () => {
     example = await startExample("orders", { DATA_DIR: data });
   }, timeout);
   afterAll(() => example.stop());
 
-  it("is ready once it says that it listens", async () => {
+  it("is ready when it prints that it listens", async () => {
     const response = await fetch(`${example.url}/readyz`);
     expect([response.status, await response.text()]).toEqual([200, "ok"]);
   });
 
-  it("serves its page, with a script of its own that a strict policy lets run", async () => {
+  it("serves its page, with a script of its own that a strict CSP allows", async () => {
     const page = await fetch(example.url);
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'; script-src 'self';");
     expect(await page.text()).toContain('<script type="module" src="/assets/page.js"></script>');
@@ -48,7 +48,7 @@ describe("the orders example, as npm start runs it", { timeout }, () => {
     expect(await script.text()).toContain("/orders/import");
   });
 
-  it("says that the database is its own, and where its data is", () => {
+  it("prints that the database is its own, and where its data is", () => {
     expect(example.lines[0]).toContain("without DATABASE_URL: a PostgreSQL server of its own, with its data in ");
   });
 
@@ -57,7 +57,7 @@ describe("the orders example, as npm start runs it", { timeout }, () => {
     expect(example.lines.at(-1)).toContain('"message":"stopped"');
   });
 
-  it("has its data again when it is started again, whether it was stopped or killed", async () => {
+  it("has its data again after a restart, whether it was stopped or killed", async () => {
     for (const [before, signal] of [
       [["order 0"], "SIGKILL"],
       [["order 0", "order 1"], "SIGTERM"],
@@ -66,7 +66,7 @@ describe("the orders example, as npm start runs it", { timeout }, () => {
     }
   });
 
-  /** Places one more order beside those before, and ends the example: its database's server ends with it. */
+  /** Adds one more order, and ends the example: its database's server ends with it. */
   async function placeAndStop(
     running: RunningExample,
     before: readonly string[],
@@ -85,7 +85,7 @@ describe("the orders example, as npm start runs it", { timeout }, () => {
 });
 
 describe("the orders example with DATABASE_URL", { timeout }, () => {
-  it("uses that database, and tells whoever follows in one process what happens in another", async () => {
+  it("uses that database, and followers in one process receive the events of another", async () => {
     const example = await startExample("orders", { DATABASE_URL: server.url() });
     expect(await placed(example, "pen")).toMatchObject({ item: "pen" });
     expect(await example.stop()).toBe(0);
@@ -105,7 +105,7 @@ describe("the orders example with DATABASE_URL", { timeout }, () => {
     expect(await there.stop()).toBe(0);
   });
 
-  it("says why and ends with 1 where the database cannot be reached", async () => {
+  it("prints the reason and ends with 1 when the database is unreachable", async () => {
     const started = startExample("orders", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
     await expect(started).rejects.toThrow(/"level":"error".*ECONNREFUSED/);
   });

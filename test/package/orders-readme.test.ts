@@ -35,7 +35,7 @@ describe("the curl lines of the orders example", { timeout: 300_000 }, () => {
     return stdout;
   }
 
-  it("are there", () => {
+  it("exist", () => {
     expect(rows.length).toBeGreaterThan(9);
     expect([follow, followed]).toEqual([expect.stringContaining("curl"), expect.stringContaining("event: placed")]);
     expect([first, placed]).toEqual([expect.stringContaining("curl"), expect.stringContaining('"id":1')]);

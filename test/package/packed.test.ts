@@ -20,7 +20,7 @@ describe("the packed package", { timeout: 300_000 }, () => {
   });
   afterAll(() => packed.remove());
 
-  it("has no script that an installation runs, or warns of", () => {
+  it("has no script that an installation runs, or warns about", () => {
     const manifest = readFileSync(join(packed.folder, "node_modules/usher-http/package.json"), "utf8");
     const { scripts } = JSON.parse(manifest) as { readonly scripts: { readonly [name: string]: string } };
     const run = Object.keys(scripts).filter((name) => /^(?:pre|post)?(?:install|prepare)$|^prepublish$/.test(name));
@@ -32,7 +32,7 @@ describe("the packed package", { timeout: 300_000 }, () => {
     expect(JSON.parse(stdout)).toEqual([200, "hi", 200, '{"item":"pen"}', 0]);
   });
 
-  it("has a command line, which makes a client", async () => {
+  it("has a command line that generates a client", async () => {
     writeFileSync(
       join(packed.folder, "routes.mjs"),
       'import { Path, Returns, get } from "usher-http";\n' +
@@ -60,7 +60,7 @@ describe("the packed package", { timeout: 300_000 }, () => {
     expect(await compile(typescript7.path, { compilerOptions, files: ["client.ts"] })).toBe("");
   });
 
-  it("compiles the README's programs, and says what the README says where a refusal is not declared", async () => {
+  it("compiles the README's programs, and gives the README's error for an undeclared refusal", async () => {
     const undeclared = program.replace(", refuses: [soldOut]", "");
     expect(undeclared).not.toBe(program);
     writeFileSync(join(packed.folder, "server.ts"), program);
@@ -90,7 +90,7 @@ describe("the packed package", { timeout: 300_000 }, () => {
     noEmit: true,
   };
 
-  it("needs no types of Node's for what is not Node's", async () => {
+  it("needs Node's types only for its Node entry", async () => {
     writeFileSync(
       join(packed.folder, "portable.ts"),
       'import { App } from "usher-http";\nexport const app = App.make([]);\n',
@@ -132,7 +132,7 @@ describe("the packed package", { timeout: 300_000 }, () => {
     expect(all.map(({ messageText }) => typescript5.flattenDiagnosticMessageText(messageText, "\n"))).toEqual([]);
   });
 
-  /** What the compiler says of a project beside the package. */
+  /** The compiler's errors of a project that uses the package. */
   async function compile(typescript: string, project: object): Promise<string> {
     writeFileSync(join(packed.folder, "tsconfig.json"), JSON.stringify(project));
     const tsc = run(process.execPath, [join(root, typescript, "bin/tsc"), "-p", packed.folder]);

@@ -35,7 +35,7 @@ function column(page: string, name: string): ReadonlyMap<string, string> {
   return new Map(cells.map((row) => [row[0] ?? "", row[at] ?? ""]));
 }
 
-describe("the comparison's column of Usher", { timeout: 300_000 }, () => {
+describe("the column of Usher in the comparison", { timeout: 300_000 }, () => {
   const child = spawn(process.execPath, [join(folder, "serve.mjs"), "usher"], { stdio: ["ignore", "pipe", "inherit"] });
   let port: number;
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe("the comparison's column of Usher", { timeout: 300_000 }, () => {
   const all = column("bench/peers/README.md", "Usher");
   const front = column("README.md", "Usher");
 
-  it.each(requests)("holds for $name", async ({ name, brief, asked, cell, isMet }) => {
+  it.each(requests)("is correct for $name", async ({ name, brief, asked, cell, isMet }) => {
     const answer = await ask(port, asked);
     const text = isMet(answer) ? `**${cell(answer)}**` : cell(answer);
     expect(all.get(name)).toBe(text);

@@ -42,7 +42,7 @@ describe.each(runtimes)("the RealWorld example on %s", (runtime) => {
     expect(all).toHaveLength(318);
   });
 
-  it("is ready, and describes its API", async () => {
+  it("is ready, and serves its API document", async () => {
     expect(await (await fetch(`${server.url}/readyz`)).text()).toBe("ok");
     expect(await (await fetch(`${server.url}/docs`)).text()).toContain("<title>Conduit");
     const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Openapi.Document;
@@ -52,7 +52,7 @@ describe.each(runtimes)("the RealWorld example on %s", (runtime) => {
     });
   });
 
-  it("registers a user once, and signs in who knows the password", async () => {
+  it("registers a user once, and signs in a user with the right password", async () => {
     const password = "correct horse";
     const taken = await Promise.all([
       nobody["POST /api/users"]({ json: { user: { email: "ann@mail.example", username: "ann 2", password } } }),
@@ -72,7 +72,7 @@ describe.each(runtimes)("the RealWorld example on %s", (runtime) => {
     expect([unknown.status, unknown.headers.get("www-authenticate")]).toEqual([401, 'Token realm="conduit"']);
   });
 
-  it("changes what is given of a user, and refuses what another one has", async () => {
+  it("changes the given fields of a user, and refuses those of another user", async () => {
     const changed = await bob["PUT /api/user"]({
       json: { user: { bio: "Reads.", image: "https://mail.example/b.png" } },
     });
@@ -85,7 +85,7 @@ describe.each(runtimes)("the RealWorld example on %s", (runtime) => {
     expect(await bob["GET /api/user"]()).toMatchObject({ ok: true, value: { user } });
   });
 
-  it("knows whom a user follows", async () => {
+  it("stores the users that a user follows", async () => {
     const path = { username: "ann" };
     const profiles = [
       await bob["GET /api/profiles/{username}"]({ path }),
@@ -106,7 +106,7 @@ describe.each(runtimes)("the RealWorld example on %s", (runtime) => {
 describe.each(runtimes)("the articles of the RealWorld example on %s", (runtime) => {
   const { ann, bob, nobody } = opened[runtime];
 
-  it("are listed by tag, author and favorite, a page at a time, and the feed of whom a user follows", async () => {
+  it("are listed by tag, author and favorite, in pages, and in the feed of followed users", async () => {
     for (const title of ["One", "Two", "Three"]) await written(ann, title, ["paging"]);
     const other = await written(bob, "Four", ["paging", "bob's"]);
     await ann["POST /api/articles/{slug}/favorite"]({ path: { slug: other } });
@@ -129,7 +129,7 @@ describe.each(runtimes)("the articles of the RealWorld example on %s", (runtime)
     expect(tags.ok && tags.value.tags.filter((tag) => ["bob's", "paging"].includes(tag))).toEqual(["bob's", "paging"]);
   });
 
-  it("are changed and removed by their author alone", async () => {
+  it("are changed and removed only by their author", async () => {
     const path = { slug: await written(ann, "How to Train: “Drachen”!", ["b", "a", "b"]) };
     const found = await bob["GET /api/articles/{slug}"]({ path });
     expect(found.ok && found.value.article).toEqual({
@@ -185,7 +185,7 @@ describe.each(runtimes)("favorites and comments in the RealWorld example on %s",
     ]);
   });
 
-  it("are removed by their author alone", async () => {
+  it("are removed only by their author", async () => {
     const path = { slug: await written(ann, "Discussed") };
     for (const body of ["First!", "Second."]) {
       await bob["POST /api/articles/{slug}/comments"]({ path, json: { comment: { body } } });
@@ -213,7 +213,7 @@ describe.each(runtimes)("favorites and comments in the RealWorld example on %s",
     expect(await nobody["GET /api/articles/{slug}/comments"](gone)).toMatchObject({ status: 404 });
   });
 
-  it("are refused, and never a failure, where their article is removed meanwhile", async () => {
+  it("are refused, and never fail, when their article is removed concurrently", async () => {
     const statuses = new Set<number>();
     for (let round = 0; round < 10; round++) {
       const slug = await written(ann, "Short-lived");
@@ -229,10 +229,10 @@ describe.each(runtimes)("favorites and comments in the RealWorld example on %s",
   });
 });
 
-describe.each(runtimes)("what the RealWorld example on %s refuses", (runtime) => {
+describe.each(runtimes)("the refusals of the RealWorld example on %s", (runtime) => {
   const { server, ann } = opened[runtime];
 
-  it("is what does not fit, and what its database could not keep", async () => {
+  it("cover invalid values, and values that its database cannot store", async () => {
     const nul = { user: { bio: "\0" } };
     expect(await ann["PUT /api/user"]({ json: nul })).toMatchObject({ ok: false, status: wrong });
     for (const path of [
@@ -249,7 +249,7 @@ describe.each(runtimes)("what the RealWorld example on %s refuses", (runtime) =>
     expect(await ann["POST /api/articles"]({ json: long })).toMatchObject({ ok: true });
   });
 
-  it("is told in RealWorld's format, whether a route or the framework refuses", async () => {
+  it("is in RealWorld's format, for a refusal of a route or of the framework", async () => {
     const type = { "content-type": "application/json" };
     const json = (body: string) => ({ method: "POST", headers: type, body });
     const rows: readonly [path: string, init: RequestInit, status: number, body: readonly string[]][] = [
@@ -283,10 +283,10 @@ it.each(runtimes)("an agent calls every operation of the RealWorld example on %s
   await callEveryOperation(opened[runtime].server.url);
 });
 
-describe.each(runtimes)("who asks the RealWorld example on %s", (runtime) => {
+describe.each(runtimes)("the callers of the RealWorld example on %s", (runtime) => {
   const { server } = opened[runtime];
 
-  it("is known by a token of its own, and by no other", async () => {
+  it("are known by a token of their own, and by no other", async () => {
     const sign = (secret: string, expires: string) => {
       const token = new SignJWT().setProtectedHeader({ alg: "HS256" }).setSubject("1").setExpirationTime(expires);
       return token.sign(new TextEncoder().encode(secret));
@@ -319,14 +319,14 @@ describe.each(runtimes)("who asks the RealWorld example on %s", (runtime) => {
     expect([sent.status, sent.headers.get("access-control-allow-origin")]).toEqual([401, "*"]);
   });
 
-  it("guesses no passwords fast", async () => {
+  it("cannot guess passwords fast", async () => {
     // A body that does not fit counts too, and costs no hash.
     const guess = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
     const status = async () => (await fetch(`${server.url}/api/users/login`, guess)).status;
     await expect.poll(status, { interval: 0 }).toBe(429);
   });
 
-  it("is not told of in its log, nor is anything else that was sent", () => {
+  it("are not in its log, nor is any other text of the request", () => {
     expect(server.lines.join("\n")).toContain("POST /api/users");
     const telling = /mail\.example|correct horse|eyJ|"level":"error"/;
     expect(server.lines.filter((line) => telling.test(line))).toEqual([]);

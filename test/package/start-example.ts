@@ -20,7 +20,7 @@ export function startExample(name: string, env: NodeJS.ProcessEnv = {}): Promise
   return startProgram([process.execPath, join(import.meta.dirname, `../../dist/examples/${name}/main.js`)], env);
 }
 
-/** Starts a program as `startExample` does: its command, and what it has in its environment beside this process's. */
+/** Starts a program as `startExample` does: its command, and its additional environment variables. */
 export async function startProgram(
   [binary = "", ...args]: readonly string[],
   env: NodeJS.ProcessEnv = {},

@@ -94,14 +94,14 @@ const programs: readonly (readonly [program: string, run: () => unknown])[] = [
   ['Client.of({ baseURL: "https://a.example" })', () => Client.of({ baseURL: "https://a.example" } as never)],
 ];
 
-it.each(programs)("the guide has what %s throws", async (program, run) => {
+it.each(programs)("the guide has the error of %s", async (program, run) => {
   expect(page).toContain(`| \`${program}\` | \`${await saidBy(run, [])}\` |`);
 });
 
 /** They take no argument, or any value. */
 const takeAll = new Set(["Dep.return", "Idempotency.key", "Log.requestId", "Result.error", "Result.ok", "script"]);
 
-describe("a table has every function", () => {
+describe("the tables have every function", () => {
   const tested = new Set(
     tables.flatMap(([about, rows]) => rows.map(([name]) => `${about in entries ? about : front} ${name}`)),
   );

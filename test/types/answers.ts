@@ -153,7 +153,7 @@ post(at, { returns: Returns.jsonResponse(Ticket, made) }, () => answer(201));
 post(at, { returns: Returns.emptyResponse(made) }, () => answer(201, { id: 1 }));
 // @ts-expect-error nothing where there is a value
 get(at, { returns: Returns.json(Ticket) }, () => {});
-// @ts-expect-error a refusal that the route does not declare, beside a literal
+// @ts-expect-error a refusal that the route does not declare, next to a literal
 get(at, { returns: Returns.json(Ticket) }, () => (Date.now() > 0 ? { id: 1, state: "new" } : refuse(gone)));
 // @ts-expect-error a value where the route is empty
 get(at, { returns: Returns.empty() }, () => 1);

@@ -202,7 +202,7 @@ export async function sent(): Promise<void> {
   const answered = await api["GET /own"]();
   if (answered.ok) {
     const value: unknown = answered.value;
-    // @ts-expect-error nobody knows what a response of the route's own holds
+    // @ts-expect-error the type of a response of the route's own is unknown
     const response: Response = answered.value;
     void [value, response];
   }

@@ -1,4 +1,4 @@
-/** Where `app.fetch` is handed to another program: every object passes beside the request, and a connection stays typed. */
+/** `app.fetch` as a handler of other programs: it accepts every second argument, and a connection stays typed. */
 import { App } from "usher-http";
 
 const app = App.make([]);

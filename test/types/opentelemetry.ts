@@ -21,7 +21,7 @@ Trace.exporter({ processor: memory });
 Metrics.routes({ packages: { MeterProvider, MetricReader, PrometheusSerializer } });
 Metrics.routes({ packages: { MeterProvider, MetricReader, PrometheusSerializer: FromRoot } });
 
-// What a guard reads, its callers send; what it refuses with, they are told.
+// The inputs of a guard are the caller's arguments; its refusals are among the caller's errors.
 const keyless = Refusal.code("keyless", { status: 403, doc: "The figures' key is missing." });
 const key = Header.required("x-key", Codec.string);
 const guard = Dep.join({ key }, ({ key }) => (key === "k" ? key : refuse(keyless)), { refuses: [keyless] });

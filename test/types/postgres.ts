@@ -63,7 +63,7 @@ export function refused(pool: Pool): void {
   void pool.exec(takeStock, "pen", 1, 2);
   // @ts-expect-error a column that is not read
   void pool.exec(addOrder, "pen", 2, undefined).then((order) => order.quantity);
-  // @ts-expect-error a word that is none
+  // @ts-expect-error an invalid word
   void pool.exec(Statement.exec("select $1", { params: [Type.enum(["a"])] }), "b");
   // @ts-expect-error an isolation there is not
   void pool.transaction(async () => {}, { isolation: "snapshot" });

@@ -135,7 +135,7 @@ post(orders, { returns: Returns.emptyResponse({ 201: "Made." }) }, async () => a
 post(orders, { returns: Returns.jsonResponse(Order, { 200: "Here." }) }, () => ({ id: 1, item: "pen", quantity: 1 }));
 // @ts-expect-error an input that was not declared
 get(order, { inputs: { id: param(orderId) }, returns: Returns.text }, ({ name }) => `${name}`);
-// @ts-expect-error a level that is none
+// @ts-expect-error an invalid level
 Meta.empty.add(Meta.access, "loud");
 
 Path.url(order, { order_id: 7 });

@@ -34,14 +34,14 @@ const clerk = Dep.join(
 const slowly = Rate.limit(Rate.make({ limit: 5, perMs: 1000 }), { key: client });
 
 export const removed = get(Path.of("a"), { inputs: { slowly, clerk }, returns: Returns.text }, ({ clerk, slowly }) => {
-  // @ts-expect-error it says nothing but that the request may pass
+  // @ts-expect-error a guard returns only whether the request may pass
   slowly.toString();
   return clerk.toUpperCase();
 });
 /** The codes of the inputs are the route's to its callers. */
 type NamesOf<R> = R extends Route<string, string, unknown, unknown, infer Names> ? Names : never;
 export const names: readonly NamesOf<typeof removed>[] = ["signed_out", "rate_limited"];
-// @ts-expect-error a code nobody declares
+// @ts-expect-error an undeclared code
 export const other: NamesOf<typeof removed> = "sold_out";
 
 post(Path.of("b"), { inputs: { setCookie, session: sessions.required }, returns: Returns.empty() }, async (inputs) => {

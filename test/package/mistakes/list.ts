@@ -4,7 +4,7 @@ export interface Mistake {
   readonly source: string;
   /** Why the compiler says it in more than four lines. */
   readonly long?: string;
-  /** What to do, which stands in the last line of the error. */
+  /** The solution, which is the last line of the error. */
   readonly names?: string;
 }
 

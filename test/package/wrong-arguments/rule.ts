@@ -18,7 +18,7 @@ const wrong: readonly (readonly [kind: string, value: unknown])[] = [
 /** What names the place as well: the route, the connection string, and an answer, whose route its log line has. */
 const alsoNamed = /^App\.make: |\b(?:GET|POST|PUT|PATCH|DELETE)\b|connection string|^an (?:answer|event stream) /;
 
-/** What a runtime says of a value that nobody looked at. */
+/** The error of a runtime for a value that was not validated. */
 const engines =
   /is not (?:a function|iterable|an object|a constructor|defined)|Cannot |\(reading |Invalid value|'in' operator|must be of type|ERR_/;
 
@@ -62,7 +62,7 @@ export function optional<F extends () => unknown>(block: F): F {
   return Object.assign(block, { isOptional: true });
 }
 
-/** A block and a text can be nothing else, and options are an object; undefined may stand for any that is optional. */
+/** A block and a text cannot be anything else, and options are an object; any optional argument may be undefined. */
 function mustRefuse(right: unknown, value: unknown): boolean {
   if (typeof right === "function") return value !== undefined || !("isOptional" in right);
   if (value === undefined || typeof right !== "object") return false;

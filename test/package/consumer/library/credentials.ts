@@ -1,4 +1,4 @@
-// What a library exports of who asks: each type is inferred.
+// Exports of a library about the caller: each type is inferred.
 import { ApiKeys, Keys, Sessions } from "usher-http";
 import { Jwt } from "usher-http/jwt";
 import { Oidc } from "usher-http/oidc";
