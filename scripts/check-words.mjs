@@ -1,5 +1,5 @@
 /**
- * Holds plain English (CONTRIBUTING.md) in the comments of the source, in the texts of its errors and in its names, and in every page of
+ * Holds plain English (CONTRIBUTING.md): in the comments, errors and names of the source, in the titles and comments of tests, and in
  * Markdown that a person wrote. Each word below has a plain one next to it, and no sentence is too long to read once.
  */
 import { readFileSync, readdirSync } from "node:fs";
@@ -58,11 +58,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const files = ["src", "adapters", "cli", "reader", "scripts", "create-usher/src", "create-usher/templates"].flatMap(
   filesIn,
 );
+// The comment of bundle.test.ts is a list of sizes, and no prose.
+const tests = filesIn("test").filter((name) => name.endsWith(".ts") && name !== "test/package/bundle.test.ts");
 const pages = [
   ...pagesIn("."),
   ...["docs", "bench", "examples", "create-usher"].flatMap((folder) => pagesIn(folder, true)),
 ];
-const wrong = [...files.flatMap(checkSource), ...pages.flatMap(checkPage)];
+const wrong = [...files.flatMap(checkSource), ...tests.flatMap(checkTest), ...pages.flatMap(checkPage)];
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
   process.exit(1);
@@ -91,6 +93,13 @@ function checkSource(path) {
     return [...identifiers].flatMap(([name, at]) => (found.test(name) ? [wrongAt(path, text, at, name, instead)] : []));
   });
   return [...wrongIn(path, text, onlyProse(text, [...comments, ...messages])), ...wrongNames];
+}
+
+/** @param {string} path @returns {string[]} */
+function checkTest(path) {
+  const text = readFileSync(join(root, path), "utf8");
+  const { program, comments } = parseSync(path, text);
+  return wrongIn(path, text, onlyProse(text, [...comments, ...titlesOf(program)]));
 }
 
 /** @param {string} path @returns {string[]} */
@@ -204,4 +213,23 @@ function read(program) {
 /** @param {import("oxc-parser").NewExpression} node */
 function isError({ callee }) {
   return callee.type === "Identifier" && /Error$|^InvalidAnswerError$/.test(callee.name);
+}
+
+/** The titles of tests, as in `it("…")` and `describe.each(rows)("…")`. @param {import("oxc-parser").Program} program */
+function titlesOf(program) {
+  /** @type {Span[]} */
+  const titles = [];
+  new Visitor({
+    CallExpression: ({ callee, arguments: [title] }) => {
+      if (title?.type === "Literal" && /^(?:describe|it|test)$/.test(rootOf(callee))) titles.push(title);
+    },
+  }).visit(program);
+  return titles;
+}
+
+/** The name that a call begins with: `it` of `it.skipIf(x).each(rows)`. @param {import("oxc-parser").Expression} callee @returns {string} */
+function rootOf(callee) {
+  if (callee.type === "Identifier") return callee.name;
+  if (callee.type === "CallExpression") return rootOf(callee.callee);
+  return callee.type === "MemberExpression" ? rootOf(callee.object) : "";
 }
