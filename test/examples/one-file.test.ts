@@ -26,7 +26,7 @@ describe("hello", () => {
 describe("readings", () => {
   let example: RunningExample;
   beforeAll(async () => {
-    example = await start("readings", { MAX_BYTES: "100000" });
+    example = await start("readings", { MAX_BYTES: "1000000" });
   });
   afterAll(() => example.stop());
 
@@ -44,9 +44,23 @@ describe("readings", () => {
     const [status, refused] = await post([reading("a", 0), reading("b", "warm")]);
     expect([status, refused]).toMatchObject([400, { problems: [{ at: "body.line[2].celsius" }] }]);
     expect((await post([reading("x".repeat(1000), 1)]))[0]).toBe(413);
-    expect((await post(Array.from({ length: 2000 }, () => reading("a", 1))))[0]).toBe(413);
+    expect((await post(Array.from({ length: 20_000 }, () => reading("a", 1))))[0]).toBe(413);
     expect(await means()).toBe('{"sensor":"a","count":2,"celsius":20.5}\n{"sensor":"b","count":1,"celsius":10}\n');
     expect(await means("?least=2")).toBe('{"sensor":"a","count":2,"celsius":20.5}\n');
+  });
+
+  it("refuses what would break its answers or fill its memory", async () => {
+    const before = await means();
+    expect(await post([reading("hot", 1.7e308), reading("hot", 1.7e308)])).toMatchObject([
+      400,
+      { problems: [{ at: "body.line[1].celsius", code: "too_large" }] },
+    ]);
+    const sensors = (count: number) => Array.from({ length: count }, (_, i) => reading(`sensor ${i}`, 1));
+    for (const count of [9_999, 10_001]) {
+      expect(await post(sensors(count))).toMatchObject([409, { error: "too_many_sensors" }]);
+    }
+    expect(await means()).toBe(before);
+    expect(await post(sensors(9_998))).toEqual([200, { added: 9_998 }]);
   });
 });
 
