@@ -2,14 +2,14 @@ import { Meta, Path, Query, Refusal, Returns, Shape, del, get, json, param, post
 import type { Database, Pool } from "usher-http/postgres";
 import * as v from "valibot";
 import { caller, viewer } from "./accounts.ts";
-import { database, text, wholeNumber } from "./database.ts";
+import { database, text, textUpTo, wholeNumber } from "./database.ts";
 import * as statements from "./statements.ts";
 import { Profile } from "./users.ts";
 
 const line = v.pipe(text, v.minLength(1), v.maxLength(200));
 const tags = v.pipe(v.array(line), v.maxLength(50));
 
-const written = { title: line, description: text, body: text };
+const written = { title: line, description: textUpTo(1000), body: textUpTo(20_000) };
 const NewArticle = v.object({ article: v.object({ ...written, tagList: v.optional(tags, []) }) });
 const ArticleChange = v.object({ article: v.partial(v.object({ ...written, tagList: tags })) });
 const Article = Shape.named(

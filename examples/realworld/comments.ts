@@ -2,11 +2,11 @@ import { Meta, Path, Refusal, Returns, Shape, del, get, json, param, post, refus
 import * as v from "valibot";
 import { caller, viewer } from "./accounts.ts";
 import { notYours, slug, withAuthor } from "./articles.ts";
-import { database, text, wholeNumber } from "./database.ts";
+import { database, textUpTo, wholeNumber } from "./database.ts";
 import * as statements from "./statements.ts";
 import { Profile } from "./users.ts";
 
-const NewComment = v.object({ comment: v.object({ body: v.pipe(text, v.minLength(1)) }) });
+const NewComment = v.object({ comment: v.object({ body: v.pipe(textUpTo(5000), v.minLength(1)) }) });
 const Comment = Shape.named(
   "Comment",
   v.object({ id: wholeNumber, body: v.string(), createdAt: Shape.instant, updatedAt: Shape.instant, author: Profile }),

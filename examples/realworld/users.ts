@@ -18,7 +18,7 @@ import { DatabaseError } from "usher-http/postgres";
 import type { Database, Pool, Statement } from "usher-http/postgres";
 import * as v from "valibot";
 import { caller, hashOf, isRight, secret, signedOut, tokenFor, viewer } from "./accounts.ts";
-import { database, text } from "./database.ts";
+import { database, text, textUpTo } from "./database.ts";
 import * as statements from "./statements.ts";
 
 const email = v.pipe(text, v.email(), v.maxLength(254));
@@ -28,7 +28,7 @@ const password = v.pipe(v.string(), v.minLength(8));
 const NewUser = v.object({ user: v.object({ email, username: name, password }) });
 const Login = v.object({ user: v.object({ email: text, password: v.string() }) });
 const UserChange = v.object({
-  user: v.partial(v.object({ email, username: name, password, bio: text, image: text })),
+  user: v.partial(v.object({ email, username: name, password, bio: textUpTo(1000), image: textUpTo(2000) })),
 });
 
 const shown = { username: v.string(), bio: v.string(), image: v.string() };

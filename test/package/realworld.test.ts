@@ -245,8 +245,12 @@ describe.each(runtimes)("the refusals of the RealWorld example on %s", (runtime)
     ]) {
       expect([path, (await fetch(`${server.url}/api/${path}`)).status]).toEqual([path, wrong]);
     }
-    const long = { article: { title: "ü".repeat(200), description: "", body: "" } };
-    expect(await ann["POST /api/articles"]({ json: long })).toMatchObject({ ok: true });
+    const long = { title: "ü".repeat(200), description: "ü".repeat(1000), body: "ü".repeat(20_000) };
+    expect(await ann["POST /api/articles"]({ json: { article: long } })).toMatchObject({ ok: true });
+    for (const [name, value] of Object.entries(long)) {
+      const longer = await ann["POST /api/articles"]({ json: { article: { ...long, [name]: `${value}ü` } } });
+      expect([name, longer]).toMatchObject([name, { ok: false, status: wrong }]);
+    }
   });
 
   it("is in RealWorld's format, for a refusal of a route or of the framework", async () => {
