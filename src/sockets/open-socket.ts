@@ -1,4 +1,4 @@
-import { shouldYield, yieldToEventLoop } from "../async.ts";
+import { shouldYield, soon, yieldToEventLoop } from "../async.ts";
 import { keepAlive } from "../events/event-stream.ts";
 import type { KeptAlive } from "../events/event-stream.ts";
 import { WireEvent } from "../events/event.ts";
@@ -33,6 +33,11 @@ interface SocketSetting {
 /** How long the client may take to answer a Close frame. */
 const closingMs = 1000;
 const maxReasonBytes = 123;
+/**
+ * How many messages are read until others have a turn. Many arrive at once, and those who get them from a hub need more steps for
+ * each than the reader: they would fall behind and be dropped, however fast they are.
+ */
+const readsPerTurn = 8;
 /** How much may wait for the handler, besides one message of `maxMessage`, if the runtime cannot stop reading. */
 const maxWaitingBytes = 1_048_576;
 /** About what an empty message takes in memory. */
@@ -56,6 +61,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   readonly #inbox: (string | Uint8Array)[] = [];
   /** The approximate size of the inbox. */
   #inboxBytes = 0;
+  #reads = 0;
   /** The first waiting caller. There is rarely more than one, so the others have a list of their own. */
   #reader: SocketReader<Client> | undefined = undefined;
   readonly #otherReaders: SocketReader<Client>[] = [];
@@ -200,6 +206,11 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   #deliver(reader: SocketReader<Client>, data: string | Uint8Array): void {
+    if (++this.#reads % readsPerTurn === 0) soon(() => this.#settle(reader, data));
+    else this.#settle(reader, data);
+  }
+
+  #settle(reader: SocketReader<Client>, data: string | Uint8Array): void {
     let read: Result<unknown, string>;
     try {
       read = this.#setting.client.read(data);

@@ -1,7 +1,7 @@
 /** WebSockets over `node:http` and `ws` (contract 4.3; facts 7; rows WS). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Path, Refusal, Returns, Socket, get, refuse, setCookie, Cookie, Codec } from "usher-http";
+import { Broadcast, Path, Refusal, Returns, Socket, get, refuse, setCookie, Cookie, Codec } from "usher-http";
 import type { Route, SocketHandler } from "usher-http";
 import { lines, messages } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
@@ -196,5 +196,24 @@ describe("a WebSocket: limits and errors", () => {
     expect(await client.bytes(2)).toEqual(Buffer.from([0x89, 0]));
     await client.closed();
     await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: lost: nothing heard for 0.06s"));
+  });
+});
+
+describe("a room", () => {
+  it("keeps a member who reads, however many messages one sends at once", async () => {
+    const hub = Broadcast.create<typeof texts.server>();
+    const member = speaking(async (socket) => {
+      const room = hub.subscribe("room");
+      const sending = (async () => {
+        for await (const line of room) if (!(await socket.send(line)).ok) return;
+        await socket.close();
+      })();
+      for await (const line of socket) hub.publish("room", Socket.encode(texts.server, line));
+      room.unsubscribe();
+      await sending;
+    });
+    const { client } = await framed([member], "/s");
+    client.send(Buffer.concat(Array.from({ length: 300 }, () => frame(0x81, "x"))));
+    expect((await client.bytes(900)).toString("latin1")).toBe("\x81\x01x".repeat(300));
   });
 });
