@@ -67,7 +67,7 @@ const page = (clerk: string | undefined): Html =>
             <form id="import" action="/orders/import" method="post" enctype="multipart/form-data">
               <label for="orders">CSV file</label>
               <input id="orders" name="orders" type="file" accept=".csv,text/csv" required aria-describedby="hint" />
-              <p id="hint">At most 10 MiB, with the header <code>item,quantity</code>.</p>
+              <p id="hint">At most 100,000 orders in 10 MiB, with the header <code>item,quantity</code>.</p>
               <button>Place the orders</button>
             </form>
             <p id="outcome" class="outcome" role="status"></p>

@@ -61,8 +61,6 @@ function ordersIn(db: Database, changed: () => void): OrdersInTransaction {
       return placed instanceof Refusal ? placed : (placed[0] as Order);
     },
     async placeAll(orders, placedAt) {
-      // A file has up to a million orders: the deadline of its request is the limit.
-      await db.exec(statements.takeLong);
       const placed = await placeAll(orders, placedAt);
       return placed instanceof Refusal ? placed : undefined;
     },

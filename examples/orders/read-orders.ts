@@ -6,9 +6,11 @@ import type { NewOrder } from "./order.ts";
 
 // An answer lists at most 1,000 problems: these, and one that says that there are more.
 const maxProblems = 999;
+/** All are placed by one statement, which has ten seconds. */
+const maxOrders = 100_000;
 
 /**
- * Reads the orders of a CSV file: the header `item,quantity`, then one order on each line. A problem's place has the line
+ * Reads the orders of a CSV file: the header `item,quantity`, then one order on each line, at most 100,000. A problem's place has the line
  * number, counted from 1, and the column: `form.orders[3].quantity`.
  */
 export function readOrders(text: string, at: string): Result<readonly NewOrder[], readonly Problem[]> {
@@ -23,6 +25,8 @@ export function readOrders(text: string, at: string): Result<readonly NewOrder[]
   const orders: NewOrder[] = [];
   const problems: Problem[] = [];
   for (const row of rows) {
+    if (orders.length === maxOrders)
+      return Result.error([problem(at, "too_many", "This must have at most 100000 orders.")]);
     const read = readOrder(row, `${at}[${row.line}]`);
     if (read.ok) orders.push(read.value);
     else problems.push(...read.error);

@@ -62,9 +62,6 @@ export const newestOrders = Statement.list(
   { params: [int64], row: { number: int64, ...optionalOrder() } },
 );
 
-/** Lifts the pool's limit of a statement until the transaction ends. */
-export const takeLong = Statement.exec("set local statement_timeout = 0");
-
 /** Numbers changes, and keeps the last thousand. */
 export const addChanges = Statement.exec(
   `with last as (update last_change set number = number + cardinality($2::bigint[]) returning number),

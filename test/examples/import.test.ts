@@ -127,6 +127,14 @@ describe("importing orders: faults", () => {
     ]);
   });
 
+  it("refuses more orders than one transaction can place in its time", async () => {
+    const most = "a,1\n".repeat(100_000);
+    const problems = problemsOf(await imported(`item,quantity\n${most}a,1\n`));
+    expect(problems).toEqual(["form.orders too_many This must have at most 100000 orders."]);
+    expect(await placed()).toEqual([]);
+    expect((await imported(`item,quantity\n${most}`)).json()).toEqual({ placed: 100_000 });
+  });
+
   it("creates no order if one is sold out", async () => {
     const answer = await imported("item,quantity\npen,2\nunicorn,1\n");
     expect([answer.status, answer.json()]).toEqual([
