@@ -123,6 +123,20 @@ describe("the input deadline", () => {
     expect([...messages("error"), ...messages("warn"), ...errors]).toEqual([]);
   });
 
+  it("logs an error whose cause cannot be read, thrown after the deadline, as one of the handler", async () => {
+    const odd = Object.defineProperty(new Error("odd"), "cause", {
+      get() {
+        throw new Error("unreadable");
+      },
+    });
+    const route: Route = get(at, { inputs: { deadline }, returns: Returns.text }, ({ deadline }) => {
+      return new Promise<string>((_, reject) => deadline.addEventListener("abort", () => reject(odd)));
+    });
+    expect(statusOf(await asked(route, { deadlineMs: 50 }, 70))).toBe(503);
+    await settle();
+    expect(messages("error")).toEqual(["GET /x: internal: it raised"]);
+  });
+
   it("never aborts without a deadline, and never after the answer", async () => {
     const signals: AbortSignal[] = [];
     const route = get(at, { inputs: { deadline }, returns: Returns.text }, async ({ deadline }) => {
