@@ -1,3 +1,4 @@
+import { peerAddress } from "../../src/http/addresses.ts";
 import { isStream } from "../../src/answers/answer.ts";
 import type { Exchange, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
@@ -78,9 +79,7 @@ export class BunExchange implements Exchange {
   get peer(): string {
     const { socket } = this.#listening;
     if (socket !== undefined) return `unix:${socket}`;
-    const address = this.server.requestIP(this.request)?.address ?? "";
-    // An IPv4 peer of a dual-stack socket.
-    return address.startsWith("::ffff:") ? address.slice(7) : address;
+    return peerAddress(this.server.requestIP(this.request)?.address ?? "");
   }
 
   /** Bun sends `Date` itself, except for `HEAD`. */

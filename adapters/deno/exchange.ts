@@ -1,3 +1,4 @@
+import { peerAddress } from "../../src/http/addresses.ts";
 import { Buffer, isUtf8 } from "node:buffer";
 import type { Exchange } from "../../src/app/exchange.ts";
 import { announcesBody } from "../../src/app/web.ts";
@@ -108,9 +109,7 @@ export class DenoExchange implements Exchange {
     const { socket } = this.#listening;
     if (socket !== undefined) return `unix:${socket}`;
     const { hostname = "", port } = readOr(() => this.#info.remoteAddr, nowhere);
-    // An IPv4 peer of a dual-stack socket.
-    const address = hostname.startsWith("::ffff:") ? hostname.slice(7) : hostname;
-    return port === 0 ? "" : address;
+    return port === 0 ? "" : peerAddress(hostname);
   }
 
   get body(): TimedBody | undefined {

@@ -1,3 +1,4 @@
+import { peerAddress } from "../../src/http/addresses.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { endedEarly } from "../../src/inputs/body-source.ts";
@@ -121,9 +122,7 @@ export class NodeConnection {
 
   get peer(): string {
     if (this.#unixPath !== undefined) return `unix:${this.#unixPath}`;
-    const address = this.socket.remoteAddress ?? "";
-    // An IPv4 peer of a dual-stack socket.
-    return address.startsWith("::ffff:") ? address.slice(7) : address;
+    return peerAddress(this.socket.remoteAddress ?? "");
   }
 
   /** Whether bytes of a head may have arrived. Bun counts no bytes that its parser reads, so there they may. */

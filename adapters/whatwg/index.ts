@@ -1,3 +1,4 @@
+import { peerAddress } from "../../src/http/addresses.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Server, Socket } from "node:net";
 import { isStream } from "../../src/answers/answer.ts";
@@ -193,9 +194,7 @@ function watched(
 function peerOf({ remoteAddress, server }: Socket & { readonly server?: Server | null }): string {
   const path = remoteAddress === undefined ? server?.address() : undefined;
   if (typeof path === "string") return `unix:${path}`;
-  const address = remoteAddress ?? "";
-  // An IPv4 peer of a dual-stack socket.
-  return address.startsWith("::ffff:") ? address.slice(7) : address;
+  return peerAddress(remoteAddress ?? "");
 }
 
 /**

@@ -64,6 +64,11 @@ export function networkOf(text: string, ipv6Prefix: number): string {
   return translated.every((byte, i) => bytes[i] === byte) ? bytes.subarray(12).join(".") : prefixOf(bytes, ipv6Prefix);
 }
 
+/** The address of a peer: an IPv4 peer of a dual-stack socket without the prefix of IPv6 (RFC 4291 §2.5.5.2). */
+export function peerAddress(address: string): string {
+  return address.startsWith("::ffff:") ? address.slice(7) : address;
+}
+
 /** An address as a proxy writes it, without its port, which may be a name (RFC 7239 §6.3), and its brackets. */
 export function withoutPort(text: string): string {
   const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::(?:\d+|_[\w.-]+))?$/.exec(text) ?? [];
