@@ -92,7 +92,7 @@ function startDeadline(request: RequestState): RequestDeadline<RequestState> | u
   return deadline;
 }
 
-/** The time limit of a request: its route's, or its caller's if that is shorter. Undefined where there is none. */
+/** The time limit of a request in milliseconds: the shorter one of its route and its caller. Undefined if neither has one. */
 function deadlineOf({ match, app, exchange }: RequestState): number | undefined {
   const ms = match === undefined ? app.deadlineMs : match.route.deadlineMs;
   if (ms === undefined || app.deadlineHeader === undefined) return ms;

@@ -30,7 +30,7 @@ export interface JsonLinesOptions {
 export interface JsonLines<out A> extends AsyncIterable<A> {
   /**
    * The value of the next line, or undefined at the end; so a shape that makes undefined of a line raises. An `invalid` line is
-   * one error, and the next call reads the line behind it. Any other failure is final: each later read returns it again.
+   * one error, and the next call reads the next line. After any other failure, each later call returns the same failure.
    */
   read(): Promise<Result<A | undefined, BodyFailure | InvalidLine>>;
 }

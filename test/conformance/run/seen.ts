@@ -19,7 +19,7 @@ export interface Allowance {
 
 export const noAllowance: Allowance = { writes: () => false, lacks: () => false };
 
-/** The differences between an answer and its case, as text; an empty list if there are none. */
+/** The differences between an answer and its case, as text. The list is empty if they are equal. */
 export function differences(
   seen: Seen,
   expected: Expected,

@@ -23,7 +23,7 @@ test("a database server ends when the program that started it is killed", async 
   await startsAndGoes({});
 });
 
-// As root, the test runs as `nobody`, like an ordinary user, if that user may read these files.
+// Where the tests run as root, this one starts a server as the user `nobody`, who must be able to read these files.
 const nobody = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0 && canRead(nobody);
 const why = isRoot ? "" : " (skipped: takes root, and files that nobody may read)";
