@@ -132,7 +132,7 @@ function holding(options: { readonly sessions?: McpSessions } = {}) {
         signal,
       }),
     );
-  return { held, send };
+  return { held, send, fetch: app.fetch };
 }
 
 const followed = (id: number) => ({
@@ -166,7 +166,7 @@ describe("the values of a route are released although its stream is not read", (
   });
 
   it("of the ninth stream of a session, whose id is free again", async () => {
-    const { held, send } = holding({ sessions: {} });
+    const { held, send, fetch } = holding({ sessions: {} });
     const opened = await send({ id: 0, method: "initialize", params: {} });
     const headers = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
     for (let id = 1; id <= 8; id++) await send(followed(id), headers);
@@ -174,5 +174,8 @@ describe("the values of a route are released although its stream is not read", (
       expect(await (await send(followed(9), { ...headers, "x-instead": "1" })).text()).toBe("instead");
       await eventually(() => expect(held).toEqual({ now: 8, ever: 8 + i }));
     }
+    // Their keep-alive would wake in the files after this one.
+    await fetch(new Request("http://localhost/mcp", { method: "DELETE", headers }));
+    await eventually(() => expect(held.now).toBe(0));
   });
 });
