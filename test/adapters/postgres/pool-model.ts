@@ -11,7 +11,7 @@ import { Metrics, Test } from "usher-http";
 import { CuttingProxy } from "./cutting-proxy.ts";
 import type { Act, Network } from "./pool-acts.ts";
 import { PoolWork } from "./pool-work.ts";
-import { allAtOnce, one } from "./whole.ts";
+import { allAtOnce, one, timersLeft } from "./whole.ts";
 
 /** Past it a bound of the pool's may have ended what was on its way. */
 const boundMs = 5000;
@@ -26,7 +26,7 @@ interface Made {
   readonly proxy: CuttingProxy;
   readonly pool: Pool;
   readonly name: string;
-  readonly timers: number;
+  readonly timers: readonly string[];
 }
 
 export class PoolModel {
@@ -37,7 +37,7 @@ export class PoolModel {
   readonly #work: PoolWork;
   readonly #name: string;
   /** How many there were before it. */
-  readonly #timers: number;
+  readonly #timers: readonly string[];
   #passedMs = 0;
   #closing: Promise<void> | undefined = undefined;
 
@@ -55,7 +55,7 @@ export class PoolModel {
   /** The pool's clock is held while this is called, and for as long as it is used. */
   static async open(server: PostgresServer, watch: postgres.Sql, options: PoolOptions): Promise<PoolModel> {
     const name = `model ${++models}`;
-    const timers = vi.getTimerCount();
+    const timers = timersLeft();
     const proxy = await CuttingProxy.to(server.port);
     const parameters = { application_name: name };
     const pool = await Pool.create(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, { ...options, parameters });
@@ -132,7 +132,7 @@ export class PoolModel {
     if (this.#closing === undefined) await this.#isWhole();
     this.#closing ??= this.#pool.close();
     await this.#come(this.#closing, "the pool's end");
-    assert.equal(vi.getTimerCount(), this.#timers, "no timer is left");
+    assert.deepEqual(timersLeft().slice(this.#timers.length), [], "no timer is left");
     assert.deepEqual([this.#pool.stats().idle, this.#pool.stats().waiting], [0, 0]);
     assert.deepEqual(
       callers.flatMap(({ leaving }) => getEventListeners(leaving.signal, "abort")),
