@@ -288,6 +288,14 @@ export function invalidRefusal(problems: readonly Problem[], detail?: string, mo
   return new Refusal(invalid, sentenceOf(invalid), { problems, more, detail });
 }
 
+/**
+ * The client disconnected, and a call that got `clientGone` rejected: 499, as nginx logs it. It is never received, so no application
+ * declares it, and no document lists it.
+ */
+export const goneRefusal: Refusal<"client_gone"> = /* @__PURE__ */ refuse(
+  code("client_gone", { status: 499, doc: "The client disconnected before its answer was made." }),
+);
+
 /** A 500: `detail` is logged. */
 export function internalRefusal(detail: string | undefined): Refusal<"internal"> {
   return new Refusal(internal, sentenceOf(internal), { detail });

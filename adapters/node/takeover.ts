@@ -50,8 +50,8 @@ export class Takeover {
       this.#finish();
     } catch (thrown) {
       // Reading or writing a lost connection throws, which is not a bug of the handler.
-      if (this.#endReason === undefined) request.raised(thrown);
-      request.ended(this.#endReason ?? "its handler raised");
+      const isFault = this.#endReason === undefined && request.raised(thrown);
+      request.ended(this.#endReason ?? (isFault ? "its handler raised" : "client gone"));
       this.#socket.destroy();
     }
   }

@@ -14,10 +14,10 @@ import type { SocketRequest } from "../sockets/open-socket.ts";
 import { measure } from "../telemetry/measure.ts";
 import { registeredTracer } from "../telemetry/span.ts";
 import { dropBodies } from "./cancel-body.ts";
-import type { AccessTexts, FailedRequest } from "./compile.ts";
+import type { AccessTexts, FailedRequest, Inside } from "./compile.ts";
 import { failureOf, levelOf, raisedOf } from "./failures.ts";
 import type { RaisedFailure } from "./failures.ts";
-import type { Inside, RequestState } from "./request.ts";
+import type { RequestState } from "./request.ts";
 
 const source = "framework.http";
 
@@ -169,8 +169,9 @@ export function logFault(request: RequestState, what: string, thrown: unknown): 
   reportError(request, thrown, "answer");
 }
 
-/** Writes what a task of `after` raised. */
+/** Writes what a task of `after` raised, unless the client's leaving ended it. */
 export function logAfter(request: RequestState, thrown: unknown): void {
+  if (request.isOfEnd(thrown)) return;
   const { level, why, fields } = failureOf(thrown);
   line(request, level, `${request.method} ${request.path}: its work after the answer raised${why}`, {
     "url.path": request.path,
@@ -379,11 +380,13 @@ export class ConnectionLog implements SocketRequest {
     this.#log("warn", `${this.#request.route?.route.pattern} ${message}`, {});
   }
 
-  raised(thrown: unknown): void {
+  raised(thrown: unknown): boolean {
+    if (this.#request.isOfEnd(thrown)) return false;
     if (this.#request.acquired !== undefined) this.#request.acquired.hasFailed = true;
     const { level, why, fields } = failureOf(thrown);
     this.#log(level, `${this.#kind} on ${this.#request.path}: its handler raised${why}`, fields);
     reportError(this.#request, thrown, this.#kind);
+    return true;
   }
 
   expires(end: () => void): void {

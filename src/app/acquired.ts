@@ -1,5 +1,6 @@
 import type { Answer } from "../answers/answer.ts";
 import type { Held, RequestEnd } from "../inputs/request.ts";
+import { goneRefusal } from "../refusals.ts";
 
 /** What the inputs of one request acquired, in that order, and how the request ended. */
 export class Acquired {
@@ -53,7 +54,12 @@ export class Acquired {
 
   #kindOf(how: RequestEnd["how"]): RequestEnd["how"] {
     if (this.hasTimedOut) return "timed out";
-    if (this.hasFailed) return "failed";
+    if (this.hasFailed) return howFailed(this.#code);
     return how === "answered" && this.#code !== undefined ? "refused" : how;
   }
+}
+
+/** How a request in which something raised has ended, by the code of its answer: a call may have rejected as the client left. */
+export function howFailed(code: string | undefined): "failed" | "client gone" {
+  return code === goneRefusal.code.name ? "client gone" : "failed";
 }

@@ -2,7 +2,7 @@ import { isStream } from "../answers/answer.ts";
 import type { AnswerBody } from "../answers/answer.ts";
 import { isTaken } from "../events/stream.ts";
 import { letGo } from "../node-stream.ts";
-import type { Inside } from "./request.ts";
+import type { Inside } from "./compile.ts";
 
 /**
  * Cancels a stream that will not be sent, unless another answer sends it. An async iterable has not begun, unless it is a stream of

@@ -1,4 +1,4 @@
-import type { Answer } from "../answers/answer.ts";
+import type { Answer, AnswerBody } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { startPage } from "../answers/kinds.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
@@ -36,6 +36,15 @@ export interface MiddlewareRequest extends RequestRecord {
  * Middleware may answer instead, or make another answer of it. It reads no body, and cannot choose another route.
  */
 export type Middleware = (request: MiddlewareRequest, next: () => Promise<Answer>) => Awaitable<Answer | Response>;
+
+/** What the routes answered inside of the app's middleware, which may send something else. */
+export interface Inside {
+  made: Answer | undefined;
+  /** Every refusal on the way out, the innermost first. */
+  readonly refused: Refusal[];
+  /** The bodies of these answers and of those that middleware made, except texts. */
+  readonly bodies: AnswerBody[];
+}
 
 /** The request in whose work an error was raised. It has no header and no value that a client sent, except the path. */
 export interface FailedRequest {

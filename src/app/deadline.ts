@@ -2,7 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { Deferred, whenResolved } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { WorkDeadline } from "../logging/entry.ts";
-import { causeOf } from "../logging/raised.ts";
+import { isOfSignal } from "../logging/raised.ts";
 import { cancelExpiry, expireAt } from "./deadline-wheel.ts";
 import type { Timed } from "./deadline-wheel.ts";
 import type { WireResponse } from "./exchange.ts";
@@ -152,10 +152,9 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
     this.#controller?.abort(passed());
   }
 
-  /** Whether an error is of that signal: `fetch` rejects with its reason, a call of Node's with an `AbortError` whose cause it is. */
+  /** Whether a call rejected because of that signal. */
   isOwn(thrown: unknown): boolean {
-    const reason: unknown = this.#controller?.signal.reason;
-    return reason !== undefined && (thrown === reason || causeOf(thrown) === reason);
+    return isOfSignal(this.#controller?.signal, thrown);
   }
 }
 

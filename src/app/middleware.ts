@@ -4,10 +4,10 @@ import type { MaybePromise } from "../deferred.ts";
 import { recordOf } from "../inputs/request.ts";
 import { isRefusal } from "../refusals.ts";
 import { logRefusal } from "./access-log.ts";
-import type { Middleware, MiddlewareRequest } from "./compile.ts";
+import type { Inside, Middleware, MiddlewareRequest } from "./compile.ts";
 import { cancelBody } from "./cancel-body.ts";
 import { failureAnswer, formatted } from "./refused.ts";
-import type { Inside, RequestState } from "./request.ts";
+import type { RequestState } from "./request.ts";
 
 /** Answers through an app's middleware, outermost first. Never rejects. */
 export async function answerThrough(

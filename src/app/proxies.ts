@@ -57,6 +57,12 @@ export class TrustedProxies {
     return address !== undefined && this.#ranges.some((range) => isWithin(address, range));
   }
 
+  /** The id that one of them gave a request, in `X-Request-ID`. */
+  passedOnId(request: { readonly peer: string; readonly lines: HeaderLines }): string | undefined {
+    const [id = "", ...others] = request.lines("x-request-id");
+    return others.length === 0 && /^[\w.-]{1,64}$/.test(id) && this.trusts(request.peer) ? id : undefined;
+  }
+
   /** Reads the forwarding headers of a request whose peer is trusted. */
   forwardedValues(lines: HeaderLines): ForwardedValues {
     return this.#header === "forwarded" ? this.#forwarded(lines) : this.#xForwarded(lines);

@@ -2,7 +2,15 @@ import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isA } from "../logging/raised.ts";
-import { Refusal, RefusingError, InvalidAnswerError, internalRefusal, isRefusal, listing } from "../refusals.ts";
+import {
+  Refusal,
+  RefusingError,
+  InvalidAnswerError,
+  goneRefusal,
+  internalRefusal,
+  isRefusal,
+  listing,
+} from "../refusals.ts";
 import { logRaise, logRefusal } from "./access-log.ts";
 import { refusalOf } from "./failures.ts";
 import type { RequestState } from "./request.ts";
@@ -36,13 +44,14 @@ function written(request: RequestState, answer: Answer, refused: Refusal, format
 
 const raisedRefusal = "a refusal whose format raised another";
 
-/** The answer to an exception, which it logs. Never throws. */
+/** The answer to an exception, which it logs, unless the client has gone. Never throws. */
 export function failureAnswer(request: RequestState, thrown: unknown): Answer {
-  const refusal = refusalOf(thrown);
+  const isGone = request.isOfClientGone(thrown);
+  const refusal = isGone ? goneRefusal : refusalOf(thrown);
   if (!isRefusal(thrown)) request.hasFailed = true;
   if (isA(RefusingError, thrown) && thrown.isOutcomeUnknown) request.isOutcomeUnknown = true;
   if (request.acquired !== undefined && !isRefusal(thrown)) request.acquired.hasFailed = true;
-  logRaise(request, refusal, thrown);
+  if (!isGone) logRaise(request, refusal, thrown);
   try {
     // The line of the exception has the detail already.
     const answered = refusal.detail === undefined || refusal === thrown ? refusal : withoutDetail(refusal);

@@ -5,6 +5,7 @@ import type { MaybePromise } from "../deferred.ts";
 import type { GuardedEnd, HandlerGuard, Held, RequestEnd } from "../inputs/request.ts";
 import { current, outside, within, withoutDeadline } from "../logging/context.ts";
 import { logAfter, logFault, logHanging } from "./access-log.ts";
+import { howFailed } from "./acquired.ts";
 import type { Acquired } from "./acquired.ts";
 import { failureAnswer } from "./refused.ts";
 import type { RequestState } from "./request.ts";
@@ -160,7 +161,7 @@ async function releasedInTime(request: RequestState, released: PromiseLike<unkno
 export function startTasks(request: RequestState, tasks: Tasks, { status, refused }: Answer): void {
   const code = refused?.code.name;
   const { hasFailed, deadline } = request;
-  const how = deadline?.hasExpired === true ? "timed out" : hasFailed ? "failed" : code ? "refused" : "answered";
+  const how = deadline?.hasExpired === true ? "timed out" : hasFailed ? howFailed(code) : code ? "refused" : "answered";
   const end: RequestEnd = { how, status, code };
   tasks.begin(refused !== undefined, (task) => runSoon(request, () => runTask(request, task, end)));
 }

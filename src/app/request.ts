@@ -1,4 +1,4 @@
-import type { Answer, AnswerBody } from "../answers/answer.ts";
+import type { Answer } from "../answers/answer.ts";
 import { findCookie } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -13,8 +13,9 @@ import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
 import type { Carrying } from "../logging/context.ts";
 import type { LogContext, OpenSpan, TraceContext, WorkDeadline } from "../logging/entry.ts";
+import { isOfSignal } from "../logging/raised.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
-import { frameworkCodes, timedOutRefusal } from "../refusals.ts";
+import { frameworkCodes, goneRefusal, timedOutRefusal } from "../refusals.ts";
 import type { Code, Refusal } from "../refusals.ts";
 import type { Match } from "../routing/router.ts";
 import { figures, isMeasured } from "../telemetry/measure.ts";
@@ -22,14 +23,14 @@ import { freshRequestId, joinTrace, registered } from "../telemetry/span.ts";
 import type { Registered } from "../telemetry/span.ts";
 import { Acquired } from "./acquired.ts";
 import type { BodyHolding } from "./body-budget.ts";
-import type { CompiledApp, CompiledRoute } from "./compile.ts";
+import type { CompiledApp, CompiledRoute, Inside } from "./compile.ts";
 import type { RequestDeadline } from "./deadline.ts";
 import type { Exchange } from "./exchange.ts";
 import { givePlace } from "./overload.ts";
 import type { PlacedRequest } from "./overload.ts";
 import { Tasks } from "./tasks.ts";
 import { WholeBody, notWhole } from "./whole-body.ts";
-import type { ForwardedValues, TrustedProxies } from "./proxies.ts";
+import type { ForwardedValues } from "./proxies.ts";
 
 /**
  * The context of a request's work, which may outlive the answer. It does not hold the request: Deno keeps the contexts of all
@@ -89,17 +90,8 @@ const ipv6Prefix = 64;
 const nothing: readonly never[] = [];
 const nothingForwarded: ForwardedValues = { client: undefined, host: undefined, proto: undefined };
 const frameworkNames: ReadonlySet<string> = /* @__PURE__ */ new Set(
-  /* @__PURE__ */ frameworkCodes.map(({ name }) => name),
+  /* @__PURE__ */ [goneRefusal.code, ...frameworkCodes].map(({ name }) => name),
 );
-
-/** What the routes answered inside of the app's middleware, which may send something else. */
-export interface Inside {
-  made: Answer | undefined;
-  /** Every refusal on the way out, the innermost first. */
-  readonly refused: Refusal[];
-  /** The bodies of these answers and of those that middleware made, except texts. */
-  readonly bodies: AnswerBody[];
-}
 
 /** The state of one request: what is read from its exchange, and what its handler has set. */
 export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHolding, PlacedRequest {
@@ -156,6 +148,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #forwarded: ForwardedValues | undefined = undefined;
   #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
+  #gone: AbortSignal | undefined = undefined;
   #context: RequestContext | undefined = undefined;
   #headers: (readonly [name: string, value: string])[] | undefined = undefined;
   #cookies: SetCookie[] | undefined = undefined;
@@ -171,7 +164,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     figures.requests++;
     this.app = app;
     this.exchange = exchange;
-    this.id = (app.proxies !== undefined && passedOnId(app.proxies, exchange)) || freshRequestId();
+    this.id = app.proxies?.passedOnId(exchange) ?? freshRequestId();
     this.method = exchange.method;
     this.target = exchange.target;
     const form = originForm(exchange.target);
@@ -223,7 +216,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return this.app.isStopping;
   }
   get gone(): AbortSignal {
-    return this.exchange.gone;
+    return (this.#gone ??= this.exchange.gone);
   }
   get deadlineSignal(): AbortSignal {
     return this.deadline?.signal ?? new AbortController().signal;
@@ -260,6 +253,16 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
       if (value !== undefined) return value;
     }
     return undefined;
+  }
+
+  /** Whether a call that got `clientGone` rejected because the client disconnected. */
+  isOfClientGone(thrown: unknown): boolean {
+    return isOfSignal(this.#gone, thrown);
+  }
+
+  /** Whether a call rejected because the client disconnected or the deadline passed, which is no fault. */
+  isOfEnd(thrown: unknown): boolean {
+    return this.isOfClientGone(thrown) || this.deadline?.isOwn(thrown) === true;
   }
 
   /** Its work has a deadline from now on. */
@@ -439,11 +442,4 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
       ? proxies.forwardedValues((name) => this.lines(name))
       : nothingForwarded);
   }
-}
-
-/** The id that a trusted proxy gave the request. */
-function passedOnId(proxies: TrustedProxies, exchange: Exchange): string | undefined {
-  const lines = exchange.lines("x-request-id");
-  const [id = ""] = lines;
-  return lines.length === 1 && /^[\w.-]{1,64}$/.test(id) && proxies.trusts(exchange.peer) ? id : undefined;
 }

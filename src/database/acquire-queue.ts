@@ -165,7 +165,7 @@ export class AcquireQueue {
       const endsAt = startedAt + waitMs;
       const context = current();
       const waiter: Waiter = { resolve, reject, waitMs, startedAt, endsAt, context, pace, unlisten: undefined };
-      if (signal !== undefined) waiter.unlisten = onAbort(signal, () => this.#refuse(waiter, gaveUp()));
+      if (signal !== undefined) waiter.unlisten = onAbort(signal, () => this.#refuse(waiter, gaveUp(signal)));
       this.#waiting.add(waiter);
       if (endsAt < this.#firesAt) this.#fireAt(endsAt, startedAt);
     });
@@ -249,6 +249,6 @@ function isQuick({ pace }: Waiter, { connection }: PooledConnection): boolean {
 }
 
 /** The caller's signal was aborted. */
-export function gaveUp(): DatabaseError {
-  return new DatabaseError({ kind: "unsent", detail: "the caller went away before it had a connection" });
+export function gaveUp(signal: AbortSignal): DatabaseError {
+  return new DatabaseError({ kind: "unsent", detail: "the caller went away before it had a connection" }, true, signal);
 }

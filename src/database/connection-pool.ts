@@ -101,7 +101,7 @@ export class ConnectionPool {
   acquire(borrow: Borrow, pace?: Pace): PooledConnection | Promise<PooledConnection> {
     if (this.#isClosed) return Promise.reject(new DatabaseError({ kind: "pool_closed" }));
     const { waitMs = this.#options.waitMs, signal } = borrow;
-    if (signal?.aborted) return Promise.reject(gaveUp());
+    if (signal?.aborted) return Promise.reject(gaveUp(signal));
     const pooled = this.#idle.pop();
     if (pooled === undefined)
       return this.#isUnreachable ? this.#refuseSoon() : this.#waiting.enqueue(waitMs, signal, pace);

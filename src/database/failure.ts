@@ -208,9 +208,10 @@ export class DatabaseError extends RefusingError {
   readonly failure: DatabaseFailure;
   readonly refusal: Refusal<"busy" | "internal">;
 
-  constructor(failure: DatabaseFailure, isBusy: boolean = busyKinds.has(failure.kind)) {
+  /** @param ended The signal of the caller, where that ended the work: its reason is the `cause`. */
+  constructor(failure: DatabaseFailure, isBusy: boolean = busyKinds.has(failure.kind), ended?: AbortSignal) {
     const message = sentenceOf(failure);
-    super(message);
+    super(message, ended && { cause: ended.reason });
     this.name = "DatabaseError";
     this.failure = failure;
     this.refusal = refuse(isBusy ? Refusal.busy : Refusal.internal, undefined, { detail: message });

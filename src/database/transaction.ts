@@ -56,7 +56,7 @@ export interface Database {
 /** A borrowed connection. Its statements run one after another, and are refused once it is released. */
 export class Lease implements Database {
   readonly #pooled: PooledConnection;
-  readonly #signal: AbortSignal | undefined;
+  readonly signal: AbortSignal | undefined;
   readonly #unlisten: (() => void) | undefined;
   readonly #isTransaction: boolean;
   #isRunning = false;
@@ -80,14 +80,14 @@ export class Lease implements Database {
     keep?: TransactionOptions["keep"],
   ) {
     this.#pooled = pooled;
-    this.#signal = signal;
+    this.signal = signal;
     this.#isTransaction = isTransaction;
     this.#keep = keep;
     this.#unlisten = signal && onAbort(signal, () => this.#abort());
   }
 
   get isAborted(): boolean {
-    return this.#signal?.aborted === true;
+    return this.signal?.aborted === true;
   }
 
   get isTransaction(): boolean {
@@ -109,11 +109,11 @@ export class Lease implements Database {
 
   /** Runs a statement alone; its failure is that of its connection, or that the signal ended it. */
   async answer(sql: string, values: StatementValues): Promise<StatementResult> {
-    if (this.isAborted) throw abandoned();
+    if (this.isAborted) throw this.#abandoned();
     try {
       return await this.#pooled.run(sql, values);
     } catch (thrown) {
-      throw isA(ConnectionFailure, thrown) && this.#isCancelled(thrown) ? abandoned() : thrown;
+      throw isA(ConnectionFailure, thrown) && this.#isCancelled(thrown) ? this.#abandoned() : thrown;
     }
   }
 
@@ -127,7 +127,7 @@ export class Lease implements Database {
     this.#isRunning = true;
     let answer: StatementResult;
     try {
-      if (this.isAborted) throw abandoned();
+      if (this.isAborted) throw this.#abandoned();
       if (setsTimeout.test(sql)) this.#pooled.isUnbounded = true;
       if (changesSession(sql)) this.#pooled.hasChangedSession = true;
       answer = await this.#pooled.run(sql, values);
@@ -160,10 +160,16 @@ export class Lease implements Database {
   }
 
   #failureOf(thrown: ConnectionFailure, sql: string, values: StatementValues): DatabaseError {
-    if (this.#isCancelled(thrown)) return abandoned();
+    if (this.#isCancelled(thrown)) return this.#abandoned();
     const failure = failureOf(thrown.reason, sql, values);
     if (failure.kind === "not_serializable") this.hasConflicted = true;
     return new DatabaseError(failure);
+  }
+
+  // The caller has gone and the server cancelled as asked: no bug, so "busy" and no error line in the log.
+  #abandoned(): DatabaseError {
+    const detail = "the statement was ended, because its caller went away";
+    return new DatabaseError({ kind: "db", code: "57014", detail }, true, this.signal);
   }
 
   #abort(): void {
@@ -197,12 +203,6 @@ function ignore(): void {}
 
 function nestedTransaction(): DatabaseError {
   return new DatabaseError({ kind: "not_committed", detail: "a transaction neither begins nor ends inside another" });
-}
-
-// The caller has gone and the server cancelled as asked: no bug, so "busy" and no error line in the log.
-function abandoned(): DatabaseError {
-  const detail = "the statement was ended, because its caller went away";
-  return new DatabaseError({ kind: "db", code: "57014", detail }, true);
 }
 
 /** The isolation level of a transaction, as PostgreSQL names it. */
@@ -323,17 +323,17 @@ async function attempt<A>(
     await rollBack(pooled);
     return { kind: "done", value };
   }
-  const thrown = lease.isAborted ? await abandon(pooled) : await commit(pooled, lease.hasConflicted);
+  const thrown = lease.isAborted ? await abandon(pooled, lease.signal) : await commit(pooled, lease.hasConflicted);
   if (thrown === undefined) return { kind: "done", value };
   if (refused === undefined || lease.keepsRefusal) return { kind: "failed", thrown };
   warn(`what a refused work wrote is not kept: ${thrown.message}`);
   return { kind: "done", value };
 }
 
-/** As {@link abandoned}: the caller has gone, which is not a bug. */
-async function abandon(pooled: PooledConnection): Promise<DatabaseError> {
+/** The caller has gone, which is no bug. */
+async function abandon(pooled: PooledConnection, signal: AbortSignal | undefined): Promise<DatabaseError> {
   await rollBack(pooled);
-  return new DatabaseError({ kind: "not_committed", detail: "its caller went away" }, true);
+  return new DatabaseError({ kind: "not_committed", detail: "its caller went away" }, true, signal);
 }
 
 /** Closes a connection that does not roll back: the next borrower would be inside the transaction. */

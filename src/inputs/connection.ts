@@ -93,7 +93,10 @@ export const after: Dep<(task: (end: RequestEnd) => unknown, options?: AfterOpti
   },
 );
 
-/** Aborts when the client disconnects. */
+/**
+ * Aborts when the client disconnects. A handler need not catch the rejection of a call that got it: the access line has a 499, and
+ * no error is logged.
+ */
 export const clientGone: Dep<AbortSignal> = fromRequest((request) => inRequestContext(request.gone));
 
 /**

@@ -32,12 +32,18 @@ function isError(thrown: unknown): thrown is Error {
 }
 
 /** What an error names as its cause. */
-export function causeOf(thrown: unknown): unknown {
+function causeOf(thrown: unknown): unknown {
   try {
     return (thrown as { readonly cause?: unknown } | null | undefined)?.cause;
   } catch {
     return undefined;
   }
+}
+
+/** Whether a call rejected because of a signal: `fetch` with its reason, a call of Node's with an `AbortError` whose cause it is. */
+export function isOfSignal(signal: AbortSignal | undefined, thrown: unknown): boolean {
+  const reason: unknown = signal?.reason;
+  return reason !== undefined && (thrown === reason || causeOf(thrown) === reason);
 }
 
 // Members of an application's error may be missing, or throw when read.

@@ -294,7 +294,8 @@ export interface SocketRequest {
   run<A>(work: () => A): A;
   /** Logs a bug of the application that does not affect the client. */
   warn(message: string): void;
-  raised(thrown: unknown): void;
+  /** Logs what the handler threw. False if the end of the connection or of its time made a call reject, which is no fault. */
+  raised(thrown: unknown): boolean;
   /** Gets what ends the socket at the deadline of its route, if that has one. */
   expires(end: () => void): void;
   /** Called once, with the code of the Close frame if there was one. */
@@ -349,7 +350,6 @@ async function runHandler<Client, Server>(
     return returned?.kind === "unreadable" ? returned : { kind: "returned" };
   } catch (thrown) {
     if (isA(Unreadable, thrown)) return thrown.end;
-    request.raised(thrown);
-    return { kind: "raised" };
+    return { kind: request.raised(thrown) ? "raised" : "returned" };
   }
 }

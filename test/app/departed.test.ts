@@ -1,7 +1,11 @@
-/** A request whose client has disconnected before its handler reads the signal. */
-import { expect, it } from "vitest";
-import { App, Path, Returns, clientGone, get } from "usher-http";
-import "../support/logs.ts";
+/** Requests whose client disconnects: before the handler reads the signal, and while it waits for a call that got the signal. */
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { App, Dep, Meta, Path, Returns, Socket, Test, after, clientGone, deadline, get } from "usher-http";
+import type { AppOptions, Middleware } from "usher-http";
+import { eventually } from "../support/eventually.ts";
+import { gate } from "../support/gate.ts";
+import { lines, messages } from "../support/logs.ts";
 
 const route = get(Path.root, { inputs: { gone: clientGone }, returns: Returns.text }, ({ gone }) =>
   String(gone.aborted),
@@ -16,3 +20,132 @@ it.each([true, false])(
     expect(await (await App.make([route]).fetch(request)).text()).toBe(String(isGone));
   },
 );
+
+/** A call that never ends by itself: it rejects as `fetch` does, or as a call of Node's. */
+const calls: { readonly [name: string]: (signal: AbortSignal) => Promise<string> } = {
+  "with the reason, as fetch": (signal) =>
+    new Promise((_resolve, reject) => {
+      const fail = (): void => reject(signal.reason as Error);
+      if (signal.aborted) fail();
+      else signal.addEventListener("abort", fail);
+    }),
+  "with an error whose cause it is, as Node": (signal) => delay(100_000, "", { signal }),
+  "by throwIfAborted": async (signal) => {
+    while (!signal.aborted) await delay(1);
+    signal.throwIfAborted();
+    return "";
+  },
+};
+
+/** Asks an app of one route by a client that disconnects once the handler runs. */
+async function leave(run: (gone: AbortSignal) => Promise<string>, options: AppOptions = {}, inputs = {}) {
+  const told: unknown[] = [];
+  const leaving = new AbortController();
+  const running = gate();
+  const waits = get(
+    Path.of("waits"),
+    { inputs: { ...inputs, gone: clientGone }, returns: Returns.text },
+    async ({ gone }) => {
+      running.open();
+      return run(gone);
+    },
+  );
+  const app = App.make([waits], { ...options, onError: (error) => void told.push(error) });
+  const answer = app.fetch(new Request("http://h/waits", { signal: leaving.signal }));
+  await running.passed;
+  leaving.abort();
+  const { status } = await answer;
+  return { status, told };
+}
+
+const access = () => lines().map((line) => [line["message"], line["level"], line["framework.refusal.code"]]);
+const gone = ["GET /waits 499", "info", "client_gone"];
+
+describe("a call that got clientGone and rejects when the client disconnects", () => {
+  it.each(Object.entries(calls))("is no error: 499 in the access line, and no other line: %s", async (_name, call) => {
+    expect(await leave(call)).toEqual({ status: 499, told: [] });
+    expect(access()).toEqual([gone]);
+  });
+
+  it("is no error in an input, or through middleware", async () => {
+    const passing: Middleware = async (_request, next) => next();
+    const input = Dep.join({ gone: clientGone }, ({ gone }) => calls["by throwIfAborted"]?.(gone));
+    const told: unknown[] = [];
+    const leaving = new AbortController();
+    const waits = get(Path.of("waits"), { inputs: { input }, returns: Returns.text }, () => "");
+    const app = App.make([waits], { middleware: [passing], onError: (error) => void told.push(error) });
+    const answer = app.fetch(new Request("http://h/waits", { signal: leaving.signal }));
+    leaving.abort();
+    expect([(await answer).status, told, access()]).toEqual([499, [], [gone]]);
+  });
+
+  it("ends its scoped values with `client gone`, and their `hasFailed` is true", async () => {
+    const ends: unknown[] = [];
+    const held = Dep.scoped(
+      {},
+      () => 1,
+      (_, { how, code }) => void ends.push([how, code]),
+      { beforeAnswer: (_value, refused, hasFailed) => void ends.push([refused?.code.name, hasFailed]) },
+    );
+    const later = Dep.join({ held, after }, ({ after }) => {
+      after(() => void ends.push("for a success alone"));
+      after(({ how }) => void ends.push(how), { always: true });
+    });
+    await leave(calls["with the reason, as fetch"] as never, {}, { later });
+    await eventually(() =>
+      expect(ends).toEqual([["client_gone", true], ["client gone", "client_gone"], "client gone"]),
+    );
+  });
+
+  it("is an error where the signal is another one, and so is any other error", async () => {
+    const stranger = async () => {
+      throw new DOMException("This operation was aborted", "AbortError");
+    };
+    const { status, told } = await leave(stranger);
+    expect([status, told.length]).toEqual([500, 1]);
+    const late = await leave(async (signal) => {
+      await calls["with the reason, as fetch"]?.(signal).catch(() => {});
+      throw new Error("a bug");
+    });
+    expect(late).toEqual({ status: 500, told: [new Error("a bug")] });
+    expect(messages("error")).toHaveLength(2);
+  });
+
+  it("is no error of a handler whose client is there", async () => {
+    const own = new AbortController();
+    const waits = get(Path.of("waits"), { inputs: { gone: clientGone }, returns: Returns.text }, async () => {
+      own.abort();
+      own.signal.throwIfAborted();
+      return "";
+    });
+    const told: unknown[] = [];
+    const answer = await App.make([waits], { onError: (error) => void told.push(error) }).fetch(
+      new Request("http://h/waits"),
+    );
+    expect([answer.status, told]).toEqual([500, [own.signal.reason]]);
+  });
+});
+
+describe("the handler of a WebSocket", () => {
+  const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+
+  it.each([
+    ["the client disconnects", clientGone, Meta.empty],
+    ["the deadline of its route passes", deadline, Meta.empty.add(Meta.deadline, 20)],
+  ])("that rejects by its signal as %s is no error", async (_what, input, meta) => {
+    const told: unknown[] = [];
+    const talk = get(
+      Path.of("talk"),
+      { inputs: { signal: input }, returns: Returns.websocket(texts), meta },
+      ({ signal }) =>
+        async () =>
+          void (await calls["with the reason, as fetch"]?.(signal)),
+    );
+    const app = Test.app([talk], { onError: (error) => void told.push(error) });
+    await Test.websocket(app, texts, "/talk", async (socket) => {
+      if (input === deadline) await socket.receive();
+    });
+    await eventually(() => expect(messages("info")).toContainEqual(expect.stringMatching("^socket on /talk ended")));
+    expect([told, messages("error"), messages("warn")]).toEqual([[], [], []]);
+  });
+});

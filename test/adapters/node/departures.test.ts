@@ -9,6 +9,7 @@ import { listener } from "usher-http/node";
 import type { ServeOptions } from "usher-http/node";
 import { came, eventually } from "../../support/eventually.ts";
 import { serverOfTest } from "../../support/http-server.ts";
+import { messages } from "../../support/logs.ts";
 import { gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 
@@ -89,6 +90,25 @@ describe.each(rows)("a client that sends %i bytes %s, and %s", (bytes, _framing,
     await leaves(route, asked, gone);
   });
 });
+
+it.each(departures)(
+  "a call that got clientGone and rejects with its reason, of a client that %s, is no error",
+  async (_how, leave) => {
+    const { asked, told } = waits();
+    const inputs = { clientGone };
+    const route = get(Path.of("w"), { inputs, returns: Returns.text }, async ({ clientGone }) => {
+      await told(clientGone);
+      throw clientGone.reason;
+    });
+    const { port } = await start([route, ok], quick);
+    const client = await RawClient.to(port);
+    client.send("GET /w HTTP/1.1\r\nhost: h\r\n\r\n");
+    await asked;
+    leave(client);
+    await eventually(() => expect(messages("info")).toContain("GET /w 499"));
+    expect(messages("error")).toEqual([]);
+  },
+);
 
 describe("a server in which the app is mounted", () => {
   it.each(departures)("notices a client, too, that %s after an unread body", async (_how, leave) => {

@@ -1,6 +1,7 @@
 /** What the handler of a takeover reads of its connection. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { Answer, Path, Returns, clientGone, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
@@ -179,6 +180,19 @@ it("a handler that ends its side still reads to the end of its client's side", a
   client.send("more").halfClose();
   expect(await heard.passed).toBe("more");
   await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /ends ended: finished"));
+});
+
+it("a call that got clientGone and rejects as its client ends its side is no error of a takeover", async () => {
+  const inputs = { gone: clientGone };
+  const waits = get(Path.of("waits"), { inputs, returns: Returns.response }, ({ gone }) =>
+    Answer.takeover("echo", () => setTimeout(600_000, undefined, { signal: gone })),
+  );
+  const client = await clientOf([waits]);
+  client.ask("GET /waits", ["connection: upgrade", "upgrade: echo"]);
+  expect((await client.answer()).status).toBe(101);
+  client.halfClose();
+  await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /waits ended: client gone"));
+  expect(messages("error")).toEqual([]);
 });
 
 it("a write that its client does not read in time fails, and the connection ends", async () => {

@@ -21,6 +21,16 @@ export function describeClients(start: Start): void {
       await server.tells("held: gone");
     });
 
+    it("ends a call that got clientGone, which is no error", async () => {
+      const server = await start();
+      const client = await server.client();
+      client.ask("GET /calls");
+      await server.tells("calls: asked");
+      leave(client);
+      await server.logs("GET /calls 499");
+      expect(server.errors).toEqual([]);
+    });
+
     it("is noticed while its stream is quiet, and the producer ends", async () => {
       const server = await start();
       const client = await server.client();

@@ -248,6 +248,12 @@ const routes: readonly Route[] = [
     tell("never: asked");
     return new Promise<Answer>(() => {});
   }),
+  get(Path.of("calls"), watched, async ({ clientGone }) => {
+    tell("calls: asked");
+    return new Promise<Answer>((_resolve, reject) => {
+      clientGone.addEventListener("abort", () => reject(clientGone.reason as Error));
+    });
+  }),
   get(Path.of("quiet"), watched, ({ clientGone }) => {
     watch("quiet", clientGone);
     return Answer.stream(parts("quiet", quiet));
