@@ -28,13 +28,14 @@ const sources = ["src", "adapters"].flatMap((folder) =>
     .filter((name) => name.endsWith(".ts") && !/^(?:languages|client|openapi)\//.test(name))
     .map((name) => join(folder, name)),
 );
-// The sentences of the compiler and of `App.make`, and the reason of a socket's end, which has 123 bytes.
+// The sentences of the compiler and of `App.make`, the reason of a socket's end, which has 123 bytes, and what no client gets.
 const ofDevelopers = new Set([
   "This is not Unicode text.",
   "The status of an answer is 2xx: a failure is a refusal.",
   "The status of a refusal is 4xx or 5xx.",
   "This schema gets the text itself: use one that takes a string, as z.coerce.number().",
   "The server is stopping.",
+  "The client disconnected before its answer was made.",
   "Something went wrong at our end.",
 ]);
 // The errors of JSON-RPC, which a model and its programmer read, in English as the words of the protocol.
