@@ -47,9 +47,13 @@ export function placeOf(where: string, name: unknown): string {
   return `${where}.${typeof name === "string" ? name : kindOf(name)}`;
 }
 
-/** Whether a value can be a schema of any library; a function may be one. */
 export function needsSchema(at: string, value: unknown): void {
-  needs((isObject(value) || typeof value === "function") && "~standard" in value, at, value, "a schema");
+  needs(isSchema(value), at, value, "a schema");
+}
+
+/** Whether a value can be a schema of any library; a function may be one. */
+export function isSchema(value: unknown): boolean {
+  return (isObject(value) || typeof value === "function") && "~standard" in value;
 }
 
 export function isObject(value: unknown): value is { readonly [member: string]: unknown } {

@@ -12,6 +12,7 @@ import type {
   Values,
   WiresOf,
 } from "../inputs/dep.ts";
+import { isObject, kindOf } from "../arguments.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import { empty } from "./meta.ts";
 import type { Meta } from "./meta.ts";
@@ -213,14 +214,19 @@ export function route<
   };
 }
 
+const members: readonly string[] = ["inputs", "returns", "refuses", "meta", "summary", "description", "tags"];
+
 // JavaScript may leave them out. The members of a declaration are checked by `App.make`, which names the route.
 function checkArguments(method: unknown, path: unknown, declaration: unknown): void {
-  if (typeof path !== "object" || path === null) {
-    throw new TypeError(`a route of ${String(method)}: its path is not made by Path.of`);
+  const called = typeof method === "string" ? method : kindOf(method);
+  if (!isObject(path)) throw new TypeError(`a route of ${called}: its path is not made by Path.of`);
+  const at = `${called} ${typeof path["pattern"] === "string" ? path["pattern"] : ""}`;
+  if (!isObject(declaration)) throw new TypeError(`${at}: its second argument is no object with \`returns\``);
+  // A misspelt one would leave the route without an input that guards it.
+  for (const member of Object.keys(declaration)) {
+    if (!members.includes(member))
+      throw new TypeError(`${at}: ${member} is none of a route's members: ${members.join(", ")}`);
   }
-  if (typeof declaration === "object" && declaration !== null) return;
-  const { pattern } = path as { readonly pattern?: unknown };
-  throw new TypeError(`${String(method)} ${String(pattern)}: its second argument is no object with \`returns\``);
 }
 
 /** A `GET` route, which also answers `HEAD`. */

@@ -1,5 +1,5 @@
 /** Arguments that only JavaScript can get wrong: each member of a route is looked at once, so that no check of it meets another. */
-import { isMeta, isObject, isSegment, isTexts, kindOf } from "../arguments.ts";
+import { isMeta, isObject, isSchema, isSegment, isTexts, kindOf } from "../arguments.ts";
 import { isCode } from "../refusals.ts";
 import type { Route } from "./route.ts";
 
@@ -23,7 +23,8 @@ export function wrongMembers(route: unknown, index: number): readonly string[] {
   for (const segment of path.segments) {
     needs(isSegment(segment), "a segment of its path", segment, "a text or a parameter of Path");
   }
-  needs(isObject(returns) && isObject(returns.node), "returns", returns, "one of Returns");
+  if (isSchema(returns)) problems.push(`${name}: returns is a schema: write Returns.json(…) of it`);
+  else needs(isObject(returns) && isObject(returns.node), "returns", returns, "one of Returns");
   const notCodes = wrongCodes(refuses);
   if (notCodes !== undefined) problems.push(`${name}: refuses${notCodes}`);
   needs(isTexts(tags), "tags", tags, "a list of texts");
@@ -43,7 +44,7 @@ export function wrongMembers(route: unknown, index: number): readonly string[] {
 function notInput(value: unknown, seen: Set<unknown>): string | undefined {
   if (!isInput(value)) {
     if (typeof value !== "string" && isSegment(value)) return "is a parameter of Path: write param(…) of it";
-    if (isObject(value) && "~standard" in value) return "is a schema: write json(…) of it, or Query.required(name, …)";
+    if (isSchema(value)) return "is a schema: write json(…) of it, or Query.required(name, …)";
     return `is ${kindOf(value)}, and not an input: one of Query, Header, json, param, Dep`;
   }
   if (seen.has(value.node)) return undefined;

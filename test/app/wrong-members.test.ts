@@ -94,6 +94,12 @@ it.each([
   expect(refused(() => App.make([value] as never))).toBe(`App.make: the route 0 of the list ${said}`);
 });
 
+it("a schema in place of Returns gets a message that says what to write", () => {
+  expect(refused(() => App.make([withMember({ returns: v.object({}) })]))).toBe(
+    "App.make: GET /a: returns is a schema: write Returns.json(…) of it",
+  );
+});
+
 it("a code of an input that is not a code is refused", () => {
   const user = Dep.join({}, hello, { refuses: [Refusal.notFound, "gone"] as never });
   expect(refused(() => App.make([withMember({ inputs: { user } })]))).toBe(
@@ -112,6 +118,12 @@ it("a route without its path or its declaration is refused", () => {
   expect(refused(() => get(undefined as never, right, hello))).toBe("a route of GET: its path is not made by Path.of");
   expect(refused(() => get(at, undefined as never, hello as never))).toBe(
     "GET /a: its second argument is no object with `returns`",
+  );
+});
+
+it.each(["input", "guard", "Returns", "handler"])("a member that a route does not have is refused: %s", (member) => {
+  expect(refused(() => get(at, { ...right, [member]: {} }, hello as never))).toBe(
+    `GET /a: ${member} is none of a route's members: inputs, returns, refuses, meta, summary, description, tags`,
   );
 });
 

@@ -92,7 +92,7 @@ describe("usher, with a module that it cannot use", () => {
       "a route without what it returns",
       "lacks.mjs",
       `import { Path, get } from ${JSON.stringify(pathToFileURL(join(root, "src/index.ts")).href)};
-export const routes = [get(Path.of("a"), { return: 1 }, () => "")];`,
+export const routes = [get(Path.of("a"), {}, () => "")];`,
       /^usher routes: \S*lacks.mjs: GET \/a: returns is undefined, and not one of Returns\n$/,
     ],
     [
