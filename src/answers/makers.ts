@@ -2,6 +2,7 @@ import type { SetCookie } from "../codecs/cookie.ts";
 import { isPage } from "../html/page.ts";
 import type { Html } from "../html/html.ts";
 import { isObject, needs, needsObject, needsSchema, needsText } from "../arguments.ts";
+import { encodeNonAscii } from "../http/target.ts";
 import { awaitErrors } from "../node-stream.ts";
 import { InvalidAnswerError, isRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
@@ -62,11 +63,11 @@ export function empty(options: AnswerOptions = {}): Answer {
   return buildAnswer("Answer.empty", 204, undefined, undefined, options);
 }
 
-/** A redirect; 302 by default (RFC 9110 §15.4). */
+/** A redirect; 302 by default (RFC 9110 §15.4). What of its location is not ASCII is percent-encoded. */
 export function redirect(location: string, options: AnswerOptions = {}): Answer {
   needsText("Answer.redirect: its location", location);
   const answer = buildAnswer("Answer.redirect", 302, undefined, undefined, options);
-  return { ...answer, headers: [["location", location], ...answer.headers] };
+  return { ...answer, headers: [["location", encodeNonAscii(location)], ...answer.headers] };
 }
 
 /**

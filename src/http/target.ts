@@ -162,6 +162,11 @@ export function inAscii(target: string): string {
   return target.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 
+/** A URI in ASCII (RFC 3986 §2.5). Throws for half of a surrogate pair. */
+export function encodeNonAscii(uri: string): string {
+  return uri.replace(/[^\0-\x7f]+/g, encodeURIComponent);
+}
+
 /** A decoded path segment; undefined where a percent sequence is malformed or not UTF-8. */
 export function decodeSegment(segment: string): string | undefined {
   return segment.includes("%") ? (decodePercent(segment) ?? undefined) : segment;

@@ -58,6 +58,13 @@ describe("Answer: each", () => {
     ["a 304", Answer.empty({ status: 304, headers: new Map([["etag", '"a"']]) }), 304, "", { etag: '"a"' }],
     ["AN-15 redirect", Answer.redirect("/there?x=1"), 302, "", { location: "/there?x=1", "content-length": "0" }],
     [
+      "redirect whose location is not ASCII",
+      Answer.redirect("https://a.example/café/%20?q=日本#é"),
+      302,
+      "",
+      { location: "https://a.example/caf%C3%A9/%20?q=%E6%97%A5%E6%9C%AC#%C3%A9", "content-length": "0" },
+    ],
+    [
       "redirect with a status",
       Answer.redirect("/there", { status: 303, headers: [["x-a", "1"]] }),
       303,
