@@ -27,7 +27,8 @@ class DiskVersion implements FileVersion {
     this.path = path;
     this.size = Number(stats.size);
     this.etag = tag;
-    this.modified = stats.mtime;
+    // No date of the future is sent (RFC 9110 §8.8.2.1).
+    this.modified = new Date(Math.min(Number(stats.mtimeMs), Date.now()));
     this.bytes = bytes;
     this.#stamp = stampOf(stats);
     this.#statusChangedNs = stats.ctimeNs;

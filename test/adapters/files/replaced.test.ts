@@ -112,3 +112,16 @@ it("a root that is a link may point to another folder", async () => {
   renameSync(join(folder, "outside.html"), join(root, "index.html"));
   await eventually(async () => expect((await Test.call(app, "GET", "/")).status).toBe(404));
 });
+
+it.each([
+  ["a small file", 10],
+  ["a large file", 100_000],
+])("%s with a date of the future is sent with no date of the future", async (_what, length) => {
+  put("index.html", new Uint8Array(length));
+  utimesSync(join(folder, "index.html"), new Date("2100-01-01"), new Date("2100-01-01"));
+  const before = Math.floor(Date.now() / 1000) * 1000;
+  const { headers } = await Test.call(Test.app(Files.directory(folder)), "HEAD", "/index.html");
+  const modified = Date.parse(headers.get("last-modified") ?? "");
+  expect(modified).toBeGreaterThanOrEqual(before);
+  expect(modified).toBeLessThanOrEqual(Date.now());
+});
