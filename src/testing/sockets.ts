@@ -1,5 +1,7 @@
+import type { OpenedSocket } from "../app/exchange.ts";
 import { isObject, needs, needsFunction } from "../arguments.ts";
 import { following } from "../following.ts";
+import type { Following } from "../following.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Protocol, Socket, SocketEnd, SocketListener, SocketTransport } from "../sockets/socket.ts";
@@ -155,37 +157,50 @@ export async function openWebSocket<Client, Server, Given, Got, A>(
   const going = following([options.gone]);
   const { signal: gone } = going;
   const exchange = new CallExchange("GET", target, { ...options, headers: [...ours, ...own], gone }, undefined);
-  const sent = await app.answer(exchange);
-  failOnAnswer(sent);
-  onHead(headersIn(sent));
-  if (sent.socket === undefined) return error(await answeredBy(sent, gone).finally(going.release));
+  try {
+    const sent = await app.answer(exchange);
+    failOnAnswer(sent);
+    onHead(headersIn(sent));
+    if (sent.socket === undefined) return error(await answeredBy(sent, gone));
+    return ok(await talkOver(sent.socket, protocol, going, talk));
+  } finally {
+    going.release();
+    await app.settled(settleMs);
+  }
+}
 
+/** Runs both ends of an open socket. */
+async function talkOver<Client, Server, Given, Got, A>(
+  { open, subprotocol }: OpenedSocket,
+  { client, server }: Protocol<Client, Server, Given, Got>,
+  going: Following,
+  talk: (socket: Socket<Got, Given>) => Promise<A>,
+): Promise<A> {
+  const { signal: gone } = going;
   const [near, far] = linkedPair();
-  const served = sent.socket.open(far);
+  const served = open(far);
   const cut = (): void => near.cut();
   gone.addEventListener("abort", cut, { once: true });
   if (gone.aborted) cut();
   const warn = (message: string): void => {
     throw new Error(`Test.websocket: ${message}`);
   };
-  const { client, server } = protocol;
   const socket = new OpenSocket<Got, Given>(near, {
     client: server.atClient ?? server,
     server: client.atClient ?? client,
     keepAliveMs,
     maxMessage,
     warn,
-    subprotocol: sent.socket.subprotocol,
+    subprotocol,
   });
   try {
-    return ok(await talk(socket));
+    return await talk(socket);
   } finally {
     await socket.close();
     gone.removeEventListener("abort", cut);
     // The connection ends with its close: `clientGone` aborts.
     going.abort(undefined);
     await served;
-    await app.settled(settleMs);
   }
 }
 

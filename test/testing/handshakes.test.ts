@@ -9,12 +9,14 @@ import {
   Header,
   Path,
   Query,
+  Refusal,
   Returns,
   Socket,
   Test,
   clientGone,
   get,
   post,
+  refuse,
   setCookie,
 } from "usher-http";
 import type { SocketEnd } from "usher-http";
@@ -64,6 +66,23 @@ describe("Test.call with an upgrade", () => {
     await Test.call(app, "GET", "/lines", { headers: offer });
     expect(ends).toEqual(["client gone", "client gone"]);
   });
+});
+
+it("Test.websocket resolves after the values of a refused handshake are released", async () => {
+  const noted: string[] = [];
+  const held = Dep.scoped(
+    {},
+    () => "held",
+    async (_, { how }) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      noted.push(how);
+    },
+  );
+  const inputs = { held };
+  const full = () => refuse(Refusal.busy);
+  const app = Test.app([get(Path.of("socket"), { inputs, returns: Returns.websocket(spoken) }, full)]);
+  const opened = await Test.websocket(app, spoken, "/socket", async () => {});
+  expect([opened, noted]).toEqual([{ ok: false, error: expect.objectContaining({ status: 503 }) }, ["refused"]]);
 });
 
 describe("a browser of a test", () => {
