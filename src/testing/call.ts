@@ -136,7 +136,9 @@ async function readBody(
   }
 }
 
-type CallBody = string | Uint8Array | FormData | URLSearchParams | object;
+/** What `fetch` can send, besides text and bytes. */
+type FetchBody = FormData | URLSearchParams | Blob | ArrayBuffer | ReadableStream<Uint8Array>;
+type CallBody = string | Uint8Array | FetchBody | object;
 
 interface EncodedBody {
   readonly bytes: Uint8Array;
@@ -148,12 +150,16 @@ async function encodeBody(body: CallBody | undefined): Promise<EncodedBody | und
   if (body === undefined) return undefined;
   if (typeof body === "string") return { bytes: new TextEncoder().encode(body), contentType: undefined };
   if (body instanceof Uint8Array) return { bytes: body, contentType: undefined };
-  if (body instanceof FormData || body instanceof URLSearchParams) return encodeForm(body);
+  if (isFetchBody(body)) return encodeAsFetch(body);
   return { bytes: new TextEncoder().encode(JSON.stringify(body)), contentType: "application/json" };
 }
 
-async function encodeForm(form: FormData | URLSearchParams): Promise<EncodedBody> {
-  const encoded = new Response(form);
+function isFetchBody(body: object): body is FetchBody {
+  return [FormData, URLSearchParams, Blob, ArrayBuffer, ReadableStream].some((kind) => body instanceof kind);
+}
+
+async function encodeAsFetch(body: FetchBody): Promise<EncodedBody> {
+  const encoded = new Response(body);
   const contentType = encoded.headers.get("content-type") ?? undefined;
   return { bytes: new Uint8Array(await encoded.arrayBuffer()), contentType };
 }
@@ -162,7 +168,7 @@ async function encodeForm(form: FormData | URLSearchParams): Promise<EncodedBody
 export interface TestCallOptions {
   /** A list may repeat a header. */
   readonly headers?: Iterable<readonly [name: string, value: string]> | { readonly [name: string]: string };
-  /** Text and bytes are sent unchanged, `URLSearchParams` and `FormData` as forms, anything else as JSON. */
+  /** Text and bytes are sent unchanged, a `Blob` with its type, `URLSearchParams` and `FormData` as forms, anything else as JSON. */
   readonly body?: CallBody;
   /** The client's address: `127.0.0.1` unless set. */
   readonly peer?: string;

@@ -2,7 +2,21 @@
 import { getEventListeners } from "node:events";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Answer, Dep, Event, Path, Returns, Socket, Test, clientGone, get } from "usher-http";
+import {
+  Answer,
+  Codec,
+  Dep,
+  Event,
+  Header,
+  Path,
+  Returns,
+  Socket,
+  Test,
+  body,
+  clientGone,
+  get,
+  post,
+} from "usher-http";
 import { messages } from "../support/logs.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
@@ -181,6 +195,17 @@ describe("a client that disconnects while it reads a stream", () => {
     await Test.events(app, "/events", () => "stop", { gone: signal });
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
+});
+
+it.each([
+  ["a Blob", new Blob(["a"], { type: "text/csv" }), "text/csv"],
+  ["an ArrayBuffer", new TextEncoder().encode("a").buffer, "none"],
+  ["a stream", new Blob(["a"]).stream(), "none"],
+  ["text", "a", "none"],
+])("a body of %s is sent as fetch sends it", async (_what, sent, type) => {
+  const inputs = { body, type: Header.default("content-type", Codec.string, "none") };
+  const route = post(Path.of("x"), { inputs, returns: Returns.text }, ({ body, type }) => `${type} ${String(body)}`);
+  expect((await Test.call(Test.app([route]), "POST", "/x", { body: sent })).body).toBe(`${type} 97`);
 });
 
 it("Test.events and Test.websocket resolve after the values of their requests are released", async () => {
