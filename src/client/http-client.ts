@@ -35,14 +35,15 @@ export interface HttpClient {
    * Like the platform's `fetch`, with these differences: it passes on the request id and the trace, has a time-out and a
    * size limit, and follows no redirect unless `init.redirect` is set; with a `baseUrl`, only to its origin. Where the
    * connection closed before a response arrived, it retries once: a GET or HEAD, and a request with an `idempotency-key` whose
-   * body is no stream. A user name or password in the URL is not sent.
+   * body is text, bytes or `URLSearchParams`. A user name or password in the URL is not sent.
    *
-   * @param input Relative to `baseUrl`, if there is one: a URL of another origin is refused.
+   * @param input Relative to `baseUrl`, if there is one: a URL of another origin is refused. A `Request` has its own `redirect`,
+   * and its body is sent as a stream.
    * @throws TypeError for an invalid URL or another origin, and if the server cannot be reached; a `DOMException` named
    * `TimeoutError` after `timeoutMs` and at the deadline of the request that calls, also while the body is read; the reason of
    * `init.signal` if it aborts. Reading a body past `maxBody` throws {@link TooLarge}.
    */
-  fetch(input: string | URL, init?: HttpClientInit): Promise<Response>;
+  fetch(input: string | URL | Request, init?: HttpClientInit): Promise<Response>;
 }
 
 /** The options of one call. */
@@ -89,9 +90,9 @@ export function make(options: HttpClientOptions = {}): HttpClient {
   return {
     async fetch(input, options = {}) {
       needsObject("HttpClient.fetch: options", options);
-      const { timeoutMs: ownTimeoutMs = timeoutMs, ...init } = options;
+      const { timeoutMs: ownTimeoutMs = timeoutMs, ...init } = { ...membersOf(input), ...membersOf(options) };
       checkTime(ownTimeoutMs);
-      const url = addressOf(input, base);
+      const url = addressOf(input instanceof Request ? input.url : input, base);
       const ending = endOf(ownTimeoutMs, init.signal);
       const { signal } = ending;
       // The platform requires this for a streamed body.
@@ -110,6 +111,13 @@ export function make(options: HttpClientOptions = {}): HttpClient {
       }
     },
   };
+}
+
+/** The options of a call. A `Request` has getters, which a spread leaves out: it would become a GET without headers. */
+function membersOf(given: string | URL | Request | HttpClientInit): HttpClientInit {
+  if (!(given instanceof Request)) return isUrlText(given) ? {} : (given as HttpClientInit);
+  const { method, headers, body, redirect, signal } = given;
+  return { method, headers, body, redirect, signal };
 }
 
 function isUrlText(text: unknown): boolean {

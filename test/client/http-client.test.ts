@@ -4,7 +4,21 @@ import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as v from "valibot";
-import { Codec, Dep, HttpClient, Path, Query, Returns, Test, get, request } from "usher-http";
+import {
+  Client,
+  Codec,
+  Dep,
+  Header,
+  HttpClient,
+  Path,
+  Query,
+  Returns,
+  Test,
+  get,
+  json,
+  post,
+  request,
+} from "usher-http";
 import type { Trace } from "usher-http";
 import { serverOfTest } from "../support/http-server.ts";
 import { lines, logWith, logged } from "../support/logs.ts";
@@ -322,6 +336,56 @@ it("an answer is the platform's Response: its status, headers, address, JSON; a 
     (_request, response) => void response.writeHead(302, { location: "/x" }).end(),
   );
   expect((await HttpClient.make().fetch(redirecting)).status).toBe(302);
+});
+
+describe("a Request", () => {
+  const echo = () =>
+    other((request, response) => {
+      response.setHeader("x-got", `${request.method} ${request.url} ${request.headers["x-a"]}`);
+      request.pipe(response);
+    });
+  const got = async (response: Response) => [response.headers.get("x-got"), await response.text()];
+  const sent = (url: string) => new Request(`${url}/x`, { method: "POST", headers: { "x-a": "1" }, body: "whole" });
+
+  it("is sent whole, as the input of a call or as its options", async () => {
+    const { url } = await echo();
+    const client = HttpClient.make({ baseUrl: url });
+    expect(await got(await client.fetch(sent(url)))).toEqual(["POST /x 1", "whole"]);
+    expect(await got(await client.fetch("/y", sent(url)))).toEqual(["POST /y 1", "whole"]);
+    expect(await got(await client.fetch(sent(url), { headers: { "x-a": "2" } }))).toEqual(["POST /x 2", "whole"]);
+  });
+
+  it("of another origin is refused, and one that was aborted is not sent", async () => {
+    const { url, heads } = await echo();
+    const client = HttpClient.make({ baseUrl: url });
+    await expect(client.fetch(new Request("http://elsewhere.example/"))).rejects.toThrow("the URL is not of");
+    const aborted = new Request(url, { signal: AbortSignal.abort(new Error("enough")) });
+    await expect(client.fetch(aborted)).rejects.toThrow("enough");
+    expect(heads).toEqual([]);
+  });
+
+  it("of a typed client has the id of the request that calls", async () => {
+    const Ids = v.array(v.string());
+    const ids = post(
+      Path.of("ids"),
+      {
+        inputs: { id: Header.default("x-request-id", Codec.string, ""), given: json(Ids) },
+        returns: Returns.json(Ids),
+      },
+      ({ id, given }) => [...given, id],
+    );
+    const { url } = await start([ids]);
+    const client = HttpClient.make();
+    const api = Client.of<readonly [typeof ids]>({ baseUrl: url, fetch: (request) => client.fetch(request) });
+    const front = get(Path.of("front"), text, async () => {
+      const called = await api["POST /ids"]({ json: ["a"] });
+      return called.ok ? called.value.join() : called.error;
+    });
+    const answered = await Test.call(Test.app([front]), "GET", "/front", {
+      headers: { "x-request-id": "b".repeat(20) },
+    });
+    expect(answered.body).toBe(`a,${answered.headers.get("x-request-id")}`);
+  });
 });
 
 it("a body is streamed to the other server", async () => {
