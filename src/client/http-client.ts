@@ -2,6 +2,7 @@ import { unrefTimer } from "../async.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
 import { needsObject, shown } from "../arguments.ts";
+import { utf8Of } from "../http/bytes.ts";
 import { knownMethods } from "../http/target.ts";
 import { current, currentDeadline, passOn } from "../logging/context.ts";
 import type { OpenSpan } from "../logging/entry.ts";
@@ -167,7 +168,7 @@ async function follow(url: URL, init: RequestInit): Promise<Response> {
     response.body?.cancel().catch(() => {});
     if (followed === maxRedirects) throw new TypeError(`HttpClient.fetch: more than ${maxRedirects} redirects`);
     request = redirected(request, response.status);
-    at = addressOf(location, at);
+    at = addressOf(utf8Of(location), at);
   }
 }
 

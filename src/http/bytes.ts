@@ -15,6 +15,12 @@ export function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** A header value in UTF-8, of which listeners and `fetch` give a character for each byte; any other value as it is. */
+export function utf8Of(value: string): string {
+  const isOfBytes = /^[\t -\xff]*$/.test(value);
+  return (isOfBytes ? decode(Uint8Array.from(value, (character) => character.charCodeAt(0))) : undefined) ?? value;
+}
+
 /**
  * Whether a value is a `Uint8Array`, also one of another realm (`vm`, Jest). An object that only inherits from `Uint8Array`
  * passes `instanceof`, but reading its length throws.

@@ -1,6 +1,6 @@
 import { placeOf } from "../arguments.ts";
 import type { Codec, EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
-import { decode } from "../http/bytes.ts";
+import { utf8Of } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";
 import { Problem } from "../refusals.ts";
 import type { InputRequest } from "./request.ts";
@@ -66,12 +66,6 @@ export function list<const Name extends string, A, J = never>(
   return { node: { from: [], need, compile: () => read } };
 }
 
-/** HTML, "Server-sent events": a client sends the id of an event in UTF-8. A listener has a character for each byte. */
-function eventId(text: string): string {
-  const isOfBytes = /^[\t -\xff]*$/.test(text);
-  return (isOfBytes ? decode(Uint8Array.from(text, (character) => character.charCodeAt(0))) : undefined) ?? text;
-}
-
 /** A recipient must skip empty items (RFC 9110 §5.6.1.2). */
 function itemsOf(lines: readonly string[]): readonly string[] {
   return lines.flatMap((line) => line.split(",").flatMap((item) => stripped(item) || []));
@@ -94,7 +88,8 @@ function header(
     if (first === undefined) return absent();
     if (lines.length > 1 && codec.list !== true) return twice;
     const text = stripped(lines.length > 1 ? lines.join(",") : first);
-    return readText(codec, lower === "last-event-id" ? eventId(text) : text, at);
+    // HTML, "Server-sent events": a client sends the id of an event in UTF-8.
+    return readText(codec, lower === "last-event-id" ? utf8Of(text) : text, at);
   };
   const need: TextNeed = { in: "header", name, codec, required: false, repeated: false, ...what };
   return { node: { from: [], need, compile: () => read } };

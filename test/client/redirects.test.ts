@@ -57,6 +57,17 @@ describe("redirects that a client with a base follows", () => {
     expect(heads.map((head) => head["x-api-key"])).toEqual(["key", "key", "key"]);
   });
 
+  it("lead to a URL in UTF-8, as those that the platform follows", async () => {
+    const location = Buffer.from("/café").toString("latin1");
+    const { url } = await other((request, response) => {
+      if (request.url === "/") response.writeHead(302, { location });
+      response.end(request.url);
+    });
+    for (const client of [HttpClient.make({ baseUrl: url }), HttpClient.make()]) {
+      expect(await (await client.fetch(`${url}/`, { redirect: "follow" })).text()).toBe("/caf%C3%A9");
+    }
+  });
+
   it("end after 20, and when a stream would be sent again", async () => {
     const { url, heads } = await other((_request, response) => void response.writeHead(302, { location: "/" }).end());
     const client = HttpClient.make({ baseUrl: url });
