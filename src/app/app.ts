@@ -217,7 +217,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const trustedOrigins = readOrigins(options.trustedOrigins ?? [], (problem) => {
     problems.push(`trusted origin ${problem}`);
   });
-  const cors = options.cors === undefined ? undefined : compileCors(options.cors, routes, router, problems);
+  const cors = options.cors === undefined ? undefined : compileCors(options.cors, routes, problems);
   if (problems.length > 0) throw new DeclarationError(problems);
 
   const app: CompiledApp = {
@@ -342,21 +342,14 @@ function checkCounts(counts: { readonly [option: string]: number }, problems: st
   }
 }
 
-function compileCors(
-  { policy, routes: covered }: Cors,
-  routes: readonly Route[],
-  all: Router<CompiledRoute>,
-  problems: string[],
-): CompiledCors {
-  if (covered === undefined) return { policy, router: all, covers: (route) => route !== undefined };
-  const router = new Router<unknown>();
+function compileCors({ policy, routes: covered }: Cors, routes: readonly Route[], problems: string[]): CompiledCors {
+  if (covered === undefined) return { policy, covers: (route) => route !== undefined };
   for (const route of covered) {
-    router.add(route.method, route.path, route);
     if (!routes.includes(route))
       problems.push(`cors is for ${route.method} ${route.pattern}, which is no route of the app`);
   }
   const set = new Set<Route | undefined>(covered);
-  return { policy, router, covers: (route) => set.has(route) };
+  return { policy, covers: (route) => set.has(route) };
 }
 
 function flushOf(trace: AppOptions["trace"]): App["flush"] {

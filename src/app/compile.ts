@@ -113,8 +113,6 @@ export interface CompiledRoute {
 /** A CORS policy and the routes it covers. */
 export interface CompiledCors {
   readonly policy: CorsPolicy;
-  /** The routes it covers. */
-  readonly router: Router<unknown>;
   readonly covers: (route: Route | undefined) => boolean;
 }
 

@@ -250,23 +250,29 @@ function handleWithBody(request: RequestState, route: CompiledRoute, reading: In
   });
 }
 
-/** The route of the method and path, HEAD's being GET's (RFC 9110 §9.3.2). */
+/** The route of a method and a path, HEAD's being GET's (RFC 9110 §9.3.2). */
+function routeOf({ router }: CompiledApp, method: string, path: string): RequestState["match"] {
+  return router.find(method === "HEAD" ? "GET" : method, path);
+}
+
 function findRoute(request: RequestState): void {
   const { app, exchange, method, path } = request;
-  request.match = exchange.match ?? app.router.find(method === "HEAD" ? "GET" : method, path);
+  request.match = exchange.match ?? routeOf(app, method, path);
   if (request.match?.route.readsBody !== true) exchange.dropBody?.();
 }
 
 /** The answer to a CORS preflight, which goes before an `OPTIONS` route of the application. */
 function preflightAnswer(request: RequestState): Answer | undefined {
-  const { cors } = request.app;
+  const { app, path } = request;
+  const { cors } = app;
   if (cors === undefined || request.method !== "OPTIONS") return undefined;
   if (request.lines("origin").length === 0 || request.lines("access-control-request-method").length === 0)
     return undefined;
-  const allowed = cors.router.allowedMethods(request.path);
-  const answer = allowed === undefined ? undefined : cors.policy.preflight(request, allowed);
-  if (answer !== undefined) request.match = undefined;
-  return answer;
+  const isCovered = (method: string): boolean => cors.covers(routeOf(app, method, path)?.route.route);
+  const allowed = app.router.allowedMethods(path)?.filter(isCovered) ?? [];
+  if (allowed.length === 0) return undefined;
+  request.match = undefined;
+  return cors.policy.preflight(request, allowed);
 }
 
 /** For the log: how to allow such a request. */
@@ -298,7 +304,7 @@ function answerNoRoute(request: RequestState): MaybePromise<Answer> {
   if (method === "OPTIONS" && target === "*") return empty(204);
 
   const shorter = app.redirectsSlash ? withoutSlash(path) : undefined;
-  if (shorter !== undefined && app.router.find(method === "HEAD" ? "GET" : method, shorter) !== undefined) {
+  if (shorter !== undefined && routeOf(app, method, shorter) !== undefined) {
     return empty(308, [["location", inAscii(request.search === "" ? shorter : `${shorter}?${request.search}`)]]);
   }
 

@@ -1,6 +1,6 @@
 /** Cross-origin requests, CORS (facts 12.2; rows CO). */
 import { describe, expect, it } from "vitest";
-import { Answer, App, Cors, Path, Refusal, Returns, Test, del, get, post, refuse, route } from "usher-http";
+import { Answer, App, Cors, Path, Refusal, Returns, Test, del, get, param, post, refuse, route } from "usher-http";
 import type { AppOptions, PeerCertificate } from "usher-http";
 import "../support/logs.ts";
 
@@ -119,6 +119,19 @@ describe("a CORS preflight: the routes of a policy", () => {
   it("CO-04 on a path without the policy is an ordinary OPTIONS", async () => {
     const answered = await Test.call(Test.app(routes, { cors: policy }), "OPTIONS", "/page", { headers: asking() });
     expect([answered.status, answered.headers.get("allow"), answered.headers.get("vary")]).toEqual([204, "POST", null]);
+  });
+
+  it("CO-04 lists no method whose route at that path is another one", async () => {
+    const id = Path.str("id");
+    const one = del(Path.of("items", id), { inputs: { id: param(id) }, returns: Returns.text }, of("one"));
+    const readOne = get(Path.of("items", id), { inputs: { id: param(id) }, returns: Returns.text }, of("one"));
+    const all = del(Path.of("items", "all"), { returns: Returns.text }, of("all"));
+    const app = Test.app([one, readOne, all], { cors: Cors.make({ origins: [origin], routes: [one, readOne] }) });
+    const methodsAt = async (target: string) => {
+      const { headers } = await Test.call(app, "OPTIONS", target, { headers: asking() });
+      return headers.get("access-control-allow-methods");
+    };
+    expect([await methodsAt("/items/7"), await methodsAt("/items/all")]).toEqual(["DELETE, GET, HEAD", "GET, HEAD"]);
   });
 
   it("CO on a path without a route is a 404", async () => {
