@@ -67,6 +67,10 @@ export class NoKeysError extends Error {
   override readonly name = "NoKeysError";
 }
 
+/** The keys of an issuer's set that are looked at, and those that one token is verified with. */
+const maxKeys = 100;
+const maxTried = 4;
+
 type JwksBounds = Required<Omit<JwksOptions, "allowHttp">>;
 
 /** A request on Workers may not await another request's promise. */
@@ -175,7 +179,7 @@ class RemoteKeys extends KeySource {
   /** Never rejects. */
   async #load(nowMs: number): Promise<void> {
     try {
-      this.#set = new KeySet(await fetchKeys(this.#url, this.#bounds));
+      this.#set = new KeySet((await fetchKeys(this.#url, this.#bounds)).slice(0, maxKeys), maxTried);
       this.#fetchedAt = nowMs;
       this.#failures = 0;
       this.version++;

@@ -120,17 +120,19 @@ class Secrets extends KeySource {
   }
 }
 
-/** The keys of a set that are looked at, and those that one token is verified with. */
-const maxKeys = 100;
-const maxTried = 4;
-
 /** The keys of a JSON Web Key Set. */
 export class KeySet {
   readonly #local: LocalJWKSet;
+  readonly #maxTried: number;
 
-  /** RFC 7517 §5: what cannot be a key is ignored, and so is all the others of the set could be confused with. */
-  constructor(keys: readonly unknown[]) {
-    const usable = keys.slice(0, maxKeys).filter((key) => isObject(key) && !Array.isArray(key) && key["kty"] !== "oct");
+  /**
+   * RFC 7517 §5: what cannot be a key is ignored, and so is all the others of the set could be confused with.
+   *
+   * @param maxTried The most keys that one token is verified with.
+   */
+  constructor(keys: readonly unknown[], maxTried: number) {
+    this.#maxTried = maxTried;
+    const usable = keys.filter((key) => isObject(key) && !Array.isArray(key) && key["kty"] !== "oct");
     this.#local = createLocalJWKSet({ keys: usable as JSONWebKeySet["keys"] });
   }
 
@@ -142,7 +144,7 @@ export class KeySet {
     } catch (error) {
       // Two keys have one `kid`, or the token names none: each of them may be the right one.
       if (error instanceof errors.JWKSMultipleMatchingKeys) {
-        for await (const key of error) if (found.push(key) === maxTried) break;
+        for await (const key of error) if (found.push(key) === this.#maxTried) break;
       }
       // Any other: it is missing, is not on its curve, has a private part, or is not a key.
     }
@@ -238,8 +240,11 @@ class PublicKeys extends KeySource {
   constructor(keys: readonly { readonly [member: string]: unknown }[]) {
     super();
     this.#keys = keys;
-    this.#nameless = new KeySet(keys.filter(({ kid }) => kid === undefined));
-    this.#set = new KeySet(keys);
+    this.#nameless = new KeySet(
+      keys.filter(({ kid }) => kid === undefined),
+      keys.length,
+    );
+    this.#set = new KeySet(keys, keys.length);
   }
 
   check(algorithms: readonly JwtAlgorithm[], at: string): void {

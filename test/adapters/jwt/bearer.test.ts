@@ -91,6 +91,14 @@ describe("the keys of the option", () => {
     expect(await statusOf(nameless, "b")).toBe(401);
   });
 
+  it("may be many, each of which may have signed a token that names none", async () => {
+    const pairs = await Promise.all(Array.from({ length: 6 }, () => pairOf("ES256")));
+    const keys = await Jwt.publicKeys(pairs.map(({ pem }) => pem));
+    const user = asking(Jwt.bearer({ ...options, keys, algorithms: ["ES256"] }));
+    const statuses = pairs.map(async ({ privateKey }) => (await user(await signed(privateKey, { alg: "ES256" })))[0]);
+    expect(await Promise.all(statuses)).toEqual(pairs.map(() => 200));
+  });
+
   it("may be several secrets, each of which may have signed the token", async () => {
     const newer = "a newer secret of thirty-two bytes";
     const user = asking(Jwt.bearer({ ...options, keys: Jwt.secrets([newer, secret]) }));
