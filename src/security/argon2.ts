@@ -18,6 +18,8 @@ const maxKiB = 2 ** 18;
 const maxWork = 2 ** 20;
 /** Node starts a thread for each lane: 1,024 of them took twenty times as long as their memory. */
 const maxLanes = 64;
+/** The least that a lane counts for in each pass: its four threads take as long as 40 KiB. */
+const leastOfLane = 64;
 
 /** Why a cost cannot be taken; undefined where it can. */
 export function wrongArgon2Cost({ memoryKiB, passes, parallelism }: Argon2Cost): string | undefined {
@@ -26,7 +28,8 @@ export function wrongArgon2Cost({ memoryKiB, passes, parallelism }: Argon2Cost):
   if (parallelism > maxLanes) return "a parallelism of at most 64";
   if (memoryKiB < 8 * parallelism) return "a memoryKiB of at least 8 for each lane";
   if (memoryKiB > maxKiB) return "at most 256 MiB of memory";
-  return memoryKiB * passes > maxWork ? "at most 1 GiB in all passes" : undefined;
+  const counted = Math.max(memoryKiB, leastOfLane * parallelism);
+  return counted * passes > maxWork ? "at most 1 GiB in all passes, 64 KiB or more for each lane" : undefined;
 }
 
 /** OWASP's parameters. */

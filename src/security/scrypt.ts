@@ -11,8 +11,8 @@ export interface PasswordCost {
   readonly p: number;
 }
 
-/** The most memory of one hash: 256 MiB. A stored hash may ask for any. */
-const maxBytes = 2 ** 28;
+/** The most memory of one hash: 256 MiB, and a little for what is not of N. A stored hash may ask for any. */
+const maxBytes = 2 ** 28 + 2 ** 17;
 /** The most work of one hash, N · r · p: eight times that of OWASP's parameters. */
 const maxWork = 2 ** 23;
 
@@ -20,9 +20,11 @@ const maxWork = 2 ** 23;
 export function wrongScryptCost({ log2N, r, p }: PasswordCost): string | undefined {
   const areWhole = [log2N, r, p].every((one) => Number.isSafeInteger(one) && one >= 1);
   if (!areWhole || log2N > 24) return "log2N, r and p: whole numbers, 1 or more, and log2N at most 24";
-  const work = 2 ** log2N * r;
-  if (128 * work > maxBytes) return "at most 256 MiB of memory";
-  return work * p > maxWork ? "at most 2²³ blocks of work" : undefined;
+  const N = 2 ** log2N;
+  // OpenSSL copies the p blocks once.
+  if (128 * r * (N + 2 * p + 2) > maxBytes) return "at most 256 MiB of memory";
+  // Each of the p takes as long as sixteen of N besides: it is made by SHA-256, and hashed by it.
+  return Math.max(N, 16) * r * p > maxWork ? "at most 2²³ blocks of work" : undefined;
 }
 
 /** One of OWASP's equal choices. */

@@ -231,6 +231,9 @@ describe("a wrong cost of a password hash", () => {
   it.each([
     { log2N: 22, r: 8, p: 1 },
     { log2N: 15, r: 8, p: 100 },
+    { log2N: 1, r: 1, p: 4_194_304 },
+    { log2N: 1, r: 1_048_576, p: 4 },
+    { log2N: 1, r: 1, p: 524_289 },
     { log2N: 0, r: 8, p: 1 },
     { log2N: 15, r: 8.5, p: 1 },
     { memoryKiB: 19_456, passes: 2, parallelism: 1 },
@@ -239,10 +242,19 @@ describe("a wrong cost of a password hash", () => {
   });
 
   it.each([
+    { log2N: 18, r: 8, p: 4 },
+    { log2N: 16, r: 32, p: 4 },
+    { log2N: 1, r: 1, p: 1 },
+  ])("of scrypt is taken at the bound: %j", (given) => {
+    expect(() => Password.make({ cost: given })).not.toThrow();
+  });
+
+  it.each([
     [{ memoryKiB: 7, passes: 2, parallelism: 1 }, "a memoryKiB of at least 8 for each lane"],
     [{ memoryKiB: 511, passes: 2, parallelism: 64 }, "a memoryKiB of at least 8 for each lane"],
     [{ memoryKiB: 262_145, passes: 1, parallelism: 1 }, "at most 256 MiB of memory"],
     [{ memoryKiB: 262_144, passes: 5, parallelism: 1 }, "at most 1 GiB in all passes"],
+    [{ memoryKiB: 512, passes: 2048, parallelism: 64 }, "at most 1 GiB in all passes, 64 KiB or more for each lane"],
     [{ memoryKiB: 8192, passes: 1, parallelism: 65 }, "a parallelism of at most 64"],
     [{ memoryKiB: 8192, passes: 0.5, parallelism: 1 }, "memoryKiB, passes and parallelism: whole numbers, 1 or more"],
     [{ memoryKiB: Number.NaN, passes: 1, parallelism: 1 }, "whole numbers"],
