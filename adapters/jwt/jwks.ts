@@ -51,6 +51,9 @@ export function jwks(url: string | URL, options: JwksOptions = {}): JwtKeys {
   for (const [name, value] of Object.entries(numbers)) {
     needs(Number.isFinite(value) && value > 0, `Jwt.jwks: ${name}`, value, "a number, more than 0");
   }
+  // `AbortSignal.timeout` of Node throws for a fraction, and aborts at once after a longer time.
+  const isTimer = Number.isInteger(timeoutMs) && timeoutMs < 2 ** 31;
+  needs(isTimer, "Jwt.jwks: timeoutMs", timeoutMs, "whole milliseconds, less than 2³¹");
   return new RemoteKeys(urlOf(url, options.allowHttp === true), numbers);
 }
 

@@ -88,6 +88,8 @@ export function make(options: PasswordOptions = {}): Passwords {
   for (const [name, bound] of Object.entries({ atOnce, maxWaiting, waitMs, maxBytes })) {
     needsCount(`Password.make: ${name}`, bound);
   }
+  // A longer timer would fire at once.
+  needs(waitMs < 2 ** 31, "Password.make: waitMs", waitMs, "milliseconds, less than 2³¹");
   ambient.use();
   return new HashedPasswords(algorithm, new Turns(atOnce, maxWaiting, waitMs), maxBytes);
 }

@@ -269,6 +269,13 @@ describe("a wrong cost of a password hash", () => {
   });
 });
 
+it("a time to wait that no timer has is refused", () => {
+  expect(() => Password.make({ cost, waitMs: 2 ** 31 - 1 })).not.toThrow();
+  expect(() => Password.make({ cost, waitMs: 2 ** 31 })).toThrow(
+    "Password.make: waitMs is a number, and not milliseconds, less than 2³¹",
+  );
+});
+
 it("another algorithm is refused with its name", () => {
   expect(() => Password.make({ algorithm: "bcrypt" as "scrypt" })).toThrow(
     'Password.make: algorithm is "bcrypt", and not "scrypt" or "argon2id"',

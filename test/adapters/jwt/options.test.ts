@@ -120,6 +120,16 @@ describe("the options of a bearer", () => {
     ["a scope with a space", () => Jwt.bearer(options).scope("a b"), /not a scope of RFC 6749/],
     ["http elsewhere", () => Jwt.jwks("http://login.example/jwks"), /url must be https:/],
     ["no URL", () => Jwt.jwks("login.example"), /url is no URL/],
+    [
+      "a part of a millisecond",
+      () => Jwt.jwks("https://login.example", { timeoutMs: 1500.5 }),
+      /timeoutMs is a number/,
+    ],
+    [
+      "a time past all timers",
+      () => Jwt.jwks("https://login.example", { timeoutMs: 2 ** 31 }),
+      /timeoutMs is a number/,
+    ],
   ])("are refused at the start with %s", (_what, make, message) => {
     expect(make).toThrow(message);
     expect(() => make()).not.toThrow(/s3cret/);
