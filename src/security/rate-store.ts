@@ -79,7 +79,8 @@ class MemoryRateStore implements RateMemory {
   take(counted: string, { intervalMs, burst }: RateRule, at: Date): number {
     const key = keyOf(counted);
     const now = at.getTime();
-    const known = this.#usedUp.get(key) ?? now;
+    const kept = this.#usedUp.get(key);
+    const known = kept ?? now;
     // If the clock is set back, a key waits at most one burst from then on, and not until the old time.
     const usedUp = Math.min(Math.max(known, now), now + intervalMs * burst);
     const ahead = usedUp - now - intervalMs * (burst - 1);
@@ -88,8 +89,8 @@ class MemoryRateStore implements RateMemory {
       if (usedUp < known) this.#usedUp.set(key, usedUp);
       return ahead;
     }
+    if (this.#usedUp.set(kept === undefined ? copyOf(key) : key, usedUp + intervalMs)) this.#characters += key.length;
     if (++this.#passed % sweepEvery === 0) this.#sweep(now);
-    if (this.#usedUp.set(key, usedUp + intervalMs)) this.#characters += key.length;
     while (this.#usedUp.size > this.#most || this.#characters > this.#most * charactersPerKey) {
       this.#forgotten(this.#usedUp.deleteOldest() ?? "");
     }
@@ -104,4 +105,9 @@ class MemoryRateStore implements RateMemory {
   #forgotten(key: string): void {
     this.#characters -= key.length;
   }
+}
+
+/** The same text in memory of its own. Engines keep a slice with its whole source: a name of a form would hold the body. */
+function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
 }

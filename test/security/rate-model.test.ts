@@ -1,7 +1,7 @@
 /** Rate limits compared with a model: many keys that are used up and refilled by time, in a table that is full or not. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Codec, Header, Path, Rate, Returns, Test, get } from "usher-http";
+import { Codec, Dep, Form, Header, Path, Rate, Returns, Test, get, post } from "usher-http";
 import type { RateRule } from "usher-http";
 import "../support/logs.ts";
 import { memory } from "../support/memory.ts";
@@ -82,8 +82,7 @@ describe("rate limits in memory behave like their model", () => {
 
 describe("a table of rate limits", () => {
   const rule = { intervalMs: 1000, burst: 1 };
-  /** A text in memory of its own, of this length: a slice would keep its whole source alive. */
-  const key = (name: string, length: number): string => Buffer.from(name.padEnd(length, "x")).toString("latin1");
+  const key = (name: string, length: number): string => name.padEnd(length, "x");
 
   it("holds keys up to its limit, and is empty after they expire: filled, emptied and filled again", async () => {
     const store = Rate.memory({ most: 40_000 });
@@ -110,5 +109,21 @@ describe("a table of rate limits", () => {
     for (const [i, bytes] of held.entries()) {
       expect(bytes, `after ${i + 1} halves of a round`).toBeLessThan(i % 2 === 0 ? 8_000_000 : 1_000_000);
     }
+  });
+
+  it("holds no body of which a key is a part", async () => {
+    const name = Form.required("name", Codec.string);
+    const rate = Rate.make({ limit: 1, perMs: 60_000 });
+    const slowly = Rate.limit(rate, { key: Dep.map(name, (name) => name.toLowerCase()) });
+    const app = Test.app([post(Path.root, { inputs: { slowly }, returns: Returns.empty() }, () => {})]);
+    const ask = async (at: number) => {
+      const body = `name=the-account-of-${at}&password=${"x".repeat(900_000)}`;
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      expect((await Test.call(app, "POST", "/", { headers, body })).status).toBe(204);
+    };
+    await ask(0);
+    const before = await memory();
+    for (let i = 1; i <= 30; i++) await ask(i);
+    expect((await memory()) - before).toBeLessThan(5_000_000);
   });
 });
