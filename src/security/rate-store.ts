@@ -38,7 +38,7 @@ export interface RateMemory {
 export interface RateMemoryOptions {
   /**
    * Keys: 100,000 by default. Beyond that, and beyond an average of 64 characters a key, the least recently counted key is
-   * dropped.
+   * dropped. Of a key longer than 256 characters the first and the last 128 count, and its length.
    */
   readonly most?: number;
 }
@@ -49,6 +49,7 @@ export interface RateMemoryOptions {
  */
 const sweepEvery = 1000;
 const charactersPerKey = 64;
+const maxKey = 256;
 
 /** Counts in memory, for a server of one process; each of several processes would count alone. */
 export function memory(options: RateMemoryOptions = {}): RateMemory {
@@ -77,7 +78,7 @@ class MemoryRateStore implements RateMemory {
   }
 
   take(counted: string, { intervalMs, burst }: RateRule, at: Date): number {
-    const key = keyOf(counted);
+    const key = keyOf(shortened(counted));
     const now = at.getTime();
     const kept = this.#usedUp.get(key);
     const known = kept ?? now;
@@ -105,6 +106,11 @@ class MemoryRateStore implements RateMemory {
   #forgotten(key: string): void {
     this.#characters -= key.length;
   }
+}
+
+/** A client that sends keys of a megabyte must not push out those of others, and so undo their limits. */
+function shortened(key: string): string {
+  return key.length <= maxKey ? key : `${key.slice(0, maxKey / 2)}${key.slice(-maxKey / 2)} ${key.length}`;
 }
 
 /** The same text in memory of its own. Engines keep a slice with its whole source: a name of a form would hold the body. */

@@ -111,6 +111,18 @@ describe("a table of rate limits", () => {
     }
   });
 
+  it("does not drop the keys of others for a few that are long, which differ by their begin, their end or their length", () => {
+    const store = Rate.memory();
+    const at = new Date(begin);
+    const long = ["a", "b"].flatMap((name) => [name.padEnd(1_000_000, "x"), name.padStart(1_000_000, "x")]);
+    const keys = ["ada", ...long, "a".padEnd(1_000_001, "x")];
+    for (const expected of [0, 1000]) {
+      expect(keys.map((key) => store.take(key, rule, at))).toEqual(keys.map(() => expected));
+    }
+    for (let i = 0; i < 100; i++) store.take(`${i}`.padEnd(100_000, "x"), rule, at);
+    expect(store.take("ada", rule, at)).toBe(1000);
+  });
+
   it("holds no body of which a key is a part", async () => {
     const name = Form.required("name", Codec.string);
     const rate = Rate.make({ limit: 1, perMs: 60_000 });
