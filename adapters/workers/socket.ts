@@ -37,7 +37,8 @@ export function upgrade(exchange: WorkerExchange, { head }: WireResponse, opened
   // A `Blob`, the default of newer compatibility dates, must be awaited, and messages would lose their order.
   server.binaryType = "arraybuffer";
   server.accept();
-  exchange.keepAlive(opened.open(new WorkerTransport(server, opened.maxUnheard)));
+  const transport = new WorkerTransport(server, opened.maxUnheard, () => exchange.left());
+  exchange.keepAlive(opened.open(transport));
   const headers = new Headers();
   for (let i = 0; i < head.length; i += 2) headers.append(head[i] as string, head[i + 1] as string);
   if (opened.subprotocol !== undefined) headers.append("sec-websocket-protocol", opened.subprotocol);
@@ -52,6 +53,7 @@ export function upgrade(exchange: WorkerExchange, { head }: WireResponse, opened
 export class WorkerTransport implements SocketTransport {
   readonly #socket: WorkerSocket;
   readonly #maxUnheard: number;
+  readonly #left: () => void;
   #listener: SocketListener | undefined = undefined;
   /** Bytes sent since a `send` last waited. */
   #ahead = 0;
@@ -61,9 +63,11 @@ export class WorkerTransport implements SocketTransport {
   #wake: ((hasRoom: boolean) => void) | undefined = undefined;
   #waiting: Promise<boolean> | undefined = undefined;
 
-  constructor(socket: WorkerSocket, maxUnheard: number) {
+  /** @param left Called once the connection has ended: with a socket, the runtime's signal of the request never aborts. */
+  constructor(socket: WorkerSocket, maxUnheard: number, left: () => void = () => {}) {
     this.#socket = socket;
     this.#maxUnheard = maxUnheard;
+    this.#left = left;
   }
 
   start(listener: SocketListener): void {
@@ -75,14 +79,14 @@ export class WorkerTransport implements SocketTransport {
       listener.message(typeof data === "string" ? data : new Uint8Array(data));
     };
     const closed = ({ code, reason }: { readonly code: number; readonly reason: string }): void => {
-      this.#wake?.(false);
+      this.#ended();
       // 1006 means that there was no close frame (RFC 6455 §7.1.5).
       if (code === 1006) return listener.lost("the connection ended without a close");
       this.#answerClose(code);
       listener.closed(code, reason);
     };
     const failed = (): void => {
-      this.#wake?.(false);
+      this.#ended();
       listener.lost("what came on it was no WebSocket");
     };
     socket.addEventListener("message", guarded(this, message));
@@ -111,7 +115,13 @@ export class WorkerTransport implements SocketTransport {
 
   /** Only the platform can end a connection: this sends a close frame without a code. */
   terminate(): void {
+    this.#ended();
     if (this.#socket.readyState === 1) this.#socket.close();
+  }
+
+  #ended(): void {
+    this.#wake?.(false);
+    this.#left();
   }
 
   /** Waits for a message of the client, for all sends; false if there is none and the client is lost. */
@@ -128,7 +138,6 @@ export class WorkerTransport implements SocketTransport {
   }
 
   #silent(): void {
-    this.#wake?.(false);
     this.#listener?.lost(`nothing heard for ${silenceMs / 1000}s, with ${this.#unheard} bytes sent meanwhile`);
     this.terminate();
   }

@@ -73,6 +73,10 @@ const answers: readonly Route[] = [
   get(Path.of("hears"), { returns: Returns.websocket(spoken) }, () => async (socket) => {
     await socket.receive();
   }),
+  // Reads nothing of its client.
+  get(Path.of("deaf"), { inputs: { gone: clientGone }, returns: Returns.websocket(spoken) }, ({ gone }) => {
+    return () => new Promise((resolve) => gone.addEventListener("abort", () => resolve()));
+  }),
   get(Path.of("nothing"), { returns: Returns.empty() }, () => {}),
   get(Path.of("bytes"), { returns: Returns.response }, () =>
     Answer.make(bytes("raw"), { contentType: "a/b", headers: [["content-encoding", "gzip"]] }),

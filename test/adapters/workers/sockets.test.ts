@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { header } from "../../support/raw-client.ts";
+import type { RawClient } from "../../support/raw-client.ts";
 import { bundle, start } from "./running.ts";
 
 const handshake = ["connection: upgrade", "upgrade: websocket", "sec-websocket-version: 13"];
@@ -76,4 +77,18 @@ describe("a client that closes is answered with a close with its code", () => {
       await worker.line(`socket on /hears ended: ${ended}`, header(opened, "x-request-id"));
     }
   });
+});
+
+it.each<[how: string, leave: (client: RawClient) => unknown, ended: string]>([
+  ["closes the socket", (client) => client.send("\u0088\u0082\0\0\0\0\u0003\u00e8"), "closed"],
+  ["resets the connection", (client) => client.leave(), "lost: the connection ended without a close"],
+])("clientGone aborts in a socket whose client %s", async (_how, leave, ended) => {
+  // With a signal of the runtime, a reset may be known before the end of the socket.
+  const flags = ["nodejs_als"];
+  const worker = await start(await bundle({ file: "program.ts" }), { flags, bindings: { WORD: "hello" } });
+  const client = await worker.client();
+  const opened = await client.ask("GET /deaf", opening).answer();
+  expect(opened.status).toBe(101);
+  leave(client);
+  await worker.line(`socket on /deaf ended: ${ended}`, header(opened, "x-request-id"));
 });
