@@ -331,9 +331,11 @@ export class StreamLog implements StreamRequest {
     if (this.#request.acquired !== undefined) this.#request.acquired.producing = over;
   }
 
-  ended(how: StreamEnd, thrown?: unknown): void {
+  ended(end: StreamEnd, thrown?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    // The client may have gone before the stream began, or before its listener knows.
+    const how = end === "failed" && this.#request.isOfClientGone(thrown) ? "client gone" : end;
     const { path, context, acquired, deadline } = this.#request;
     deadline?.over();
     dropBodies(this.#request);
@@ -366,6 +368,7 @@ export class ConnectionLog implements SocketRequest {
   readonly #request: RequestState;
   readonly #kind: keyof typeof endFields;
   readonly #startedAt = performance.now();
+  #requestEnd: RequestEnd["how"] = "answered";
 
   constructor(request: RequestState, kind: keyof typeof endFields) {
     this.#request = request;
@@ -381,7 +384,10 @@ export class ConnectionLog implements SocketRequest {
   }
 
   raised(thrown: unknown): boolean {
-    if (this.#request.isOfEnd(thrown)) return false;
+    if (this.#request.isOfEnd(thrown)) {
+      this.#requestEnd = "client gone";
+      return false;
+    }
     if (this.#request.acquired !== undefined) this.#request.acquired.hasFailed = true;
     const { level, why, fields } = failureOf(thrown);
     this.#log(level, `${this.#kind} on ${this.#request.path}: its handler raised${why}`, fields);
@@ -395,7 +401,7 @@ export class ConnectionLog implements SocketRequest {
 
   ended(how: string, closeCode?: number): void {
     this.#request.deadline?.over();
-    this.#request.acquired?.ended("answered");
+    this.#request.acquired?.ended(this.#requestEnd);
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
     this.#log("info", `${this.#kind} on ${this.#request.path} ended: ${how}`, {

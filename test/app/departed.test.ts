@@ -1,5 +1,6 @@
 /** Requests whose client disconnects: before the handler reads the signal, and while it waits for a call that got the signal. */
 import { setTimeout as delay } from "node:timers/promises";
+import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { App, Dep, Meta, Path, Returns, Socket, Test, after, clientGone, deadline, get } from "usher-http";
 import type { AppOptions, Middleware } from "usher-http";
@@ -130,13 +131,19 @@ describe("the handler of a WebSocket", () => {
   const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
 
   it.each([
-    ["the client disconnects", clientGone, Meta.empty],
-    ["the deadline of its route passes", deadline, Meta.empty.add(Meta.deadline, 20)],
-  ])("that rejects by its signal as %s is no error", async (_what, input, meta) => {
+    ["the client disconnects", clientGone, Meta.empty, "client gone"],
+    ["the deadline of its route passes", deadline, Meta.empty.add(Meta.deadline, 20), "timed out"],
+  ])("that rejects by its signal as %s is no error", async (_what, input, meta, how) => {
     const told: unknown[] = [];
+    const ends: unknown[] = [];
+    const held = Dep.scoped(
+      {},
+      () => 1,
+      (_, { how }) => void ends.push(how),
+    );
     const talk = get(
       Path.of("talk"),
-      { inputs: { signal: input }, returns: Returns.websocket(texts), meta },
+      { inputs: { held, signal: input }, returns: Returns.websocket(texts), meta },
       ({ signal }) =>
         async () =>
           void (await calls["with the reason, as fetch"]?.(signal)),
@@ -146,6 +153,53 @@ describe("the handler of a WebSocket", () => {
       if (input === deadline) await socket.receive();
     });
     await eventually(() => expect(messages("info")).toContainEqual(expect.stringMatching("^socket on /talk ended")));
-    expect([told, messages("error"), messages("warn")]).toEqual([[], [], []]);
+    expect([told, messages("error"), messages("warn"), ends]).toEqual([[], [], [], [how]]);
+  });
+});
+
+describe("a stream that rejects by clientGone", () => {
+  /** Asks for it, and disconnects once a part is asked for. How it ended, what `onError` got, and its lines. */
+  async function leaveStream(kind: "events" | "lines", isGoneBefore: boolean) {
+    const told: unknown[] = [];
+    const ends: unknown[] = [];
+    const leaving = new AbortController();
+    const held = Dep.scoped(
+      {},
+      () => 1,
+      (_, { how }) => void ends.push(how),
+    );
+    const inputs = { held, gone: clientGone };
+    const call = async (gone: AbortSignal): Promise<void> => {
+      setTimeout(() => leaving.abort(), 0);
+      await calls["with an error whose cause it is, as Node"]?.(gone);
+    };
+    const left = async (): Promise<void> => (isGoneBefore ? leaving.abort() : undefined);
+    const events = get(Path.of("events"), { inputs, returns: Returns.events([]) }, async ({ gone }) => {
+      await left();
+      return () => call(gone);
+    });
+    async function* parts(gone: AbortSignal): AsyncGenerator<number> {
+      yield 1;
+      await call(gone);
+    }
+    const lines = get(Path.of("lines"), { inputs, returns: Returns.jsonLines(v.number()) }, async ({ gone }) => {
+      await left();
+      return parts(gone);
+    });
+    const app = App.make([events, lines], { onError: (error) => void told.push(error) });
+    const { body } = await app.fetch(new Request(`http://h/${kind}`, { signal: leaving.signal }));
+    await expect(new Response(body).text()).rejects.toThrow("the stream failed");
+    await eventually(() => expect(ends).toHaveLength(1));
+    return { ends, told, last: messages("info").at(-1), errors: messages("error") };
+  }
+
+  it.each([
+    ["events", false],
+    ["events", true],
+    ["lines", false],
+    ["lines", true],
+  ] as const)("is no error: %s whose client disconnected before the head: %s", async (kind, isGoneBefore) => {
+    const last = `stream on /${kind} ended: client gone`;
+    expect(await leaveStream(kind, isGoneBefore)).toEqual({ ends: ["client gone"], told: [], last, errors: [] });
   });
 });
