@@ -2,7 +2,8 @@ import type { Socket } from "node:net";
 import type { TakenConnection } from "../../src/answers/answer.ts";
 import type { OpenedTakeover } from "../../src/app/exchange.ts";
 import { shouldYield, yieldToEventLoop } from "../../src/async.ts";
-import { guarded, inBackground } from "../../src/logging/raised.ts";
+import type { StreamEnd } from "../../src/events/stream.ts";
+import { guarded, inBackground, isOfSignal } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { linger } from "./connection.ts";
 import { SendWatch } from "./send-watch.ts";
@@ -25,7 +26,7 @@ export class Takeover {
   /** Bytes that arrived with the request. */
   #head: Uint8Array | undefined;
   /** Why it ended before its handler returned. */
-  #endReason: string | undefined = undefined;
+  #endReason: StreamEnd | undefined = undefined;
 
   constructor(socket: Socket, head: Buffer, bounds: Bounds) {
     this.#socket = socket;
@@ -49,8 +50,9 @@ export class Takeover {
       request.ended(this.#endReason ?? "finished");
       this.#finish();
     } catch (thrown) {
-      // Reading or writing a lost connection throws, which is not a bug of the handler.
-      const isFault = this.#endReason === undefined && request.raised(thrown);
+      // Reading or writing a lost connection throws, and so does a call that `stopping` ended: no bugs of the handler.
+      if (isOfSignal(this.#stopping.signal, thrown)) this.#endReason ??= "connection closed";
+      const isFault = request.raised(thrown, this.#endReason);
       request.ended(this.#endReason ?? (isFault ? "its handler raised" : "client gone"));
       this.#socket.destroy();
     }

@@ -383,9 +383,9 @@ export class ConnectionLog implements SocketRequest {
     this.#log("warn", `${this.#request.route?.route.pattern} ${message}`, {});
   }
 
-  raised(thrown: unknown): boolean {
-    if (this.#request.isOfEnd(thrown)) {
-      this.#requestEnd = "client gone";
+  raised(thrown: unknown, lost?: StreamEnd): boolean {
+    if (lost !== undefined || this.#request.isOfEnd(thrown)) {
+      this.#requestEnd = requestEnds[lost ?? "client gone"] ?? "failed";
       return false;
     }
     if (this.#request.acquired !== undefined) this.#request.acquired.hasFailed = true;

@@ -2,6 +2,7 @@ import { shouldYield, soon, yieldToEventLoop } from "../async.ts";
 import { keepAlive } from "../events/event-stream.ts";
 import type { KeptAlive } from "../events/event-stream.ts";
 import { WireEvent } from "../events/event.ts";
+import type { StreamEnd } from "../events/stream.ts";
 import { byteLength } from "../http/bytes.ts";
 import { guarded, inBackground, isA } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
@@ -294,8 +295,12 @@ export interface SocketRequest {
   run<A>(work: () => A): A;
   /** Logs a bug of the application that does not affect the client. */
   warn(message: string): void;
-  /** Logs what the handler threw. False if the end of the connection or of its time made a call reject, which is no fault. */
-  raised(thrown: unknown): boolean;
+  /**
+   * Logs what the handler threw. False if the end of the connection or of its time made a call reject, which is no fault.
+   *
+   * @param lost How the connection had ended before.
+   */
+  raised(thrown: unknown, lost?: StreamEnd): boolean;
   /** Gets what ends the socket at the deadline of its route, if that has one. */
   expires(end: () => void): void;
   /** Called once, with the code of the Close frame if there was one. */

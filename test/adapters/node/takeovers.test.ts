@@ -3,7 +3,8 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { Answer, Path, Returns, clientGone, get, post } from "usher-http";
+import { Answer, Dep, Path, Returns, clientGone, get, post } from "usher-http";
+import type { TakenConnection } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { eventually } from "../../support/eventually.ts";
 import { clientOf, gate, start } from "../../support/node-server.ts";
@@ -182,8 +183,17 @@ it("a handler that ends its side still reads to the end of its client's side", a
   await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /ends ended: finished"));
 });
 
+/** A value that records how its request ended. */
+const heldUntil = (ends: unknown[]) =>
+  Dep.scoped(
+    {},
+    () => 1,
+    (_, { how }) => void ends.push(how),
+  );
+
 it("a call that got clientGone and rejects as its client ends its side is no error of a takeover", async () => {
-  const inputs = { gone: clientGone };
+  const ends: unknown[] = [];
+  const inputs = { gone: clientGone, held: heldUntil(ends) };
   const waits = get(Path.of("waits"), { inputs, returns: Returns.response }, ({ gone }) =>
     Answer.takeover("echo", () => setTimeout(600_000, undefined, { signal: gone })),
   );
@@ -193,6 +203,25 @@ it("a call that got clientGone and rejects as its client ends its side is no err
   client.halfClose();
   await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /waits ended: client gone"));
   expect(messages("error")).toEqual([]);
+  await eventually(() => expect(ends).toEqual(["client gone"]));
+});
+
+it.each<[what: string, speak: (taken: TakenConnection) => Promise<unknown>]>([
+  ["a pipe", ({ readable, writable, stopping }) => readable.pipeTo(writable, { signal: stopping })],
+  ["a call", ({ stopping }) => setTimeout(600_000, undefined, { signal: stopping })],
+])("%s that got `stopping` and rejects as the server stops is no error", async (_what, speak) => {
+  const told: unknown[] = [];
+  const ends: unknown[] = [];
+  const speaks = get(Path.of("speaks"), { inputs: { held: heldUntil(ends) }, returns: Returns.response }, () =>
+    Answer.takeover("lines", async (taken) => void (await speak(taken))),
+  );
+  const server = await start([speaks], { onError: (error) => void told.push(error) });
+  const client = await RawClient.to(server.port);
+  client.ask("GET /speaks", ["connection: upgrade", "upgrade: lines"]);
+  expect((await client.answer()).status).toBe(101);
+  await server.stop();
+  expect(messages("info")).toContain("takeover on /speaks ended: connection closed");
+  expect([told, messages("error"), ends]).toEqual([[], [], ["stopped"]]);
 });
 
 it("a write that its client does not read in time fails, and the connection ends", async () => {
