@@ -19,12 +19,18 @@ function linkedPair(): readonly [MemoryTransport, MemoryTransport] {
 
 type Delivery = (listener: SocketListener) => void;
 
+/** Sent bytes that the other end may leave unread before a `send` waits, about as on a connection. */
+const maxUnreadBytes = 65_536;
+/** About what an empty message takes. */
+const messageOverhead = 64;
+
 class MemoryTransport implements SocketTransport {
   /** The other end, set after construction. */
   peer: MemoryTransport = this;
   #listener: SocketListener | undefined = undefined;
   /** What the other end sent and this one has not read. */
   readonly #arrived: Delivery[] = [];
+  #unreadBytes = 0;
   #isPaused = false;
   #isDelivering = false;
   readonly #whenDrained: (() => void)[] = [];
@@ -40,8 +46,14 @@ class MemoryTransport implements SocketTransport {
     if (this.#isOver) return false;
     // The sender may change its bytes after sending.
     const sent = typeof data === "string" ? data : data.slice();
-    peer.#enqueue((listener) => listener.message(sent));
-    if (!peer.#isPaused) return true;
+    const bytes = sent.length + messageOverhead;
+    peer.#unreadBytes += bytes;
+    peer.#enqueue((listener) => {
+      peer.#unreadBytes -= bytes;
+      listener.message(sent);
+    });
+    // Where both ends send before they read, neither waits for the other.
+    if (!peer.#isPaused || peer.#unreadBytes < maxUnreadBytes) return true;
     return new Promise((resolve) => peer.#whenDrained.push(() => resolve(!this.#isOver)));
   }
 
