@@ -1,6 +1,7 @@
 import { isStream } from "../answers/answer.ts";
 import { make } from "../app/app.ts";
 import type { App, AppOptions } from "../app/app.ts";
+import { isEventStream } from "../app/exchange.ts";
 import type { Exchange, WireResponse } from "../app/exchange.ts";
 import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";
@@ -354,7 +355,7 @@ export async function followEvents(
     const sent = await app.answer(exchange);
     failOnAnswer(sent);
     onHead(headersIn(sent));
-    if (!isStream(sent.body) || !isEventStream(sent.head)) return error(await answeredBy(sent, going.signal));
+    if (!isStream(sent.body) || !isEventStream(sent)) return error(await answeredBy(sent, going.signal));
     await readBody(sent.body, going, eventsTo(receive, exchange));
   } finally {
     going.release();
@@ -385,10 +386,6 @@ function eventsTo(receive: Receive, exchange: CallExchange): (part: Uint8Array) 
     }
     return undefined;
   };
-}
-
-function isEventStream(head: readonly string[]): boolean {
-  return head.some((name, i) => i % 2 === 0 && name === "content-type" && head[i + 1] === "text/event-stream");
 }
 
 function headersOf({ headers = [] }: TestCallOptions): readonly (readonly [name: string, value: string])[] {
