@@ -228,7 +228,8 @@ function responseTo(exchange: BunExchange, sent: WireResponse, state: BunServerS
     state.streams++;
     return responseOf(answer, new PulledStream(body, watch).readable);
   }
-  const eventStream = new PulledStream(body, watch, emptyComment);
+  const isEncoded = answer.head.some((name, i) => i % 2 === 0 && name === "content-encoding");
+  const eventStream = new PulledStream(body, watch, isEncoded ? undefined : emptyComment);
   watch.eventStream = eventStream;
   state.eventStreams.add(eventStream);
   return responseOf(answer, eventStream.readable);

@@ -30,14 +30,17 @@ export class GzippedParts implements AsyncIterator<Uint8Array> {
   }
 
   async next(): Promise<IteratorResult<Uint8Array>> {
+    // At once: Bun sends the head of a response with its first part, for which the subscriber of an event stream may wait long.
+    if (!this.#isBegun) {
+      this.#isBegun = true;
+      return { done: false, value: header.slice() };
+    }
     while (!this.#isOver) {
       const part = await this.#parts.next();
       this.#isOver = part === undefined;
       if (part?.byteLength === 0) continue;
-      const start = this.#isBegun ? none : header;
-      this.#isBegun = true;
-      const rest = part === undefined ? [lastBlock, this.#trailer()] : [await this.#deflated(part)];
-      return { done: false, value: Buffer.concat([start, ...rest]) };
+      const value = part === undefined ? Buffer.concat([lastBlock, this.#trailer()]) : await this.#deflated(part);
+      return { done: false, value };
     }
     return { done: true, value: undefined };
   }

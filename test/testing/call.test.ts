@@ -25,25 +25,23 @@ it("TC-01 Test.app throws for a table of routes that is refused", () => {
   expect(() => Test.app([hello, hello])).toThrow("GET /hello and GET /hello could both answer one URL");
 });
 
-it.each([
-  "text/event-stream",
-  "text/event-stream; charset=utf-8",
-])("TC-06 a stream of %s that waits is released when its reader stops", async (contentType) => {
-  let released = false;
-  const stream = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(new TextEncoder().encode("data: first\n\n")),
-    cancel: () => void (released = true),
-  });
-  const route = get(Path.of("stream"), { returns: Returns.response }, () =>
-    Answer.stream(stream, { contentType }),
-  );
-  const seen: string[] = [];
-  const read = await Test.events(Test.app([route]), "/stream", ({ data }) => {
-    seen.push(data);
-    return "stop";
-  });
-  expect([read, seen, released]).toEqual([{ ok: true }, ["first"], true]);
-});
+it.each(["text/event-stream", "text/event-stream; charset=utf-8"])(
+  "TC-06 a stream of %s that waits is released when its reader stops",
+  async (contentType) => {
+    let released = false;
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode("data: first\n\n")),
+      cancel: () => void (released = true),
+    });
+    const route = get(Path.of("stream"), { returns: Returns.response }, () => Answer.stream(stream, { contentType }));
+    const seen: string[] = [];
+    const read = await Test.events(Test.app([route]), "/stream", ({ data }) => {
+      seen.push(data);
+      return "stop";
+    });
+    expect([read, seen, released]).toEqual([{ ok: true }, ["first"], true]);
+  },
+);
 
 it("TC-07 a JSON answer that is read as events is returned as the answer", async () => {
   const Item = v.object({ name: v.string() });

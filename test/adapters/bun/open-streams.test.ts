@@ -1,9 +1,12 @@
 /** What a server on Bun counts as open: the test takes the place of the runtime. */
 import { expect, it } from "vitest";
 import { respond } from "../../../adapters/bun/respond.ts";
+import { compressStream } from "../../../adapters/compress/codings.ts";
 import type { BunExchange } from "../../../adapters/bun/respond.ts";
 import { EventStreams } from "../../../src/server/lifecycle.ts";
 import type { PulledStream } from "../../../src/events/readable.ts";
+import type { StreamBody } from "../../../src/events/stream.ts";
+import { gate } from "../../support/gate.ts";
 
 const exchange = {
   method: "GET",
@@ -35,4 +38,30 @@ it.each(["text/event-stream", "text/plain"])("a stream of %s is open until it ha
   expect([open.size, state.streams]).toEqual(isEvents ? [1, 0] : [0, 1]);
   expect(await response.text()).toBe(": one\n\n");
   expect([open.size, state.streams]).toEqual([0, 0]);
+});
+
+it.each<[what: string, coded: (body: StreamBody) => StreamBody, first: Buffer]>([
+  ["by gzip begins with the head of that, at once", (body) => compressStream(body, 6), Buffer.from([0x1f, 0x8b])],
+  ["in a coding of its own begins with its first part", (body) => body, Buffer.from(": ")],
+])("an event stream %s: Bun's first bytes would not be in its coding", async (_what, coded, first) => {
+  const ready = gate();
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    await ready.passed;
+    yield new TextEncoder().encode(": one\n\n");
+  }
+  const times = { idleSeconds: 1, sendSeconds: 1, stopping: false, cutting: false };
+  const body = coded({ kind: "stream", parts: parts() });
+  const head = ["content-type", "text/event-stream", "content-encoding", "gzip"];
+  const sent = { status: 200, head, body, closes: false };
+  const response = (await respond(exchange, sent, {
+    ...times,
+    eventStreams: new EventStreams(),
+    streams: 0,
+  })) as Response;
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const reading = reader.read();
+  setTimeout(ready.open, 20);
+  const { value } = await reading;
+  expect(Buffer.from(value ?? []).subarray(0, 2)).toEqual(first);
+  await reader.cancel();
 });
