@@ -2,6 +2,7 @@ import { peerAddress } from "../../src/http/addresses.ts";
 import { Buffer, isUtf8 } from "node:buffer";
 import type { Exchange } from "../../src/app/exchange.ts";
 import { announcesBody } from "../../src/app/web.ts";
+import { endOfAuthority } from "../../src/http/target.ts";
 import { guarded, inBackground } from "../../src/logging/raised.ts";
 import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
@@ -40,14 +41,6 @@ export function targetOf(request: Request): string | RefusedHead {
 function hostOf(url: string): string {
   const start = url.indexOf("//") + 2;
   return url.slice(start, endOfAuthority(url, start));
-}
-
-function endOfAuthority(url: string, start: number): number {
-  for (let at = start; at < url.length; at++) {
-    const char = url[at];
-    if (char === "/" || char === "?" || char === "#") return at;
-  }
-  return url.length;
 }
 
 /** The listener's state that an exchange needs. */

@@ -5,7 +5,7 @@ import { isStream } from "../../src/answers/answer.ts";
 import { needsApp } from "../../src/arguments.ts";
 import type { App } from "../../src/app/app.ts";
 import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
-import { FetchExchange, responseOf, responseTo, unmade } from "../../src/app/web.ts";
+import { FetchExchange, refusedRequest, responseOf, responseTo, unmade } from "../../src/app/web.ts";
 import { inTime, unrefTimer } from "../../src/async.ts";
 import { isPending } from "../../src/deferred.ts";
 import { internalRefusal } from "../../src/refusals.ts";
@@ -290,6 +290,8 @@ export function whatwg(app: App): WhatwgHandler {
   return (request, context) => {
     const node = nodeOf(context);
     if (node === undefined) {
+      const refused = refusedRequest(request);
+      if (refused !== undefined) return refused;
       const exchange = new FetchExchange(request, "");
       return whenSent(app.answer(exchange), (sent) => responseTo(exchange, sent));
     }

@@ -21,6 +21,15 @@ export function authorityOf(target: string): string | undefined {
   return target.charCodeAt(0) === 0x2f ? undefined : absolute.exec(target)?.[1];
 }
 
+/** Where the authority of a URL ends, also of one that no parser has normalised. */
+export function endOfAuthority(url: string, start: number): number {
+  for (let at = start; at < url.length; at++) {
+    const char = url[at];
+    if (char === "/" || char === "?" || char === "#") return at;
+  }
+  return url.length;
+}
+
 const absolute = /^https?:\/\/([^/?#]*)/i;
 
 function withoutAuthority(target: string): string {

@@ -46,16 +46,29 @@ async function greets(port: number): Promise<void> {
   expect((await client.ask("GET /nowhere").answer()).status).toBe(404);
 }
 
-it("`bun run` serves it", async () => {
-  await greets(await portOf([runtimes.bun(), "run"], { BUN_PORT: "0" }));
+const served: { readonly [command: string]: () => Promise<number> } = {
+  "bun run": () => portOf([runtimes.bun(), "run"], { BUN_PORT: "0" }),
+  bun: () => portOf([runtimes.bun()], { BUN_PORT: "0" }),
+  "deno serve": () => portOf([runtimes.deno(), "serve", "--host=127.0.0.1", "--port=0"]),
+};
+
+it.each(Object.entries(served))("`%s` serves it", async (_command, serve) => {
+  await greets(await serve());
 });
 
-it("`bun` serves it", async () => {
-  await greets(await portOf([runtimes.bun()], { BUN_PORT: "0" }));
-});
-
-it("`deno serve` serves it", async () => {
-  await greets(await portOf([runtimes.deno(), "serve", "--host=127.0.0.1", "--port=0"]));
+// Deno joins `Host` and target to a URL as they are, and Bun gives no URL without a valid `Host`.
+it.each(Object.entries(served))("`%s` serves each path to a request for it alone", async (_command, serve) => {
+  const port = await serve();
+  const answers = async (...lines: readonly string[]): Promise<number> => {
+    const client = await RawClient.to(port);
+    return (await client.send(...lines, "", "").answer()).status;
+  };
+  expect(await answers("GET /hello/kim HTTP/1.0")).toBe(200);
+  expect(await answers("GET /a/hello/kim HTTP/1.0")).toBe(404);
+  expect(await answers("GET /a/hello/kim HTTP/1.1", "host:")).toBe(404);
+  expect(await answers("GET /kim HTTP/1.1", "host: h/hello")).toBe(400);
+  expect(await answers("GET /a/hello/kim HTTP/1.1", "host: h|")).toBe(400);
+  expect(await answers("GET http://h?/hello/kim HTTP/1.1", "host: h")).toBe(404);
 });
 
 it("`workerd` serves it", async () => {

@@ -119,6 +119,11 @@ describe("behind @whatwg-node/server, an app", () => {
     const response = await adapterOf(routes).fetch(new Request("http://h/asked?a"));
     expect(await response.text()).toBe("/asked?a h");
   });
+
+  it("refuses a bare Request whose Host has a path, which on Deno begins the path of its URL", async () => {
+    const asked = new Request("http://h/asked/a", { headers: { host: "h/asked" } });
+    expect((await adapterOf(routes).fetch(asked)).status).toBe(400);
+  });
 });
 
 describe("the fields of a request", () => {
