@@ -112,14 +112,13 @@ export function isEventStream({ head }: WireResponse): boolean {
   return head[0] === "content-type" && /^text\/event-stream[\t ]*(?:;|$)/i.test(head[1] as string);
 }
 
-/** A controller that aborts with a runtime's signal. An adapter may abort it, too. */
-export function abortingWith(signal: AbortSignal): AbortController {
+/** A controller that aborts with a runtime's signal, until `isOver`. An adapter may abort it, too. */
+export function abortingWith(signal: AbortSignal, isOver: () => boolean = () => false): AbortController {
   const controller = new AbortController();
-  if (signal.aborted) controller.abort();
-  else
-    signal.addEventListener(
-      "abort",
-      guarded(undefined, () => controller.abort()),
-    );
+  const left = (): void => {
+    if (!isOver()) controller.abort();
+  };
+  if (signal.aborted) left();
+  else signal.addEventListener("abort", guarded(undefined, left));
   return controller;
 }

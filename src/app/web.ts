@@ -33,6 +33,7 @@ export class FetchExchange implements Exchange {
   /** Other code has read of the body, or reads it: what is left would be taken for the whole. */
   readonly #isRead: boolean;
   #going: AbortController | undefined = undefined;
+  #isAnswered = false;
 
   constructor(request: Request, peer: string, context?: KeepingContext) {
     this.method = request.method;
@@ -49,8 +50,14 @@ export class FetchExchange implements Exchange {
     return this.given;
   }
 
+  /** Deno's signal also aborts after a complete response. */
   get gone(): AbortSignal {
-    return (this.#going ??= abortingWith(this.#request.signal)).signal;
+    return (this.#going ??= abortingWith(this.#request.signal, () => this.#isAnswered)).signal;
+  }
+
+  /** There is a whole response, or its stream has finished. */
+  answered(): void {
+    this.#isAnswered = true;
   }
 
   /**
@@ -186,7 +193,9 @@ export function unmade(thrown: unknown): Response {
 /** The answer to an exchange as a standard `Response`. Cancelling its body aborts `clientGone`. */
 export function responseTo(exchange: FetchExchange, sent: WireResponse): Response {
   const { body } = sent;
-  return responseOf(sent, isStream(body) ? readable(body, exchange) : undefined);
+  if (isStream(body)) return responseOf(sent, readable(body, exchange));
+  exchange.answered();
+  return responseOf(sent);
 }
 
 /** An answer as a standard `Response`, for a runtime that writes `Content-Length` itself: a header costs 60 to 380 ns. */
@@ -237,8 +246,10 @@ function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uin
     exchange.left();
     return "client gone";
   };
-  return new PulledStream(body, { stopsAtLength: false, making: nothing, made: nothing, cancelled, ended: nothing })
-    .readable;
+  const ended = (how: StreamEnd): void => {
+    if (how === "finished") exchange.answered();
+  };
+  return new PulledStream(body, { stopsAtLength: false, making: nothing, made: nothing, cancelled, ended }).readable;
 }
 
 function nothing(): void {}

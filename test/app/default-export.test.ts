@@ -71,6 +71,14 @@ it.each(Object.entries(served))("`%s` serves each path to a request for it alone
   expect(await answers("GET http://h?/hello/kim HTTP/1.1", "host: h")).toBe(404);
 });
 
+// Deno's signal aborts after each response.
+it.each(Object.entries(served))("`%s` serves it: a client that got its answer is not gone", async (_command, serve) => {
+  const client = await RawClient.to(await serve());
+  for (const path of ["/left", "/left/streamed", "/left/streamed", "/left"]) {
+    expect((await client.ask(`GET ${path}`).answer()).body).toBe("0");
+  }
+});
+
 it("`workerd` serves it", async () => {
   const { client } = await start(await bundle({ file: "../../support/spawned/default-export.ts" }));
   expect((await (await client()).ask("GET /hello/kim").answer()).body).toBe("Hello, kim.");
