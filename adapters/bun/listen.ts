@@ -105,7 +105,8 @@ export async function listen(limits: Limits, serve: BunServe): Promise<BunServer
     return { servers: [server], port: 0, url: `unix:${socket}`, bound: socket };
   }
   const listenerAt = (hostname: string, port: number) => {
-    const server = serve(reusePort === true ? { hostname, port, reusePort } : { hostname, port });
+    // Otherwise Bun shares the port with other servers, as `development` is false.
+    const server = serve({ hostname, port, reusePort: reusePort === true });
     return { server, port: server.port as number, close: () => inBackground(server.stop(true)) };
   };
   const { listeners, port: taken, bound } = listenAt(host, port, listenerAt);

@@ -75,6 +75,12 @@ export function describeListening(start: Start): void {
       expect(await listens({ host: "localhost", port })).toMatch(taken);
     });
 
+    it("the port is in use by a server of its own kind, in another process or in its own", async () => {
+      const { port } = await startShared();
+      await expect(start({ port })).rejects.toThrow(taken);
+      expect(await listens({ host: "127.0.0.1", port })).toMatch(taken);
+    });
+
     it("the second of two addresses is in use: the first is free again while the program continues", async () => {
       const port = await takenAt("::1");
       expect(await listens({ host: "localhost", port })).toMatch(taken);
