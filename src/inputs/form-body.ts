@@ -176,7 +176,8 @@ function urlencodedForm(text: string, names: FieldNames): FormBody {
     },
     fields: (name) => {
       const index = indexOf(name);
-      return index === -1 ? everyValue(text, name) : values.all(index);
+      // Of a name that is no list only the first value was kept.
+      return names.isList(index) ? values.all(index) : everyValue(text, name);
     },
     files: () => [],
   };

@@ -67,6 +67,14 @@ describe("an input that Dep.bind chose: problems", () => {
     expect(await asked({ told }, { type, ...given })).toEqual([200, "2 [2,3]"]);
   });
 
+  it("may be the whole list of a form's field that the route reads as one value, and the other way round", async () => {
+    const type = "application/x-www-form-urlencoded";
+    const [one, list] = [Form.required("b", Codec.int), Form.list("b", Codec.int)];
+    const late = (dep: Dep.Dep<unknown>) => Dep.bind(kind, () => dep);
+    expect(await asked({ one, list: late(list) }, { type, sent: "b=2&b=3" })).toEqual([200, "2 2,3"]);
+    expect(await asked({ one: late(one), list }, { type, sent: "b=2&b=3" })).toEqual([200, "2 2,3"]);
+  });
+
   it("has its problem at the route's place for it, also in the body", async () => {
     const chosen = Dep.bind(kind, () => Form.required("b", Codec.int));
     const inputs = { a: Form.required("a", Codec.int), chosen, c: Form.required("c", Codec.int) };
