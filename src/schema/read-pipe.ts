@@ -136,14 +136,14 @@ export function valibotReader(shape: Kind): Reader {
 /** Runs a part as Valibot does, and adds its issues as problems. */
 function run(part: Kind | Action, dataset: Dataset, reading: JsonReading): unknown {
   const outcome = part["~run"](dataset, getGlobalConfig());
-  for (const issue of outcome.issues ?? []) report(issue, reading);
+  for (const issue of outcome.issues ?? []) report(issue, reading, part);
   if (outcome.issues === undefined || outcome.typed === true) return outcome.value;
   reading.valueless++;
   return undefined;
 }
 
 /** Adds one issue at the place of its path, relative to the reader's place. */
-function report(issue: Issue, reading: JsonReading): void {
+function report(issue: Issue, reading: JsonReading, part: Kind | Action): void {
   const level = reading.depth;
   for (const { key } of issue.path ?? []) reading.path[reading.depth++] = typeof key === "number" ? key : String(key);
   const ofName = issue.path?.at(-1)?.origin === "key";
@@ -152,7 +152,7 @@ function report(issue: Issue, reading: JsonReading): void {
   else {
     if (ofName) reading.path[reading.depth++] = memberName;
     const { code, sentence } = problemOf(issue);
-    reading.breaks(code, messageByAuthor(issue) ?? sentence);
+    reading.breaks(code, messageByAuthor(issue, part) ?? sentence);
   }
   reading.depth = level;
 }
@@ -254,7 +254,7 @@ function withPartialChecks(shape: Kind, read: ReadValue): ReadValue {
     if (reading.valueless === valueless || isCheckedAround) return result;
     const json = anyReader.read(value, reading.trial());
     for (const issue of shape["~run"]({ value: json }, getGlobalConfig()).issues ?? []) {
-      if (issue.type === "partial_check" || issue.type === "raw_check") report(issue, reading);
+      if (issue.type === "partial_check" || issue.type === "raw_check") report(issue, reading, shape);
     }
     return result;
   };

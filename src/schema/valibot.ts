@@ -86,6 +86,8 @@ export interface Issue {
   readonly received: string;
   readonly requirement?: unknown;
   readonly message: string;
+  /** Of `v.setGlobalConfig`. */
+  readonly lang?: string | undefined;
   readonly path?: readonly { readonly key: unknown; readonly origin: string }[];
 }
 
@@ -288,7 +290,7 @@ export function authorMessage(part: Kind | Action, value: unknown, sentence: str
   if (typeof part.message === "string") return part.message;
   // A message function takes Valibot's issue, which only Valibot can make.
   const [issue] = issuesOf(part, value);
-  return issue === undefined ? sentence : (messageByAuthor(issue) ?? sentence);
+  return issue === undefined ? sentence : (messageByAuthor(issue, part) ?? sentence);
 }
 
 /** Runs one part as Valibot would. Of several shapes none is tried again: nested ones would double the work at each level. */
@@ -298,9 +300,12 @@ function issuesOf(part: Kind | Action, value: unknown): readonly Issue[] {
 }
 
 /** The message of an issue if its author wrote it: Valibot's own messages quote the value, so they must not be sent. */
-export function messageByAuthor(issue: Issue): string | undefined {
-  const byValibot = issue.message.startsWith("Invalid ") && issue.message.endsWith(`eceived ${issue.received}`);
-  return byValibot ? undefined : issue.message;
+export function messageByAuthor(issue: Issue, part: Kind | Action): string | undefined {
+  const { message, received, lang } = issue;
+  const byValibot = message.startsWith("Invalid ") && message.endsWith(`eceived ${received}`);
+  // Those of a language (`@valibot/i18n`) quote it too.
+  const byLanguage = part.message === undefined && lang !== undefined && message.includes(received);
+  return byValibot || byLanguage ? undefined : message;
 }
 
 const names = new WeakMap<object, string>();

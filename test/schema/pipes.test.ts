@@ -162,6 +162,38 @@ describe("an author's own messages", () => {
   });
 });
 
+describe("the messages of a language, as of @valibot/i18n", () => {
+  test("are the framework's sentences where they quote the value", () => {
+    v.setSpecificMessage(v.email, ({ received }) => `Ungültige E-Mail: ${received} erhalten`, "de");
+    v.setSchemaMessage(({ expected, received }) => `Ungültiger Typ: ${expected} erwartet, ${received} erhalten`, "de");
+    v.setGlobalMessage(({ received }) => `Ungültig: ${received} erhalten`, "de");
+    v.setGlobalConfig({ lang: "de" });
+    try {
+      const email = "This must be an email address, like lee@example.com.";
+      expect(problemsOf(v.pipe(text, v.email()), '"S3CR3T"')).toEqual([["body", "malformed", email]]);
+      expect(
+        problemsOf(
+          v.custom(() => false),
+          '"S3CR3T"',
+        ),
+      ).toEqual([["body", "malformed", "This could not be read."]]);
+      expect(problemsOf(v.pipe(text, v.regex(/^a/)), '"S3CR3T"')).toEqual([
+        ["body", "malformed", "This could not be read."],
+      ]);
+      const under = v.pipe(
+        v.number(),
+        v.check((value) => value < 5, "Das muss unter 5 sein."),
+      );
+      expect(problemsOf(under, "5")).toEqual([["body", "malformed", "Das muss unter 5 sein."]]);
+    } finally {
+      v.deleteGlobalConfig();
+      v.deleteGlobalMessage("de");
+      v.deleteSchemaMessage("de");
+      v.deleteSpecificMessage(v.email, "de");
+    }
+  });
+});
+
 describe("checks without a message of their author", () => {
   test.each([
     ["regex", v.pipe(text, v.regex(/^a/))],
