@@ -163,7 +163,7 @@ function afterHead(reading: InputReading, refusal: InputOutcome): ReturnType<typ
   const refused = refusal ?? reading.refusal();
   if (refused !== undefined) return refused;
   if (reading.body !== "nothing") return reading;
-  return reading.plan.second.length === 0 ? reading.inputs() : readBodyInputs(reading);
+  return reading.hasSecond ? readBodyInputs(reading) : reading.inputs();
 }
 
 /**
@@ -243,6 +243,7 @@ export class InputReading implements Reading {
   readonly values: unknown[];
   body: BodyWanted;
   isBodyRead = false;
+  #isHead = true;
   /** By content, so that each problem is listed once. */
   #problems: Map<string, Problem> | undefined = undefined;
   /** How many problems are not listed. */
@@ -296,8 +297,13 @@ export class InputReading implements Reading {
     return inputs;
   }
 
-  /** The steps of the second stage, left to right: the plan's, and those that wait for the body. */
+  get hasSecond(): boolean {
+    return this.plan.second.length > 0 || this.#waiting !== undefined;
+  }
+
+  /** The steps of the second stage, left to right: the plan's, and those that wait for it. */
   startSecond(): readonly PlanStep[] {
+    this.#isHead = false;
     this.isBodyRead = this.body !== "nothing";
     const waited = this.#waiting;
     this.#waiting = undefined;
@@ -339,7 +345,8 @@ export class InputReading implements Reading {
     const { from, read } = this.#chosenStep(node, chosen);
     for (const [i, slot] of from.entries()) this.values[slot] = await this.#readOnce(node.from[i] as AnyDep, chosen);
     if (from.some((slot) => this.values[slot] === failed)) return failed;
-    if (node.acquires === true && this.body !== "nothing" && !this.isBodyRead) return waiting;
+    // A later bind may still choose a body.
+    if (node.acquires === true && (this.#isHead || (this.body !== "nothing" && !this.isBodyRead))) return waiting;
     if (node.body !== undefined && !this.isBodyRead) {
       this.body = bodyWanted(this.body, node.body);
       return this.#settled(await node.before?.(context)(this.request)) === failed ? failed : waiting;

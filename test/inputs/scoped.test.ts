@@ -189,6 +189,13 @@ describe("a value for a route with a body", () => {
       (a: Dep<string>) => ({ order: Dep.bind(Dep.return(1), () => json(v.unknown())), a }),
     ],
     ["chosen by `Dep.bind`", (a: Dep<string>) => ({ a: Dep.bind(Dep.return(1), () => a), order: json(v.unknown()) })],
+    [
+      "chosen by `Dep.bind`, with a body that another one chooses",
+      (a: Dep<string>) => ({
+        a: Dep.bind(Dep.return(1), () => a),
+        order: Dep.bind(Dep.return(1), () => json(v.unknown())),
+      }),
+    ],
   ])("is not acquired before the body has arrived: %s", async (_how, inputsOf) => {
     const log: string[] = [];
     const inputs = inputsOf(noted("a", log));
