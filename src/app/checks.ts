@@ -208,7 +208,7 @@ function severalBodies(bodies: readonly BodyNeed["as"][]): string {
     const instead = "make one json of the whole shape, and take its parts by Dep.map";
     return `reads its body by ${bodies.length} json inputs, where a body is read one way: ${instead}`;
   }
-  return "reads its body as a form or as it arrives and reads it another way too, where a body is read one way";
+  return `reads its body as ${bodies.join(" and as ")}, where a body is read one way`;
 }
 
 function checkParameter(

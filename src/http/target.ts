@@ -181,7 +181,7 @@ export function decodeSegment(segment: string): string | undefined {
   return segment.includes("%") ? (decodePercent(segment) ?? undefined) : segment;
 }
 
-/** An encoded path segment. No URL parser removes it, as it would remove `.` and `..`. */
+/** An encoded path segment. A parser of RFC 3986 keeps `%2E` and `%2E%2E`; that of WHATWG removes them as it does `.` and `..`. */
 export function encodeSegment(text: string): string {
   return text === "." || text === ".." ? text.replaceAll(".", "%2E") : percentEncoded(text);
 }

@@ -165,7 +165,7 @@ type QueryValue = string | number | bigint | boolean | Date;
 
 /**
  * The URL of a path, and of its query if one is given. Every byte of a segment, a name or a value but `A-Z a-z 0-9 - . _ ~` is
- * percent-encoded. So are the segments `.` and `..`, which a URL parser would remove.
+ * percent-encoded. So are the segments `.` and `..`, but a browser removes `%2E` and `%2E%2E` as it does those.
  *
  * @returns The URL, or which argument is missing, unknown or cannot be printed.
  * @example

@@ -197,22 +197,22 @@ describe("a body that is read in two ways", () => {
   const Name = v.object({ name: v.string() });
   const named = json(Name);
   const parsed = Dep.ofBody({ contentTypes: ["text/plain"] }, () => "x");
-  const twoWays =
-    "App.make: POST /b reads its body as a form or as it arrives and reads it another way too, where a body is read one way";
+  const twoWays = (ways: string) => `App.make: POST /b reads its body as ${ways}, where a body is read one way`;
   const shared = bodyStream({ max: 10 });
   const posts = (inputs: Inputs) => [post(Path.of("b"), { inputs, returns: Returns.text }, hello)];
 
   it.each([
-    ["ST-12", { body, stream: bodyStream({ max: 10 }) }],
-    ["ST-12", { stream: bodyStream({ max: 10 }), other: bodyStream({ max: 10 }) }],
-    ["ST-13", { named, field: Form.optional("a", Codec.string) }],
-    ["ST-13", { named, file: Form.File.optional("a") }],
-    ["ST-15", { field: Form.checked("a"), parts: multipart({ max: 10 }) }],
-    ["ST-18", { named, body }],
-    ["ST", { body, parsed }],
-    ["ST", { parsed, other: Dep.ofBody({ contentTypes: ["text/plain"] }, () => "x") }],
+    ["ST-12", "bytes and as stream", { body, stream: bodyStream({ max: 10 }) }],
+    ["ST-12", "stream and as stream", { stream: bodyStream({ max: 10 }), other: bodyStream({ max: 10 }) }],
+    ["ST-13", "json and as form", { named, field: Form.optional("a", Codec.string) }],
+    ["ST-13", "json and as form", { named, file: Form.File.optional("a") }],
+    ["ST-15", "form and as multipart", { field: Form.checked("a"), parts: multipart({ max: 10 }) }],
+    ["ST-18", "json and as bytes", { named, body }],
+    ["ST", "bytes and as bytes", { body, parsed }],
+    ["ST", "bytes and as bytes", { parsed, other: Dep.ofBody({ contentTypes: ["text/plain"] }, () => "x") }],
     [
       "ST",
+      "json and as bytes",
       {
         named,
         deep: Dep.map(
@@ -221,8 +221,8 @@ describe("a body that is read in two ways", () => {
         ),
       },
     ],
-  ])("%s %# is refused", (_id, inputs) => {
-    expect(refused(posts(inputs))).toBe(twoWays);
+  ])("%s %# is refused: as %s", (_id, ways, inputs) => {
+    expect(refused(posts(inputs))).toBe(twoWays(ways));
   });
 
   it.each([
