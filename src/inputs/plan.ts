@@ -343,7 +343,11 @@ export class InputReading implements Reading {
     if (node.constant !== undefined) return node.constant(context);
     if (node.codes !== undefined) this.request.declare(node.codes);
     const { from, read } = this.#chosenStep(node, chosen);
-    for (const [i, slot] of from.entries()) this.values[slot] = await this.#readOnce(node.from[i] as AnyDep, chosen);
+    for (const [i, slot] of from.entries()) {
+      // While it waited for the body, what it uses was read already.
+      if (this.values[slot] !== unread && this.values[slot] !== waiting) continue;
+      this.values[slot] = await this.#readOnce(node.from[i] as AnyDep, chosen);
+    }
     if (from.some((slot) => this.values[slot] === failed)) return failed;
     // A later bind may still choose a body.
     if (node.acquires === true && (this.#isHead || (this.body !== "nothing" && !this.isBodyRead))) return waiting;
@@ -354,6 +358,8 @@ export class InputReading implements Reading {
     if (from.some((slot) => this.values[slot] === waiting)) return waiting;
     // Nothing of the body was read whole: to the input it would be empty.
     if (node.body !== undefined && bodyWanted(this.body, node.body) !== this.body) throw bodyReadTwice(context.route);
+    // The next use of an uncached one reads all of it again.
+    if (node.uncached === true) chosen.steps.delete(node);
     return this.#settled(await read(this.request, this.values, this));
   }
 

@@ -141,6 +141,20 @@ describe("Dep.uncached", () => {
     expect(body).toBe(invalid(["query.page", "required", "This is required."]));
   });
 
+  it("runs at every use of an input that runs at every use, behind Dep.bind too", async () => {
+    const { dep } = counted();
+    const fresh = Dep.uncached(Dep.map(Dep.uncached(dep), (n) => n * 10));
+    const late = () => Dep.bind(Dep.return(1), () => fresh);
+    expect((await asked({ one: late(), two: late(), three: fresh })).body).toBe("10 20 30");
+  });
+
+  it("runs once at a use that waits for the body", async () => {
+    const { dep, runs } = counted();
+    const both = Dep.join({ fresh: Dep.uncached(dep), body }, ({ fresh, body }) => `${fresh}:${body.length}`);
+    expect((await asked({ late: Dep.bind(Dep.return(1), () => both) })).body).toBe("1:2");
+    expect(runs()).toBe(1);
+  });
+
   it("runs at every use behind Dep.bind too", async () => {
     const { dep } = counted();
     const fresh = Dep.uncached(dep);
