@@ -9,7 +9,7 @@ import { MultipartReader } from "./multipart-parser.ts";
 import type { PartHead } from "./multipart-part.ts";
 import { boundaryOf, failureOf } from "./multipart.ts";
 import type { InputRequest } from "./request.ts";
-import { FieldValues, everyValue, firstValue } from "./text.ts";
+import { FieldValues } from "./text.ts";
 import type { FieldNames, GivenText } from "./text.ts";
 
 /** A file sent with a form. */
@@ -24,9 +24,9 @@ export interface UploadedFile {
 
 /** A parsed form of either encoding. */
 interface FormBody {
-  /** The first field of a name. */
-  field(name: string): GivenText | undefined;
-  fields(name: string): Iterable<GivenText>;
+  /** The first field of a name, which is one of `names`. */
+  field(name: string, names: FieldNames): GivenText | undefined;
+  fields(name: string, names: FieldNames): Iterable<GivenText>;
   files(name: string): readonly UploadedFile[];
 }
 
@@ -137,11 +137,11 @@ const form: Dep<FormBody> = {
 /** An input read from the form. */
 export function fromForm(
   need: TextNeed | FileNeed,
-  read: (form: FormBody, request: InputRequest) => unknown,
+  read: (form: FormBody, request: InputRequest, names: FieldNames) => unknown,
 ): Dep<never, never, never> {
-  const compile = ({ form }: RouteContext, [slot = 0]: readonly number[]) => {
-    form.add(need.name, need.repeated);
-    return (request: InputRequest, values: readonly unknown[]) => read(values[slot] as FormBody, request);
+  const compile = ({ form: names }: RouteContext, [slot = 0]: readonly number[]) => {
+    names.add(need.name, need.repeated);
+    return (request: InputRequest, values: readonly unknown[]) => read(values[slot] as FormBody, request, names);
   };
   return { node: { from: [form], need, compile } };
 }
@@ -162,23 +162,20 @@ function readForm(request: InputRequest, names: FieldNames): FormBody | Refusal 
   const [line = ""] = request.lines("content-type");
   const boundary = boundaryOf(line);
   if (boundary !== undefined) return multipartForm(request.bytes, boundary, names);
-  return urlencodedForm(request.text ?? escaped(request.bytes), names);
+  return urlencodedForm(request.text ?? escaped(request.bytes));
 }
 
-function urlencodedForm(text: string, names: FieldNames): FormBody {
-  const values = new FieldValues(text, names);
-  // A field that a bind reads is not in `names`, so it is searched on its own.
-  const indexOf = (name: string): number => (values.isOf(names) ? names.indexOf(name) : -1);
+function urlencodedForm(text: string): FormBody {
+  // The fields of the route, and those that a bind chose.
+  const read = new Map<FieldNames, FieldValues>();
+  const valuesOf = (names: FieldNames): FieldValues => {
+    let values = read.get(names);
+    if (values?.isOf(names) !== true) read.set(names, (values = new FieldValues(text, names)));
+    return values;
+  };
   return {
-    field: (name) => {
-      const index = indexOf(name);
-      return index === -1 ? firstValue(text, name) : values.first(index);
-    },
-    fields: (name) => {
-      const index = indexOf(name);
-      // Of a name that is no list only the first value was kept.
-      return names.isList(index) ? values.all(index) : everyValue(text, name);
-    },
+    field: (name, names) => valuesOf(names).first(names.indexOf(name)),
+    fields: (name, names) => valuesOf(names).all(names.indexOf(name)),
     files: () => [],
   };
 }

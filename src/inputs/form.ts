@@ -56,7 +56,7 @@ export function list<const Name extends string, A, S = unknown>(
   const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
   const need: TextNeed = { in: "form", name, codec, required: isNeeded(about), repeated: true, about };
-  return fromForm(need, (form, { maxProblems }) => read(form.fields(name), maxProblems));
+  return fromForm(need, (form, { maxProblems }, names) => read(form.fields(name, names), maxProblems));
 }
 
 /** Whether a field was sent, with any value: a checkbox. A client sends `true` or nothing. */
@@ -65,7 +65,7 @@ export function checked<const Name extends string>(
   about: FileOptions = {},
 ): Dep<boolean, never, { form?: { [K in Name]?: true } }> {
   const need = { in: "form", name, codec: bool, required: false, repeated: false, checked: true, about } as const;
-  return fromForm(need, (form) => form.field(name) !== undefined);
+  return fromForm(need, (form, _request, names) => form.field(name, names) !== undefined);
 }
 
 function field(
@@ -76,8 +76,8 @@ function field(
 ): Dep<never, never, never> {
   const at = placeOf("form", name);
   const codec = codecFor(kind, at);
-  return fromForm({ in: "form", name, codec, required: false, repeated: false, ...what }, (form) => {
-    const given = form.field(name);
+  return fromForm({ in: "form", name, codec, required: false, repeated: false, ...what }, (form, _request, names) => {
+    const given = form.field(name, names);
     return given === undefined ? absent() : readGiven(codec, given, at);
   });
 }

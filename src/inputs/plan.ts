@@ -317,7 +317,16 @@ export class InputReading implements Reading {
     const chosen = (this.#chosen ??= new ChosenInputs(this.plan.context));
     const dep = chosen.byChooser.get(chooser) ?? choose();
     chosen.byChooser.set(chooser, dep);
+    this.#compile(dep, chosen);
     return this.#readOnce(dep, chosen);
+  }
+
+  /** All fields that it reads are known before the first is read: the text of a form is then read once for them. */
+  #compile({ node }: AnyDep, chosen: ChosenInputs): void {
+    const slot = this.plan.slotOf.get(node);
+    if ((slot !== undefined && this.values[slot] !== unread) || chosen.steps.has(node)) return;
+    if (node.constant === undefined) this.#chosenStep(node, chosen);
+    for (const dep of node.from) this.#compile(dep, chosen);
   }
 
   /** Reads an input on demand, once: in the plan's slot if the plan has it, otherwise by identity here. */

@@ -1,6 +1,6 @@
 /** `Dep.bind`: an input that is chosen by the value of another input (contract 4.2 rule 10, 4.4; rows IN-24, ST-06). */
 import * as v from "valibot";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   App,
   Codec,
@@ -21,6 +21,7 @@ import {
   refuse,
 } from "usher-http";
 import type { Inputs, Route } from "usher-http";
+import { FieldNames } from "../../src/inputs/text.ts";
 import { internal, invalid, tooLarge, unsupported } from "../support/refusals.ts";
 import { eventually } from "../support/eventually.ts";
 import { lines, logged } from "../support/logs.ts";
@@ -117,6 +118,22 @@ describe("an input that Dep.bind chose: problems", () => {
     );
     expect(await asked({ chosen, z: Query.required("z", Codec.int) }, { search: "?kind=b" })).toEqual([400, expected]);
   });
+});
+
+it("a bind to many fields reads the text of a form once for all of them", async () => {
+  const pairs = vi.spyOn(FieldNames.prototype, "indexIn");
+  const fields = Object.fromEntries(["a", "b", "c", "d"].map((name) => [name, Form.optional(name, Codec.int)]));
+  const told = Dep.map(
+    Dep.bind(Form.required("kind", Codec.string), () => Dep.all(fields)),
+    (values) => JSON.stringify(values),
+  );
+  const type = "application/x-www-form-urlencoded";
+  const answered = await asked({ told }, { type, sent: "kind=x&a=1&d=4" });
+  const read = pairs.mock.calls.length;
+  pairs.mockRestore();
+  expect(answered).toEqual([200, '{"a":1,"d":4}']);
+  // Once for the route's own field, and once for the others.
+  expect(read).toBe(2 * 3);
 });
 
 describe("an input that Dep.bind chose: when it runs", () => {
