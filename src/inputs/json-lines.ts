@@ -146,22 +146,22 @@ class LinesReader implements JsonLines<unknown> {
 
   async #next(): Promise<Result<unknown, BodyFailure | InvalidLine>> {
     if (shouldYield()) await yieldToEventLoop();
-    for (;;) {
-      const line = await this.#nextLine();
-      if (!line.ok) return error((this.#failure = line.error));
-      if (line.value === undefined) return end;
-      if (!isBlank(line.value)) return this.#valueOf(line.value);
-    }
+    const line = await this.#nextLine();
+    if (!line.ok) return error((this.#failure = line.error));
+    return line.value === undefined ? end : this.#valueOf(line.value);
   }
 
-  /** The bytes of the next line, which stay as they are until the next call. */
+  /** The bytes of the next line that is not blank, which stay as they are until the next call. */
   async #nextLine(): Promise<Result<Uint8Array | undefined, BodyFailure>> {
     while (this.#failure === undefined) {
       const found = this.#part.indexOf(lineFeed, this.#at);
       const bytes = this.#part.subarray(this.#at, found === -1 ? undefined : found);
       if (found !== -1) {
         this.#at = found + 1;
-        return this.#ended(bytes);
+        const line = this.#ended(bytes);
+        // Without a promise for each: a part may be nothing but line feeds.
+        if (line.ok && isBlank(line.value)) continue;
+        return line;
       }
       const failure = this.#begun.add(bytes);
       if (failure !== undefined) return error(failure);
@@ -170,10 +170,15 @@ class LinesReader implements JsonLines<unknown> {
       if (!read.ok || this.#body.isAnswered) return read.ok ? end : read;
       this.#part = read.value ?? noBytes;
       this.#at = 0;
-      // The last line may have no line feed.
-      if (read.value === undefined) return this.#begun.length === 0 ? end : this.#ended(noBytes);
+      if (read.value === undefined) return this.#lastLine();
     }
     return error(this.#failure);
+  }
+
+  /** The last line may have no line feed. */
+  #lastLine(): Result<Uint8Array | undefined, BodyFailure> {
+    const line = this.#ended(noBytes);
+    return line.ok && isBlank(line.value) ? end : line;
   }
 
   #ended(bytes: Uint8Array): Result<Uint8Array, BodyFailure> {

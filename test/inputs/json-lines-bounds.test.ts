@@ -1,4 +1,5 @@
 /** JSON lines that are read as they arrive: limits and concurrent readers (rows JL). */
+import { createHook } from "node:async_hooks";
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -7,6 +8,15 @@ import type { BodyFailure, InvalidLine } from "usher-http";
 import { gate } from "../support/gate.ts";
 import { logged, messages } from "../support/logs.ts";
 import { Any, bytes, listed, noted, requestOf, sent, type } from "./lines.ts";
+
+it("blank lines take no promise each: a part of nothing else would hold up all other requests", async () => {
+  let promises = 0;
+  const hook = createHook({ init: (_id, type) => void (type === "PROMISE" && promises++) }).enable();
+  const answered = await sent(listed(Any), `${"\n".repeat(5000)}1`);
+  hook.disable();
+  expect(answered).toEqual([200, "[1]"]);
+  expect(promises).toBeLessThan(1000);
+});
 
 describe("JSON lines: limits", () => {
   it.each<[maxLine: number, length: number, end: string, expected: readonly unknown[] | undefined]>([
