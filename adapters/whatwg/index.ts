@@ -290,9 +290,9 @@ export function whatwg(app: App): WhatwgHandler {
   return (request, context) => {
     const node = nodeOf(context);
     if (node === undefined) {
-      const refused = refusedRequest(request);
-      if (refused !== undefined) return refused;
       const exchange = new FetchExchange(request, "");
+      const refused = refusedRequest(exchange);
+      if (refused !== undefined) return refused;
       return whenSent(app.answer(exchange), (sent) => responseTo(exchange, sent));
     }
     const refused = refusedHost(node);

@@ -250,14 +250,10 @@ function handleWithBody(request: RequestState, route: CompiledRoute, reading: In
   });
 }
 
-/** The route of a method and a path, HEAD's being GET's (RFC 9110 §9.3.2). */
-function routeOf({ router }: CompiledApp, method: string, path: string): RequestState["match"] {
-  return router.find(method === "HEAD" ? "GET" : method, path);
-}
-
+/** The route of the method and path, HEAD's being GET's (RFC 9110 §9.3.2). */
 function findRoute(request: RequestState): void {
   const { app, exchange, method, path } = request;
-  request.match = exchange.match ?? routeOf(app, method, path);
+  request.match = exchange.match ?? app.router.find(method === "HEAD" ? "GET" : method, path);
   if (request.match?.route.readsBody !== true) exchange.dropBody?.();
 }
 
@@ -268,7 +264,9 @@ function preflightAnswer(request: RequestState): Answer | undefined {
   if (cors === undefined || request.method !== "OPTIONS") return undefined;
   if (request.lines("origin").length === 0 || request.lines("access-control-request-method").length === 0)
     return undefined;
-  const isCovered = (method: string): boolean => cors.covers(routeOf(app, method, path)?.route.route);
+  const isCovered = (method: string): boolean => {
+    return cors.covers(app.router.find(method === "HEAD" ? "GET" : method, path)?.route.route);
+  };
   const allowed = app.router.allowedMethods(path)?.filter(isCovered) ?? [];
   if (allowed.length === 0) return undefined;
   request.match = undefined;
@@ -304,7 +302,7 @@ function answerNoRoute(request: RequestState): MaybePromise<Answer> {
   if (method === "OPTIONS" && target === "*") return empty(204);
 
   const shorter = app.redirectsSlash ? withoutSlash(path) : undefined;
-  if (shorter !== undefined && routeOf(app, method, shorter) !== undefined) {
+  if (shorter !== undefined && app.router.find(method === "HEAD" ? "GET" : method, shorter) !== undefined) {
     return empty(308, [["location", inAscii(request.search === "" ? shorter : `${shorter}?${request.search}`)]]);
   }
 

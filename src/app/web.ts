@@ -29,6 +29,7 @@ export class FetchExchange implements Exchange {
   /** Sends the spans that wait, if the app has an exporter. */
   flush: (() => Promise<unknown>) | undefined = undefined;
   readonly #request: Request;
+  readonly #host: string;
   readonly #context: KeepingContext | undefined;
   /** Other code has read of the body, or reads it: what is left would be taken for the whole. */
   readonly #isRead: boolean;
@@ -37,12 +38,23 @@ export class FetchExchange implements Exchange {
 
   constructor(request: Request, peer: string, context?: KeepingContext) {
     this.method = request.method;
-    this.target = partsOf(request.url).target;
+    const { host, target } = partsOf(request.url);
+    this.target = target;
+    this.#host = host;
     this.peer = peer;
     this.#request = request;
     this.#context = context;
     this.given = request.body === null ? undefined : new RequestBody(request, request.body);
     this.#isRead = request.bodyUsed || request.body?.locked === true;
+  }
+
+  /**
+   * On Deno a path in `Host` would become part of the target, past the rules of a proxy. It always leaves a second slash there:
+   * `Host` itself is read only then, because that costs Bun 0.7 µs.
+   */
+  get isHostValid(): boolean {
+    const isExact = this.#host !== "" && !this.target.includes("/", 1);
+    return isHost(this.#host) && (isExact || isHost(this.#request.headers.get("host") ?? ""));
   }
 
   get body(): BodySource | undefined {
@@ -81,8 +93,9 @@ export class FetchExchange implements Exchange {
   }
 
   lines(name: string): readonly string[] {
-    const value = this.#request.headers.get(name) ?? (name === "host" ? partsOf(this.#request.url).host : undefined);
-    return value === undefined ? [] : [value];
+    const value = this.#request.headers.get(name);
+    if (value !== null) return [value];
+    return name === "host" && this.#host !== "" ? [this.#host] : [];
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {
@@ -136,22 +149,17 @@ export function announcesBody({ headers }: Request): boolean {
  * The host and the target in a request's URL, which Deno joins from `Host` and target without validation. Bun gives the
  * target alone where `Host` is missing, as in HTTP/1.0, or invalid, and for `CONNECT`.
  */
-function partsOf(url: string): { readonly host: string | undefined; readonly target: string } {
-  if (url.startsWith("/") || !url.includes("://")) return { host: undefined, target: url };
+function partsOf(url: string): { readonly host: string; readonly target: string } {
+  if (url.startsWith("/") || !url.includes("://")) return { host: "", target: url };
   const start = url.indexOf("://") + 3;
   const end = endOfAuthority(url, start);
   const rest = url.slice(end);
   return { host: url.slice(start, end), target: rest.startsWith("/") ? rest : `/${rest}` };
 }
 
-/**
- * The answer to a request with an invalid host. On Deno a path in `Host` would become part of the target, past the rules of
- * a proxy. It always leaves a second slash there: `Host` itself is read only then, because that costs Bun 0.7 µs.
- */
-export function refusedRequest({ url, headers }: Request): Response | undefined {
-  const { host = "", target } = partsOf(url);
-  const isExact = host !== "" && !target.includes("/", 1);
-  if (isHost(host) && (isExact || isHost(headers.get("host") ?? ""))) return undefined;
+/** The answer to a request with an invalid host; undefined for any other. */
+export function refusedRequest(exchange: FetchExchange): Response | undefined {
+  if (exchange.isHostValid) return undefined;
   logRefusedHead(400, "a Host that is none");
   return new Response(null, { status: 400 });
 }
@@ -170,9 +178,9 @@ export async function fetchFrom(
   context: object | null | undefined,
 ): Promise<Response> {
   try {
-    const refused = refusedRequest(request);
-    if (refused !== undefined) return refused;
     const exchange = new FetchExchange(request, peer, context ?? undefined);
+    const refused = refusedRequest(exchange);
+    if (refused !== undefined) return refused;
     exchange.flush = flush;
     const made = answer(exchange);
     // A deferred value has one receiver, and here are two.

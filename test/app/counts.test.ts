@@ -20,14 +20,15 @@ interface Counts {
 
 type ByMethod = Readonly<Record<"get" | "post", Counts>>;
 
-// These may only fall. A change that makes a request do less writes the new counts here; the test prints them.
+// These may only fall. A change that makes a request do less writes the new counts here; the test prints them. Six functions of
+// `fetch` check the host that a runtime put into the URL.
 const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])[] = [
   [
     "fetch",
     "off",
     {
-      get: { functions: 144, promises: 5, bytes: 12_330 },
-      post: { functions: 221, promises: 19, bytes: 22_130 },
+      get: { functions: 150, promises: 5, bytes: 12_330 },
+      post: { functions: 227, promises: 19, bytes: 22_130 },
     },
   ],
   [
