@@ -123,8 +123,11 @@ export function refuseHead(fault: ParserFault, socket: Socket, deadlines: Deadli
   const connection = connectionOf(socket);
   if (connection.closing || cutShort.has(connection)) return;
   const code = fault.code ?? "malformed";
-  // No byte of a head has arrived: the idle timeout applies.
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && !connection.mayHaveBegun) return;
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && !connection.mayHaveBegun) {
+    // No byte of a head has arrived: the idle timeout applies. Line ends alone do not start Node's time of a head again.
+    connection.isFresh = false;
+    return;
+  }
   connection.fault ??= bodyFaults[code] ?? { kind: "unreadable", detail: `a malformed chunked body: ${code}` };
   if (!socket.writable || code === "ECONNRESET") socket.destroy();
   else if (connection.unfinished !== undefined) connection.unfinished.fail(connection.fault);

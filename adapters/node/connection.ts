@@ -82,7 +82,7 @@ export interface PartReceiver {
 export class NodeConnection {
   readonly socket: Socket;
   readonly #unixPath: string | undefined;
-  /** No request has arrived on it. */
+  /** No request has arrived on it, and the time of its first head is not over. */
   isFresh = true;
   /** A response or a refused head ends it: later bytes are not read as a request (RFC 9112 §9.6). */
   closing = false;

@@ -257,7 +257,9 @@ describe("a head that exceeds its time limit is a 408", () => {
     await refuses(client, 408);
     expect(ran).not.toHaveBeenCalled();
   });
+});
 
+describe("a connection without a head", () => {
   it("a client that sends no further request is closed without a response", async () => {
     await atSomeSpeed(async (factor) => {
       const client = await clientOf([hello], { headTimeoutMs: 50 * factor, idleTimeoutMs: 200 * factor });
@@ -276,7 +278,18 @@ describe("a head that exceeds its time limit is a 408", () => {
     expect(messages("info")).toEqual([expect.stringMatching(/^listening/)]);
   });
 
-  it("the time limit starts at the first byte, however long the client waited before", async () => {
+  it("a client that sends only line ends, after the time of a head, is closed after the idle time", async () => {
+    const { port } = await start([hello], { headTimeoutMs: 50, idleTimeoutMs: 200 });
+    const client = await RawClient.to(port);
+    // Another head, begun later, is refused: the time of the first has passed.
+    await refuses((await RawClient.to(port)).send("GET /hello HTTP/1.1\r\nho"), 408);
+    client.send("", "");
+    expect(await client.rest()).toBe("");
+  });
+});
+
+describe("the time limit of a head", () => {
+  it("starts at the first byte, however long the client waited before", async () => {
     const { port } = await start([hello], { headTimeoutMs: 100 });
     const [client, other] = [await RawClient.to(port), await RawClient.to(port)];
     // A head that began after both had connected.
@@ -288,7 +301,7 @@ describe("a head that exceeds its time limit is a 408", () => {
     expect((await other.ask("GET /hello").answer()).body).toBe("hi");
   });
 
-  it("a slow head has its own time limit, and not that of an idle connection", async () => {
+  it("is its own, and not that of an idle connection", async () => {
     await atSomeSpeed(async (factor) => {
       const { port } = await start([hello], { headTimeoutMs: 600_000, idleTimeoutMs: 100 * factor });
       const client = await RawClient.to(port);
