@@ -156,15 +156,22 @@ export class NodeConnection {
     this.#settle();
   }
 
+  /** A response is there, and the client has not read it, until `endSending`. */
+  beginSending(): void {
+    this.#unreadResponses++;
+  }
+
+  endSending(): void {
+    this.#unreadResponses--;
+    this.#settle();
+  }
+
   /** A response is written, and the client has not read it yet. */
   trackSent(response: ServerResponse): void {
-    this.#unreadResponses++;
+    this.beginSending();
     response.once(
       "close",
-      guarded(this.socket, () => {
-        this.#unreadResponses--;
-        this.#settle();
-      }),
+      guarded(this.socket, () => this.endSending()),
     );
   }
 

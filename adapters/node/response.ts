@@ -72,11 +72,13 @@ function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: WireRespo
 
 function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
   const { request, response } = exchange;
-  connectionOf(request.socket).trackSent(response);
+  const connection = connectionOf(request.socket);
+  connection.beginSending();
   const done = (): void => {
-    if (response.destroyed || request.socket.destroyed) return sent.unsent?.();
-    if (request.complete) send(exchange, sent, server, closesAfter(exchange, sent, server));
+    if (response.destroyed || request.socket.destroyed) sent.unsent?.();
+    else if (request.complete) send(exchange, sent, server, closesAfter(exchange, sent, server));
     else sendLast(exchange, body, sent, server);
+    connection.endSending();
   };
   new DrainedBody(
     request,

@@ -222,6 +222,17 @@ describe("a body that the handler does not read: long", () => {
     expect([answered.body, header(answered, "connection")]).toEqual(["now", "close"]);
     expect(await stopped).toBe(0);
   });
+
+  it("is one request of a stop that cuts off the answer behind it", async () => {
+    const server = await start([ignores("big", () => "x".repeat(64 * 1024 * 1024))], { drainMs: 50 });
+    const client = await RawClient.to(server.port);
+    client.send(...post1("/big", chunked)).send("1", "x", "");
+    await turns(server.port);
+    client.send("0", "", "");
+    await client.sees("\r\n\r\n");
+    client.socket.pause();
+    expect(await server.stop()).toBe(1);
+  });
 });
 
 describe("bytes after an answer that closes", () => {
