@@ -88,8 +88,9 @@ export class RequestHandler implements ServerState {
     whenAnswered(sent, request.socket, (sent) => {
       this.inFlight--;
       try {
-        // Node does not destroy a response that waits behind another one when their connection closes.
-        if (response.destroyed || request.socket.destroyed) sent?.unsent?.();
+        // Node does not destroy a response that waits behind another one when their connection closes. Code of another
+        // server may have ended it.
+        if (response.destroyed || response.writableEnded || request.socket.destroyed) sent?.unsent?.();
         else if (sent !== undefined) write(exchange, sent, this);
         connection.endAnswer();
       } catch (thrown) {

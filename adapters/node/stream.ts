@@ -69,7 +69,7 @@ function unsentBytes(socket: Socket): number {
 /** Closes the connection with the response incomplete, once its written part is sent. */
 function hangUp(response: ServerResponse, server: ServerState): void {
   const { socket } = response.req;
-  if (socket.destroyed) return;
+  if (socket.destroyed || response.writableEnded) return;
   sendWithin(response, server);
   // Called once everything before it is with the socket; Node holds it back behind earlier responses.
   response.write(
@@ -106,8 +106,9 @@ class NodeStream extends StreamWriter<Socket> {
     return Number.POSITIVE_INFINITY;
   }
 
+  // Code of another server may have ended the response, and a write after that would end the process.
   protected get isGone(): boolean {
-    return this.channel.destroyed;
+    return this.channel.destroyed || this.#response.writableEnded;
   }
 
   protected get stoppedReading(): boolean {

@@ -10,9 +10,10 @@ import { join } from "node:path";
 import express from "express";
 import type { Express } from "express";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Answer, App, Path, Returns, get, request } from "usher-http";
+import { Answer, App, Event, Path, Returns, get, request } from "usher-http";
 import { listener } from "usher-http/node";
 import { http2Ask, http2Client } from "../../support/http2-client.ts";
+import { gate } from "../../support/gate.ts";
 import { messages } from "../../support/logs.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
 import { internal, notFound, tooLarge } from "../../support/refusals.ts";
@@ -213,6 +214,58 @@ describe("next to code that runs before the app: others on its server", () => {
 
   it("an invalid option is refused with its name", () => {
     expect(() => listener(app, { sendTimeoutMs: 0 })).toThrow(/^listener: sendTimeoutMs cannot be 0: /);
+  });
+});
+
+describe("next to code that ends an answer of the app", () => {
+  const text = Event.text("text");
+  const rest = "x".repeat(8000);
+
+  it('a producer of events gets "gone", though its client reads nothing, and the process continues', async () => {
+    const left = gate<string>();
+    const responses: ServerResponse[] = [];
+    const feed = get(Path.of("feed"), { returns: Returns.events([text]) }, () => async (send) => {
+      const [response] = responses as [ServerResponse];
+      // Some of it waits for the client, and more would be taken.
+      while (response.writableLength === 0) await send(Event.make(text, rest));
+      response.end();
+      const sent = await send(Event.make(text, rest));
+      left.open(sent.ok ? "sent" : sent.error);
+    });
+    const answer = listener(App.make([feed]));
+    const port = await listens(
+      createServer((request, response) => {
+        responses.push(response);
+        answer(request, response);
+      }),
+    );
+    const client = await RawClient.to(port);
+    client.ask("GET /feed");
+    client.socket.pause();
+    expect(await left.passed).toBe("gone");
+    client.socket.resume();
+    expect((await client.answer()).body).toMatch(/x\n\n$/);
+  });
+
+  it("before the app has made it: the app's is dropped, and the connection stays open", async () => {
+    const letGo = gate();
+    const slow = get(Path.of("slow"), { returns: Returns.text }, async () => (await letGo.passed, "slow"));
+    const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
+    const answer = listener(App.make([slow, ok]));
+    const port = await listens(
+      createServer((request, response) => {
+        answer(request, response);
+        // As a time limit of the server's own: its answer waits for its client.
+        if (request.url === "/slow") response.writeHead(503).end(Buffer.alloc(16 * 1024 * 1024));
+        setImmediate(letGo.open);
+      }),
+    );
+    const client = await RawClient.to(port);
+    client.ask("GET /slow").ask("GET /ok");
+    const refused = await client.answer();
+    expect([refused.status, refused.body.length]).toEqual([503, 16 * 1024 * 1024]);
+    expect((await client.answer()).body).toBe("ok");
+    expect(messages("error")).toEqual([]);
   });
 });
 
