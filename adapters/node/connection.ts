@@ -58,6 +58,9 @@ export function whenGone(response: ServerResponse, act: () => void): void {
   response.on("finish", check);
 }
 
+/** How many responses of a connection may be made at once. What its client sends meanwhile is not read. */
+const maxPendingAnswers = 100;
+
 const key: unique symbol = Symbol("connection");
 
 /** A socket that a `node:http` server accepted. */
@@ -146,13 +149,26 @@ export class NodeConnection {
     else this.#whenIdle ??= act;
   }
 
+  /** A request has arrived. Returns its number. */
+  arrived(request: IncomingMessage): number {
+    const turn = ++this.requests;
+    if (this.#pendingAnswers < maxPendingAnswers) return turn;
+    // Once Node has parsed the packet, by its last request. A body is read to its end, and what follows it comes here again.
+    const pause = guarded(this.socket, () => {
+      const isLast = turn === this.requests && request.complete;
+      if (isLast && this.#pendingAnswers >= maxPendingAnswers) this.socket.pause();
+    });
+    setImmediate(pause);
+    return turn;
+  }
+
   /** A response is being made, until `endAnswer`. */
   beginAnswer(): void {
     this.#pendingAnswers++;
   }
 
   endAnswer(): void {
-    this.#pendingAnswers--;
+    if (this.#pendingAnswers-- === maxPendingAnswers) this.socket.resume();
     this.#settle();
   }
 

@@ -77,7 +77,7 @@ export class RequestHandler implements ServerState {
     // In another server, other code may listen to it; a CONNECT keeps its connection.
     if (framing === 0 && !this.isMounted && request.method !== "CONNECT") skipEmptyBody(request);
     const exchange = this.exchange(request, response, framing, expectsContinue);
-    exchange.turn = ++connection.requests;
+    exchange.turn = connection.arrived(request);
     const waiting = this.#arrivals?.wait();
     const sent = waiting === undefined ? this.app.answer(exchange) : this.#answerLate(exchange, waiting);
     if (!isPending(sent)) return write(exchange, sent, this);

@@ -1,6 +1,6 @@
 /** One connection with many requests, byte by byte (facts 4.4, 8.3; rows AN-09, AN-18, AN-19, RT-36, WR). */
 import { describe, expect, it } from "vitest";
-import { Answer, Codec, Cookie, Path, Returns, get, param, post, setCookie } from "usher-http";
+import { Answer, Codec, Cookie, Path, Returns, body, get, param, post, setCookie } from "usher-http";
 import { sockets } from "../../support/memory.ts";
 import { clientOf, gate, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
@@ -81,6 +81,44 @@ describe("a kept connection: pipelining", () => {
     } else {
       expect(await client.rest()).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*x\r\n$/);
     }
+  });
+});
+
+describe("a kept connection: many requests at once", () => {
+  const one = "GET /slow HTTP/1.1\r\nhost: h\r\n\r\n";
+  const last = "GET /slow HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n";
+  const upload = "POST /size HTTP/1.1\r\nhost: h\r\ncontent-length: 500000\r\nconnection: close\r\n\r\n";
+  /** Sends them, and lets them be answered after the server had the time to read them. */
+  async function asks(text: string) {
+    const letGo = gate();
+    let ran = 0;
+    const slow = get(Path.of("slow"), { returns: Returns.text }, async () => (ran++, await letGo.passed, "slow"));
+    const read = gate();
+    const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => {
+      read.open();
+      return String(body.byteLength);
+    });
+    const server = await start([...routes, slow, size]);
+    const client = await RawClient.to(server.port);
+    client.send(text);
+    for (let i = 0; i < 50; i++) await turns(server.port);
+    return { client, ran: () => ran, letGo: letGo.open, read: read.passed };
+  }
+
+  it("are not read while a hundred wait for their handlers, and each is answered", async () => {
+    const { client, ran, letGo } = await asks(one.repeat(19_999) + last);
+    expect(ran()).toBeGreaterThan(99);
+    // What arrived in one packet is read.
+    expect(ran()).toBeLessThan(10_000);
+    letGo();
+    expect((await client.rest()).match(/slow/g)).toHaveLength(20_000);
+  });
+
+  it("are read with the body of the last", async () => {
+    const { client, letGo, read } = await asks(one.repeat(150) + upload + "x".repeat(500_000));
+    await read;
+    letGo();
+    expect(await client.rest()).toMatch(/\r\n500000$/);
   });
 });
 
