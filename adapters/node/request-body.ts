@@ -10,6 +10,14 @@ import { leaveToStream, readFromParser } from "./private.ts";
 type ChunkRead = Uint8Array | BodyFailure | undefined;
 
 /**
+ * Whether Node does not read the connection, because responses to earlier requests wait for the client. That has a time limit of
+ * its own, and is not charged to the body.
+ */
+function isHeldBack({ socket }: IncomingMessage): boolean {
+  return socket.isPaused();
+}
+
+/**
  * Reads a body part by part from its events; the request is paused between two. Its own iterator costs more for each part,
  * and leaves a request that does not flow again for draining.
  */
@@ -45,7 +53,8 @@ class BodyChunks implements ConnectionBodyReader {
   }
 
   expire(): void {
-    this.fail(tooSlow);
+    if (isHeldBack(this.request)) this.#deadline.restart();
+    else this.fail(tooSlow);
   }
 
   fail(failure: BodyFailure): void {
@@ -140,7 +149,8 @@ class BodyBuffer implements ConnectionBodyReader, PartReceiver, DeadlineListener
   }
 
   expire(): void {
-    this.fail(tooSlow);
+    if (isHeldBack(this.request)) this.#deadline.restart();
+    else this.fail(tooSlow);
   }
 
   #joined(): Uint8Array {

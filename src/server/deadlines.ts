@@ -16,6 +16,8 @@ export interface Deadline {
   pause(): void;
   /** The server waits again. */
   resume(): void;
+  /** Starts it again after it has expired, for the whole body timeout. */
+  restart(): void;
   clear(): void;
 }
 
@@ -147,6 +149,11 @@ class RunningDeadline implements Deadline {
   resume(): void {
     if (this.#isRunning) return;
     this.#endsAt = this.#deadlines.now + this.#leftMs;
+    this.#deadlines.add(this);
+  }
+
+  restart(): void {
+    this.#endsAt = this.#deadlines.stallEnd;
     this.#deadlines.add(this);
   }
 

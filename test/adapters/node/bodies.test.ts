@@ -1,7 +1,7 @@
 /** Bodies on a network socket (facts 8.2; rows SV-06, SV-10, SV-15, SV-16, WR-12, BD). */
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
-import { Dep, Path, Returns, body, get, json, post } from "usher-http";
+import { Answer, Dep, Path, Returns, body, bodyStream, get, json, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
@@ -139,6 +139,46 @@ describe("a body that is too long", () => {
           .answer()
       ).body,
     ).toBe("32");
+  });
+});
+
+describe("a body behind a response that its client reads slowly", () => {
+  const big = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(Buffer.alloc(64 * 1024 * 1024)));
+  const upload = bodyStream({ max: 100 });
+  const parts = post(Path.of("parts"), { inputs: { upload }, returns: Returns.text }, async ({ upload }) => {
+    let bytes = 0;
+    for await (const part of upload) bytes += part.byteLength;
+    return String(bytes);
+  });
+
+  // Node does not read it, until the client has taken the response.
+  it.each(["/size", "/parts"])("POST %s has its time once it is read, and not before", async (path) => {
+    holdClock();
+    const { port } = await start([big, size, parts], { sendTimeoutMs: 2 ** 31 - 1 });
+    const ask = async () => {
+      const client = await RawClient.to(port);
+      client.ask("GET /big");
+      await client.sees("\r\n\r\n");
+      client.socket.pause();
+      client.send(...post1(path, "content-length: 4"));
+      await turns(port);
+      return client;
+    };
+    const [client, other] = [await ask(), await ask()];
+    client.send("four");
+    for (let seconds = 0; seconds < 60; seconds++) {
+      vi.advanceTimersByTime(1000);
+      await turns(port);
+    }
+    for (const each of [client, other]) {
+      each.socket.resume();
+      await each.answer();
+    }
+    expect((await client.answer()).body).toBe("4");
+    let answered: RawAnswer | undefined;
+    void other.answer().then((answer) => (answered = answer));
+    for (; answered === undefined; await turns(port)) vi.advanceTimersByTime(1000);
+    expect([answered.status, answered.body]).toEqual([400, unreadable]);
   });
 });
 
