@@ -3,7 +3,7 @@ import { isThenable } from "../async.ts";
 import type { StreamEnd, StreamRequest } from "../events/stream.ts";
 import { knownMethods } from "../http/target.ts";
 import type { RequestEnd } from "../inputs/request.ts";
-import { within } from "../logging/context.ts";
+import { current, within } from "../logging/context.ts";
 import { logRaised } from "../logging/raised.ts";
 import { escaped, jsonContext, timestamp } from "../logging/entry.ts";
 import type { Level, LogContext, LogEntry, LogFields, OpenSpan } from "../logging/entry.ts";
@@ -236,7 +236,13 @@ function refusalFields(request: RequestState, refusal: Refusal): LogFields {
 }
 
 function line(request: RequestState, level: Level, message: string, fields: LogFields): void {
-  log({ level, source, message, fields, context: request.context });
+  log({ level, source, message, fields, context: innerContext(request) });
+}
+
+/** The context of the request's work that runs now, with its tags and its span; otherwise that of the request. */
+function innerContext(request: RequestState): LogContext {
+  const inner = current();
+  return inner?.requestId === request.id ? inner : request.context;
 }
 
 /**

@@ -114,6 +114,23 @@ describe("Log.tags", () => {
     expect(members(1)).not.toContainEqual(["shop.order", 7]);
   });
 
+  it("are on the line of what a handler inside them throws, and not on the access line", async () => {
+    const app = Test.app(
+      [
+        get(Path.of("throws"), text, () => {
+          throw new Error("mine");
+        }),
+        get(Path.of("rejects"), text, () => after(1).then(() => Promise.reject(new Error("mine")))),
+      ],
+      { middleware: [(_request, next) => Log.tags({ "shop.tenant": 7 }, next)] },
+    );
+    for (const path of ["/throws", "/rejects"]) {
+      logWith({});
+      await Test.call(app, "GET", path);
+      expect(lines().map((line) => line["shop.tenant"])).toEqual([7, undefined]);
+    }
+  });
+
   it("are in a pretty line too", () => {
     logWith({ format: "pretty" });
     Log.tags({ a: 1 }, () => shop.info("x", { b: 2 }));
