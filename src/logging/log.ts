@@ -1,4 +1,4 @@
-import { needs, needsFunction, needsObject, needsText } from "../arguments.ts";
+import { needs, needsFunction, needsObject, needsText, shown } from "../arguments.ts";
 import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { carried, current, tagged } from "./context.ts";
@@ -19,13 +19,26 @@ export interface Source {
   debug(message: string, fields?: LogFields): void;
 }
 
-/** Sets levels, format and destination for the process. An option that is not given returns to its default. */
+/**
+ * Sets levels, format and destination for the process. An option that is not given returns to its default.
+ *
+ * @throws TypeError for a level or a format that there is not.
+ */
 export function setup(options: LogOptions = {}): void {
   needsObject("Log.setup: options", options);
-  const { levels = {}, out } = options;
+  const { level, levels = {}, format, out } = options;
   needsObject("Log.setup: levels", levels);
+  for (const [source, own] of [["level", level], ...Object.entries(levels)])
+    needsWord(`Log.setup: ${source}`, own, ["error", "warn", "info", "debug"]);
+  needsWord("Log.setup: format", format, ["pretty", "json"]);
   needs(out === undefined || typeof out === "function", "Log.setup: out", out, "a function");
   useSettings(options);
+}
+
+// From JavaScript, or an environment variable with a cast. With an unknown level nothing would be logged at all.
+function needsWord(at: string, word: unknown, words: readonly string[]): void {
+  if (word === undefined || words.includes(word as string)) return;
+  throw new TypeError(`${at} is ${shown(word)}, and not ${words.join(", ")} or undefined`);
 }
 
 /**

@@ -132,6 +132,16 @@ describe("levels", () => {
     expect(lines()).toHaveLength(3);
   });
 
+  it.each([
+    [{ level: "verbose" }, 'Log.setup: level is "verbose", and not error, warn, info, debug or undefined'],
+    [{ levels: { shop: "off" } }, 'Log.setup: shop is "off", and not error, warn, info, debug or undefined'],
+    [{ format: "JSON" }, 'Log.setup: format is "JSON", and not pretty, json or undefined'],
+  ])("%j is refused, and no setting changes", (options, message) => {
+    expect(() => Log.setup(options as never)).toThrow(new TypeError(message));
+    say(shop);
+    expect(lines()).toHaveLength(3);
+  });
+
   it("Log.setup replaces all settings", () => {
     logWith({ level: "error", levels: { shop: "debug" } });
     expect(heard({})).toEqual(["error", "warn", "info"]);
