@@ -190,7 +190,10 @@ interface Outlet {
 
 /** A sink that writes many lines at once. */
 interface Batch extends Sink {
-  /** Writes the waiting lines; for the process's exit. It waits 5 s for a reader that takes nothing. */
+  /**
+   * Writes the waiting lines; for the process's exit. It waits 5 s for a reader that takes nothing. Later lines, as of another
+   * listener of the exit, are written at once.
+   */
   readonly finish: () => void;
 }
 
@@ -226,6 +229,8 @@ class LineBuffer {
   #waitingBytes = 0;
   #dropped = 0;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  /** Whether the process ends, and its reader reads: no timer will run. */
+  #isEnding = false;
 
   constructor(outlet: Required<Outlet>) {
     this.#outlet = outlet;
@@ -247,14 +252,14 @@ class LineBuffer {
       this.#length += this.#outlet.encode(line, this.#piece, this.#length);
       this.#piece[this.#length++] = newline;
     }
-    this.#timer ??= later(this.#flush, flushMs);
+    if (this.#isEnding) this.#writeAll();
+    else this.#timer ??= later(this.#flush, flushMs);
   }
 
   finish(): void {
+    this.#isEnding = true;
     this.#writeAll();
-    if (this.#waiting.length > 0 || this.#dropped === 0) return;
-    this.#logDropped();
-    this.#writeAll();
+    if (this.#isEnding && this.#dropped > 0) this.#logDropped();
   }
 
   /** Writes every line, and waits for a reader that takes some of them. */
@@ -265,8 +270,11 @@ class LineBuffer {
       const before = this.#waitingBytes;
       this.#write();
       if (this.#waitingBytes < before) last = performance.now();
-      else if (performance.now() - last > lastMs) return;
-      else this.#outlet.pause(retryMs);
+      else if (performance.now() - last <= lastMs) this.#outlet.pause(retryMs);
+      else {
+        this.#isEnding = false;
+        return;
+      }
     }
   }
 

@@ -110,3 +110,26 @@ it("reports the number of dropped lines also when the process ends earlier", () 
   expect(kept).toBeLessThan(2000);
   expect(lines.slice(kept)).toEqual([expect.stringContaining(`dropped ${2000 - kept} lines`), ""]);
 });
+
+it("writes what another listener of the exit logs, and waits once for a reader that does not read", () => {
+  let [isOpen, taken, pauses] = [true, "", 0];
+  const sink = batch({
+    format: "json",
+    write: (bytes) => {
+      if (isOpen) taken += new TextDecoder().decode(bytes);
+      return isOpen ? bytes.byteLength : 0;
+    },
+    pause: (ms) => void (pauses++, vi.advanceTimersByTime(ms)),
+  });
+  sink.write("before");
+  sink.finish();
+  sink.write("at the exit");
+  sink.write("x".repeat(100_000));
+  sink.write("last");
+  expect(taken).toBe(`before\nat the exit\n${"x".repeat(100_000)}\nlast\n`);
+  isOpen = false;
+  sink.write("unread");
+  const waited = pauses;
+  for (let i = 0; i < 10; i++) sink.write("unread too");
+  expect([waited > 0, pauses]).toEqual([true, waited]);
+});
