@@ -4,7 +4,7 @@ import type { Result } from "../result.ts";
 import { carried, current, tagged } from "./context.ts";
 import { textOf } from "./entry.ts";
 import type { Level, LogFields } from "./entry.ts";
-import { log, readSettings, useLevels, useSettings } from "./writer.ts";
+import { isOn, readSettings, useLevels, useSettings, write } from "./writer.ts";
 import type { LogOptions, SettingTexts } from "./writer.ts";
 
 /** A named logger. */
@@ -74,9 +74,19 @@ export function source(name: string): Source {
   const at =
     (level: Level) =>
     (message: string, fields: LogFields = {}) => {
-      log({ level, source: name, message: textOf(message), fields, context: current() });
+      if (!isOn(level, name)) return;
+      write({ level, source: name, message: textOf(message), fields: readable(fields), context: current() });
     };
   return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
+}
+
+/** The fields, or none where JavaScript gives what throws when it is read: the line is written all the same. */
+function readable(fields: LogFields): LogFields {
+  try {
+    return { ...fields };
+  } catch {
+    return {};
+  }
 }
 
 /**

@@ -74,6 +74,22 @@ describe("a JSON line: values", () => {
     expect(logged()[1]).toContain(format === "json" ? '"field":"object"' : "field=object");
   });
 
+  it.each<Log.Format>(["json", "pretty"])("is there for fields that cannot be read, without them: %s", (format) => {
+    const refuse = () => {
+      throw new Error("unreadable");
+    };
+    logWith({ format });
+    shop.error("getter", Object.defineProperty({}, "a", { get: refuse, enumerable: true }));
+    shop.error("proxy", new Proxy({}, { ownKeys: refuse }));
+    Log.tags({ "shop.tag": 1 }, () => shop.error("null", null as never));
+    expect(logged().map((line) => ["getter", "proxy", "null"].find((text) => line.includes(text)))).toEqual([
+      "getter",
+      "proxy",
+      "null",
+    ]);
+    expect(logged()[2]).toContain("shop.tag");
+  });
+
   it.each([
     '"',
     "\\",
