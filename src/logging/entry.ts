@@ -23,8 +23,8 @@ export interface OpenSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly isSampled: boolean;
-  /** Opens a span within it. */
-  child(name: string, kind: SpanKind, attributes: Attributes): OpenSpan;
+  /** Opens a span within it; undefined where that is not recorded. */
+  child(name: string, kind: SpanKind, attributes: Attributes): OpenSpan | undefined;
   set(name: string, value: string | number | boolean): void;
   rename(name: string): void;
   /** Marks it as failed, with an error's kind or a status, and never a message. */

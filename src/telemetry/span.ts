@@ -189,8 +189,9 @@ export function registered(): Registered | undefined {
   return (globalThis as { readonly [registry]?: Registered })[registry];
 }
 
-// The key of a span in a context, which every copy of `@opentelemetry/api` shares.
+// The keys of a context, which every copy of `@opentelemetry/api` and `@opentelemetry/core` shares.
 const spanKey = /* @__PURE__ */ Symbol.for("OpenTelemetry Context Key SPAN");
+const suppressedKey = /* @__PURE__ */ Symbol.for("OpenTelemetry SDK Context Key SUPPRESS_TRACING");
 const kinds: { readonly [Kind in SpanKind]: number } = { internal: 0, server: 1, client: 2 };
 
 let provider: TracerProvider | undefined;
@@ -214,20 +215,22 @@ class RegisteredTracer implements Tracer {
     this.#tracer = tracer;
   }
 
-  open(trace: TraceContext, name: string, attributes: Attributes): OpenSpan {
+  open(trace: TraceContext, name: string, attributes: Attributes): OpenSpan | undefined {
     const active = activeContext();
     // An instrumentation of the server itself has opened a span already, with the caller as its parent.
     const hasSpan = active.getValue(spanKey) !== undefined;
     return this.start(hasSpan ? active : withSpan(active, callerOf(trace)), name, "server", attributes);
   }
 
-  start(within: Context, name: string, kind: SpanKind, attributes: Attributes): OpenSpan {
+  start(within: Context, name: string, kind: SpanKind, attributes: Attributes): OpenSpan | undefined {
+    // A span of `suppressTracing` has zeros for its ids, which are none (W3C Trace Context §3.2.2).
+    if (within.getValue(suppressedKey) === true) return undefined;
     const span = this.#tracer.startSpan(name, { kind: kinds[kind], attributes }, within);
     return new RegisteredSpan(this, span, withSpan(within, span));
   }
 
   /** A span outside of requests. */
-  root(name: string, kind: SpanKind, attributes: Attributes): OpenSpan {
+  root(name: string, kind: SpanKind, attributes: Attributes): OpenSpan | undefined {
     return this.start(activeContext(), name, kind, attributes);
   }
 }
@@ -251,7 +254,7 @@ class RegisteredSpan implements OpenSpan {
     this.#context = context;
   }
 
-  child(name: string, kind: SpanKind, attributes: Attributes): OpenSpan {
+  child(name: string, kind: SpanKind, attributes: Attributes): OpenSpan | undefined {
     const active = activeContext();
     const inner = active.getValue(spanKey) as Span | undefined;
     // The application may have opened a span of its own in between.
@@ -313,8 +316,8 @@ function callerOf({ traceId, parentId, isSampled, state }: TraceContext): Pick<S
 export function openSpan(name: string, kind: SpanKind, attributes: Attributes): OpenSpan | undefined {
   const context = current();
   try {
-    const child = context?.span?.child(name, kind, attributes);
-    if (child !== undefined || context?.requestId !== undefined) return child;
+    if (context?.span !== undefined) return context.span.child(name, kind, attributes);
+    if (context?.requestId !== undefined) return undefined;
     return registeredTracer(registered())?.root(name, kind, attributes);
   } catch (thrown) {
     logRaised("the registered tracer raised", thrown, context);
