@@ -1,7 +1,10 @@
 import type * as otlpHttp from "@opentelemetry/exporter-trace-otlp-http";
 import { needs, needsFunction, needsObject, needsText } from "../arguments.ts";
 import { current } from "../logging/context.ts";
+import type { OpenSpan } from "../logging/entry.ts";
 import { describeRaised } from "../logging/raised.ts";
+import { isRefusal } from "../refusals.ts";
+import type { Refusal } from "../refusals.ts";
 import { Collector, ProcessorExporter, batchArguments, postMs } from "./exporter.ts";
 import type { BatchArguments, Exporter, LoadBatches, SpanProcessor } from "./exporter.ts";
 import { freshHex, inSpan, openSpan } from "./span.ts";
@@ -19,7 +22,7 @@ export interface Span {
 /**
  * Runs work as a span within the request's. Name it after the operation, never after a concrete path. Log lines during the
  * work have the span's id, and spans opened within it are children. If the work throws, the span fails with the error's
- * type, and the error is rethrown. If the trace is not recorded, only the ids are made.
+ * type, and the error is rethrown. A refusal fails it at 500 and above. If the trace is not recorded, only the ids are made.
  *
  * @example
  * ```ts
@@ -39,13 +42,24 @@ export async function span<A>(name: string, f: (span: Span) => A | Promise<A>): 
   try {
     return await inSpan(open, () => f(open));
   } catch (thrown) {
-    const { kind } = describeRaised(thrown);
-    open.set("exception.type", kind);
-    open.fail(kind);
+    if (isRefusal(thrown)) noteRefusal(open, thrown);
+    else noteError(open, thrown);
     throw thrown;
   } finally {
     open.end();
   }
+}
+
+/** A refusal is a response, and fails the span where it would fail that of its request. */
+function noteRefusal(span: OpenSpan, { code: { name, status } }: Refusal): void {
+  span.set("framework.refusal.code", name);
+  if (status >= 500) span.fail(name);
+}
+
+function noteError(span: OpenSpan, thrown: unknown): void {
+  const { kind } = describeRaised(thrown);
+  span.set("exception.type", kind);
+  span.fail(kind);
 }
 
 /**
