@@ -140,18 +140,26 @@ export function log(entry: LogEntry): void {
   if (isOn(entry.level, entry.source)) write(entry);
 }
 
+// An `out` that logs, as where it fails, gets that line too. What it logs for that one has another destination: it would never end.
+let runningOuts = 0;
+const maxRunningOuts = 2;
+
 /** Writes one line. A sink that throws never fails the code that logs. */
 export function write(entry: LogEntry): void {
   const isJson = (settings.format ?? sink.format) === "json";
   const now = Date.now();
+  const { out } = settings;
+  const isGiven = out !== undefined && runningOuts < maxRunningOuts;
+  if (isGiven) runningOuts++;
   try {
-    const { out } = settings;
     const isColored = out === undefined && sink.isColored === true;
     const line = isJson ? (entry.json?.(now) ?? jsonLine(entry, now)) : prettyLine(entry, now, isColored);
-    if (out === undefined) sink.write(line);
-    else ignoreRejection(out(line));
+    if (isGiven) ignoreRejection(out(line));
+    else sink.write(line);
   } catch {
     // The error has no other destination.
+  } finally {
+    if (isGiven) runningOuts--;
   }
 }
 

@@ -4,7 +4,9 @@ import { setTimeout as after } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { Log, Path, Returns, Test, get } from "usher-http";
+import { useSink } from "../../src/logging/writer.ts";
 import { lines, logWith, logged } from "../support/logs.ts";
+import type { Line } from "../support/logs.ts";
 
 const shop = Log.source("shop");
 const text = { returns: Returns.text };
@@ -222,6 +224,25 @@ it("LG-21 a line that is logged while another one is made is a line of its own",
   };
   shop.info("outer", field);
   expect(out.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(["outer", "inner"]);
+});
+
+it("what a destination logs for each line that it gets is on standard error, and does not call it for ever", () => {
+  const own: string[] = [];
+  const others: string[] = [];
+  useSink({ write: (line) => void others.push(line), format: "json" });
+  Log.setup({
+    format: "json",
+    out: (line) => {
+      own.push(line);
+      shop.error(`failed ${own.length}`);
+      throw new Error("full");
+    },
+  });
+  for (const message of ["one", "two"]) shop.info(message);
+  useSink({ write: (line) => console.error(line), format: "json" });
+  const messagesOf = (texts: readonly string[]) => texts.map((text) => (JSON.parse(text) as Line)["message"]);
+  expect(messagesOf(own)).toEqual(["one", "failed 1", "two", "failed 3"]);
+  expect(messagesOf(others)).toEqual(["failed 2", "failed 4"]);
 });
 
 it.each([
