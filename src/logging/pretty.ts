@@ -26,15 +26,18 @@ function shownFields(fields: LogFields, message: string): string {
   const words = new Set(message.split(/:? /));
   let text = "";
   for (const [key, value] of Object.entries(fields)) {
-    if (value === undefined || (isOfFramework(key) && words.has(textOf(value)))) continue;
+    if (value === undefined || (mayRepeat(key, value) && words.has(textOf(value)))) continue;
     text += `  ${printable(key)}=${printable(shownValue(key, value))}`;
   }
   return text;
 }
 
-/** Fields of these names may be left out where the message has the value already: `GET /orders 200`. */
-function isOfFramework(key: string): boolean {
-  return /^(?:http|url|framework)\./.test(key);
+/**
+ * Fields of these names may be left out where the message has the value already: `GET /orders 200`. A number that is no status
+ * is there by chance: a body of 200 bytes.
+ */
+function mayRepeat(key: string, value: LogFields[string]): boolean {
+  return /^(?:http|url|framework)\./.test(key) && (typeof value !== "number" || key.includes("status"));
 }
 
 function shownValue(key: string, value: LogFields[string]): string {
