@@ -1,3 +1,4 @@
+import { isThenable } from "../async.ts";
 import type { Attributes, OpenSpan, TraceContext, Tracer } from "../logging/entry.ts";
 import { inBackground } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
@@ -89,9 +90,11 @@ export class ProcessorExporter implements Exporter, Recorder, Tracer {
   }
 }
 
-function attempt(work: () => void): void {
+function attempt(work: () => unknown): void {
   try {
-    work();
+    const done = work();
+    // An `async` method may reject: an unhandled rejection would end the process.
+    if (isThenable(done)) Promise.resolve(done).catch(() => {});
   } catch {
     // The processor reports its own errors.
   }

@@ -147,6 +147,22 @@ describe("a span processor with onEnding", () => {
   });
 });
 
+it("a span processor whose methods reject neither fails a request nor ends the process", async () => {
+  const unheard: unknown[] = [];
+  const hear = (reason: unknown) => void unheard.push(reason);
+  process.on("unhandledRejection", hear);
+  const reject = () => Promise.reject(new Error("the collector is away"));
+  const processor = { onStart: reject, onEnding: reject, onEnd: reject, forceFlush: reject, shutdown: reject };
+  const trace = Trace.exporter({ processor });
+  const app = Test.app([get(Path.root, { returns: Returns.text }, () => "fine")], { trace });
+  expect((await Test.call(app, "GET", "/")).body).toBe("fine");
+  await trace.flush();
+  // A rejection without a handler is reported after the promises of a turn.
+  await new Promise(setImmediate);
+  process.off("unhandledRejection", hear);
+  expect(unheard).toEqual([]);
+});
+
 it("an error of a span's work may throw when its members are read", async () => {
   const { trace, spans } = kept();
   const evil: unknown = new Proxy(
