@@ -201,7 +201,9 @@ function reportError(request: RequestState, thrown: unknown, during: FailedReque
   if (onError === undefined || isRefusal(thrown)) return;
   try {
     const failed = failedRequest(request, during);
-    const reporting = within(request, () => onError(thrown, failed));
+    // In the context of the work that threw, which `within` would leave for that of the request.
+    const isWithin = current()?.requestId === request.id;
+    const reporting = isWithin ? onError(thrown, failed) : within(request, () => onError(thrown, failed));
     if (!isThenable(reporting)) return;
     const done = Promise.resolve(reporting).then(undefined, (raised: unknown) => logOwn(request, raised));
     request.exchange.keepAlive?.(done);
@@ -210,11 +212,10 @@ function reportError(request: RequestState, thrown: unknown, during: FailedReque
   }
 }
 
-function failedRequest(
-  { id, method, path, match, context }: RequestState,
-  during: FailedRequest["during"],
-): FailedRequest {
-  return { id, method, path, route: match?.route.route, traceId: context.traceId, spanId: context.spanId, during };
+function failedRequest(request: RequestState, during: FailedRequest["during"]): FailedRequest {
+  const { id, method, path, match, context } = request;
+  const { spanId = context.spanId } = innerContext(request);
+  return { id, method, path, route: match?.route.route, traceId: context.traceId, spanId, during };
 }
 
 function logOwn({ context }: RequestState, raised: unknown): void {

@@ -1,7 +1,7 @@
 /** `onError` receives the errors of an application, and cannot break a request. */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { Answer, App, Dep, Event, Log, Path, Refusal, Returns, Socket, Test, get, refuse } from "usher-http";
+import { Answer, App, Dep, Event, Log, Path, Refusal, Returns, Socket, Test, Trace, get, refuse } from "usher-http";
 import type { AppOptions, FailedRequest, Middleware, OnError, Route } from "usher-http";
 import { serve } from "usher-http/node";
 import { DatabaseError } from "usher-http/postgres";
@@ -9,6 +9,7 @@ import { worker } from "usher-http/workers";
 import { eventually } from "../support/eventually.ts";
 import { lines, messages } from "../support/logs.ts";
 import { internal } from "../support/refusals.ts";
+import { kept, named } from "../telemetry/kept-spans.ts";
 
 class StoreError extends Error {}
 const raise = (): never => {
@@ -135,6 +136,33 @@ describe("onError receives errors after the answer", () => {
     await eventually(() => expect(messages("info")).toContain("sent"));
     expect(lines().find(({ message }) => message === "sent")?.["request_id"]).toBe(headers.get("x-request-id"));
   });
+});
+
+it("in the context of the work that threw, which that work keeps: its tags and its span", async () => {
+  const shop = Log.source("shop");
+  const { trace, spans } = kept();
+  const all: FailedRequest[] = [];
+  const tagging: Middleware = (_request, next) =>
+    Log.tags({ "shop.tenant": 7 }, () =>
+      Trace.span("tenant", async () => {
+        const answer = next();
+        shop.info("running");
+        await answer;
+        shop.info("later");
+        return answer;
+      }),
+    );
+  const onError: OnError = (_error, request) => (all.push(request), shop.info("reported"));
+  const options = { port: 0, host: "127.0.0.1", signals: false, onError, middleware: [tagging], trace };
+  const server = await serve([failing], options);
+  expect((await fetch(`${server.url}/x`)).status).toBe(500);
+  await server.stop();
+  const { spanId } = named(spans(), "tenant").spanContext();
+  const inside = lines().filter((line) => line["logger.name"] === "shop" || line["level"] === "error");
+  expect(inside.map((line) => [line["message"], line["shop.tenant"], line["span_id"]])).toEqual(
+    ["GET /x: internal: it raised", "reported", "running", "later"].map((message) => [message, 7, spanId]),
+  );
+  expect(all.map((request) => request.spanId)).toEqual([spanId]);
 });
 
 describe("onError is not called", () => {
