@@ -30,8 +30,8 @@ class AccessEntry implements LogEntry {
   readonly #code: string | undefined;
   readonly #replaced: string | undefined;
   readonly #size: number;
-  /** Nanoseconds that the answer took to make, without writing it. */
-  readonly #duration: number;
+  /** Nanoseconds that the answer took to make, without writing it; undefined where no source was on when it began. */
+  readonly #duration: number | undefined;
 
   constructor(level: Level, request: RequestState, { status, refused }: Answer, size: number) {
     this.level = level;
@@ -40,7 +40,8 @@ class AccessEntry implements LogEntry {
     this.#code = codeOf(request.inside, refused);
     this.#replaced = replacedCode(request.inside, refused);
     this.#size = size;
-    this.#duration = Math.round((performance.now() - request.startedAt) * 1e6);
+    const { startedAt } = request;
+    this.#duration = startedAt === 0 ? undefined : Math.round((performance.now() - startedAt) * 1e6);
   }
 
   get context(): LogContext {
@@ -71,7 +72,7 @@ class AccessEntry implements LogEntry {
     const shown = escaped(path);
     return (
       `{"timestamp":"${timestamp(at)}${level}${shown}${status}${jsonContext(context)}${method}${shown}${code}` +
-      `${this.#duration},"http.response.body.size":${this.#size}${route}`
+      `${this.#duration ?? "null"},"http.response.body.size":${this.#size}${route}`
     );
   }
 
@@ -189,7 +190,8 @@ export function logHanging(request: RequestState, ms: number): void {
 
 /** Writes that a handler answered after the deadline of its request. */
 export function logLate(request: RequestState, status: number): void {
-  const ms = Math.round(performance.now() - request.startedAt);
+  const { startedAt } = request;
+  const ms = startedAt === 0 ? undefined : Math.round(performance.now() - startedAt);
   const message = `${request.method} ${request.path}: its handler answered ${status} after its deadline, which is not sent`;
   const fields = { "url.path": request.path, "http.route": request.route?.route.pattern };
   line(request, "warn", message, { ...fields, "framework.late.status": status, "framework.late.after_ms": ms });
