@@ -320,7 +320,8 @@ class LineBuffer {
     const bytes = this.#outlet.room(max);
     const length = this.#outlet.encode(line, bytes, 0);
     bytes[length] = newline;
-    this.#queue(bytes.subarray(0, length + 1));
+    // Copied: the room is three times as large, and `maxBytes` would not count it.
+    this.#queue(new Uint8Array(bytes.subarray(0, length + 1)));
   }
 
   #queue(bytes: Uint8Array): void {

@@ -133,3 +133,11 @@ it("writes what another listener of the exit logs, and waits once for a reader t
   for (let i = 0; i < 10; i++) sink.write("unread too");
   expect([waited > 0, pauses]).toEqual([true, waited]);
 });
+
+it("holds of a long line that waits its own bytes alone", () => {
+  let held = 0;
+  const sink = batch({ format: "json", write: ({ buffer, byteLength }) => ((held = buffer.byteLength), byteLength) });
+  sink.write("x".repeat(100_000));
+  vi.advanceTimersByTime(100);
+  expect(held).toBe(100_001);
+});
