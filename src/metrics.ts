@@ -119,8 +119,8 @@ export interface MetricsOptions<At extends string = string, Refuses extends stri
    */
   readonly guard?: Dep<unknown, Refuses, Wire>;
   /**
-   * A reader of the application's own `MeterProvider`, whose instruments are then served. By default the framework makes its
-   * own.
+   * A reader of the application's own `MeterProvider`, whose instruments are then served: with the framework's, if that provider
+   * is registered with `@opentelemetry/api`. By default the framework makes its own.
    */
   readonly reader?: MetricReader;
   /** Replaces the dynamic import, for a bundled program such as a Worker. */
