@@ -2,7 +2,7 @@ import { constants, fstatSync, lstatSync, openSync, unlinkSync, writeSync } from
 import { connect } from "node:net";
 import { WriteStream, isatty } from "node:tty";
 import { inBackground } from "../../src/logging/raised.ts";
-import { batch } from "../../src/logging/writer.ts";
+import { batch, byLines } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
 import { checkReusePort, isTaken, listenAt } from "../../src/server/options.ts";
 import type { Limits, ServeOptions } from "../../src/server/options.ts";
@@ -190,13 +190,24 @@ let sink: Sink | undefined;
 
 function makeSink(): Sink {
   const fd = ownDescriptor();
+  const write = (bytes: Uint8Array): number => writeSync(fd, bytes);
   const made = batch({
     format: isatty(2) ? "pretty" : "json",
     isColored: isatty(2) && WriteStream.prototype.hasColors(),
-    write: (bytes) => writeSync(fd, bytes),
+    write: isPipe() ? byLines(write) : write,
   });
   process.once("exit", made.finish);
   return made;
+}
+
+/** Whether standard error is a pipe or a socket, which may have room for a part of what is written. */
+function isPipe(): boolean {
+  try {
+    const stat = fstatSync(2);
+    return stat.isFIFO() || stat.isSocket();
+  } catch {
+    return false;
+  }
 }
 
 /**

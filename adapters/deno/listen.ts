@@ -1,4 +1,4 @@
-import { batch } from "../../src/logging/writer.ts";
+import { batch, byLines } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
 import { checkReusePort, isTaken, listenAt } from "../../src/server/options.ts";
 import type { StopSignals } from "../../src/server/listener.ts";
@@ -112,7 +112,7 @@ function makeSink(): Sink {
     format: Deno.stderr.isTerminal() ? "pretty" : "json",
     isColored: Deno.stderr.isTerminal() && !Deno.noColor,
     // Deno has no non-blocking write to a pipe, and no permission to open one again.
-    write: (bytes) => Deno.stderr.writeSync(bytes),
+    write: byLines((bytes) => Deno.stderr.writeSync(bytes)),
   });
   addEventListener("unload", made.finish);
   // An uncaught error ends a process without an `unload`.

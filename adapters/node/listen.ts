@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo, ListenOptions } from "node:net";
 import { WriteStream, isatty } from "node:tty";
-import { batch } from "../../src/logging/writer.ts";
+import { batch, byLines } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
 import { checkReusePort, maxPicks } from "../../src/server/options.ts";
 import type { Limits } from "../../src/server/options.ts";
@@ -150,15 +150,26 @@ let sink: Sink | undefined;
 
 function makeSink(): Sink {
   const fd = ownDescriptor();
+  const write = (bytes: Uint8Array): number => writeSync(fd, bytes);
   const made = batch({
     format: isatty(2) ? "pretty" : "json",
     isColored: isatty(2) && hasColors(),
     room: (bytes) => Buffer.allocUnsafeSlow(bytes),
     encode: (text, into, at) => (into as Buffer).write(text, at),
-    write: (bytes) => writeSync(fd, bytes),
+    write: isPipe() ? byLines(write) : write,
   });
   process.once("exit", made.finish);
   return made;
+}
+
+/** Whether standard error is a pipe or a socket, which may have room for a part of what is written. */
+function isPipe(): boolean {
+  try {
+    const stat = fstatSync(2);
+    return stat.isFIFO() || stat.isSocket();
+  } catch {
+    return false;
+  }
 }
 
 // The prototype's method reads `NO_COLOR`, `FORCE_COLOR` and `TERM`, and needs no stream: `process.stderr` is left alone.

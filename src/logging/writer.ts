@@ -356,6 +356,33 @@ class LineBuffer {
 
 const newline = 0x0a;
 
+/** A pipe takes as many bytes at once or not at all (`PIPE_BUF` of Linux; POSIX asks for 512). */
+const atomicBytes = 4096;
+
+/**
+ * Writes whole lines at a time, as many as a pipe takes at once. Processes may share it, such as the workers of a cluster: where
+ * there was room for a part of a line alone, the next bytes would be those of another process.
+ */
+export function byLines(write: Outlet["write"]): Outlet["write"] {
+  return (bytes) => {
+    let at = 0;
+    while (at < bytes.byteLength) {
+      const lines = bytes.subarray(at, endOfLines(bytes, at));
+      const count = taken({ write }, lines);
+      at += count;
+      if (count < lines.byteLength) break;
+    }
+    return at;
+  };
+}
+
+/** The end of the lines from `at` on that fit into one write; of the first line, where that is longer. Each ends with its newline. */
+function endOfLines(bytes: Uint8Array, at: number): number {
+  if (bytes.byteLength - at <= atomicBytes) return bytes.byteLength;
+  const last = bytes.lastIndexOf(newline, at + atomicBytes - 1);
+  return (last >= at ? last : bytes.indexOf(newline, at)) + 1;
+}
+
 /** The number of bytes that were taken. */
 function taken(outlet: Pick<Outlet, "write">, bytes: Uint8Array): number {
   try {

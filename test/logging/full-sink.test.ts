@@ -1,7 +1,7 @@
 /** Log lines whose reader does not read are queued: the same number in each outage, and the others are counted. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Log } from "usher-http";
-import { batch, useSink } from "../../src/logging/writer.ts";
+import { batch, byLines, useSink } from "../../src/logging/writer.ts";
 import { messages } from "../support/logs.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -140,4 +140,27 @@ it("holds of a long line that waits its own bytes alone", () => {
   sink.write("x".repeat(100_000));
   vi.advanceTimersByTime(100);
   expect(held).toBe(100_001);
+});
+
+it("writes to a pipe whole lines that it takes at once, and goes on where it was full", () => {
+  const lines = Array.from({ length: 500 }, (_, i) => `${i} ${"x".repeat(i)}`);
+  lines.splice(100, 0, "long ".repeat(2000));
+  let [room, written] = [0, ""];
+  const sizes: number[] = [];
+  const write = byLines((bytes) => {
+    if (room-- <= 0) throw Object.assign(new Error("full"), { code: "EAGAIN" });
+    sizes.push(bytes.byteLength);
+    written += new TextDecoder().decode(bytes);
+    expect(written.endsWith("\n")).toBe(true);
+    return bytes.byteLength;
+  });
+  const sink = batch({ format: "json", write });
+  for (const line of lines) sink.write(line);
+  for (let i = 0; i < 100; i++) {
+    room = i % 3;
+    vi.advanceTimersByTime(10);
+  }
+  expect(written).toBe(lines.map((line) => `${line}\n`).join(""));
+  expect(sizes.filter((size) => size > 4096)).toEqual([10_001]);
+  expect(sizes.length).toBeLessThan(60);
 });

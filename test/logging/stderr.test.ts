@@ -120,6 +120,18 @@ describe.each(["node", "bun", "deno"] as const)("on %s", (runtime) => {
     });
   });
 
+  it("two processes share a pipe, and no line is inside another, however slow the reader is", async () => {
+    const { path, reader } = pipe();
+    const servers = await Promise.all([start(runtime, path), start(runtime, path)]);
+    for (const server of servers) server.tells(`end?lines=${many}`);
+    const stream = reader();
+    await once(stream, "readable");
+    const lines = (await textOf(stream)).split("\n").slice(0, -1);
+    expect(lines.filter((line) => !/^\{[^{}]*"n":\d+\}$/.test(line))).toEqual([]);
+    expect(lines).toHaveLength(2 * many);
+    expect(await Promise.all(servers.map(({ ended }) => ended))).toEqual([0, 0]);
+  });
+
   it("a file has every line", async () => {
     const file = join(folder(), "log");
     const server = await start(runtime, file);
