@@ -223,7 +223,7 @@ class RegisteredTracer implements Tracer {
   }
 
   start(within: Context, name: string, kind: SpanKind, attributes: Attributes): OpenSpan | undefined {
-    // A span of `suppressTracing` has zeros for its ids, which are none (W3C Trace Context §3.2.2).
+    // A span of `suppressTracing` has zeros for its ids, which W3C Trace Context §3.2.2 forbids.
     if (within.getValue(suppressedKey) === true) return undefined;
     const span = this.#tracer.startSpan(name, { kind: kinds[kind], attributes }, within);
     return new RegisteredSpan(this, span, withSpan(within, span));

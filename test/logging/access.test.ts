@@ -164,14 +164,17 @@ describe("the access line: duration and exceptions", () => {
     expect(duration).toBeLessThan(5e9);
   });
 
-  it.each(["json", "pretty"] as const)("no duration is known of a request that began with every source off: %s", async (format) => {
-    const late = get(Path.of("late"), { returns: Returns.text }, () => (logWith({ format }), ""));
-    logWith({ level: undefined });
-    await Test.call(Test.app([late]), "GET", "/late");
-    expect(logged()).toHaveLength(1);
-    if (format === "json") expect(lines()[0]).toMatchObject({ message: "GET /late 200", duration: null });
-    else expect(logged()[0]).not.toContain("duration");
-  });
+  it.each(["json", "pretty"] as const)(
+    "no duration is known of a request that began with every source off: %s",
+    async (format) => {
+      const late = get(Path.of("late"), { returns: Returns.text }, () => (logWith({ format }), ""));
+      logWith({ level: undefined });
+      await Test.call(Test.app([late]), "GET", "/late");
+      expect(logged()).toHaveLength(1);
+      if (format === "json") expect(lines()[0]).toMatchObject({ message: "GET /late 200", duration: null });
+      else expect(logged()[0]).not.toContain("duration");
+    },
+  );
 
   it("LG-11 an exception has a line of its own, before it", async () => {
     await Test.call(app, "GET", "/raises");

@@ -142,7 +142,7 @@ it("holds of a long line that waits its own bytes alone", () => {
   expect(held).toBe(100_001);
 });
 
-it("writes to a pipe whole lines that it takes at once, and goes on where it was full", () => {
+it("writes to a pipe whole lines that it takes at once, and continues where it was full", () => {
   const lines = Array.from({ length: 500 }, (_, i) => `${i} ${"x".repeat(i)}`);
   lines.splice(100, 0, "long ".repeat(2000));
   let [room, written] = [0, ""];

@@ -48,7 +48,11 @@ describe("a pretty line does not repeat text", () => {
     ["GET /a 404", { "http.request.method": "GET", "url.path": "/a", "http.response.status_code": 404 }, ""],
     ["GET /a: gone: why", { "framework.refusal.code": "gone", "http.route": "/{x}" }, "  http.route=/{x}"],
     ["GET /ab 200", { "url.path": "/a" }, "  url.path=/a"],
-    ["GET /a 200", { "http.response.status_code": 200, "http.response.body.size": 200 }, "  http.response.body.size=200"],
+    [
+      "GET /a 200",
+      { "http.response.status_code": 200, "http.response.body.size": 200 },
+      "  http.response.body.size=200",
+    ],
     ["sold a pen", { "shop.item": "pen", item: "pen" }, "  shop.item=pen  item=pen"],
     ["took", { duration: 18_000_000 }, "  duration=18.0 ms"],
     ["took", { duration: 49_999 }, "  duration=0.0 ms"],
