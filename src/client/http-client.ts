@@ -202,6 +202,10 @@ function endOf(ms: number, own: AbortSignal | null | undefined): Following {
   };
 }
 
+function addMissing(headers: Headers, others: { readonly [name: string]: string }): void {
+  for (const [name, value] of Object.entries(others)) if (!headers.has(name)) headers.set(name, value);
+}
+
 /** One call, with its span, log line and metrics. */
 class OutgoingCall {
   readonly #url: URL;
@@ -229,13 +233,13 @@ class OutgoingCall {
   /** The call's own headers override the client's, which override the request id and trace. */
   headers(always: NonNullable<HttpClientOptions["headers"]>, own: RequestInit["headers"]): Headers {
     const headers = new Headers(own);
-    for (const [name, value] of [...Object.entries(always), ...Object.entries(this.#contextHeaders())]) {
-      if (!headers.has(name)) headers.set(name, value);
-    }
+    addMissing(headers, always);
+    addMissing(headers, this.#contextHeaders(headers.has("traceparent")));
     return headers;
   }
 
-  #contextHeaders(): { readonly [name: string]: string } {
+  /** @param isOfOtherTrace Whether the call has a trace of its own, which the state of the request's is not for. */
+  #contextHeaders(isOfOtherTrace: boolean): { readonly [name: string]: string } {
     const context = current();
     const traceId = this.#span?.traceId ?? context?.traceId;
     if (traceId === undefined) return {};
@@ -244,7 +248,7 @@ class OutgoingCall {
     return {
       ...(context?.requestId === undefined ? {} : { "x-request-id": context.requestId }),
       traceparent: `00-${traceId}-${this.#span?.spanId ?? freshHex(8)}-${isSampled ? "01" : "00"}`,
-      ...(state === undefined ? {} : { tracestate: state }),
+      ...(state === undefined || isOfOtherTrace ? {} : { tracestate: state }),
     };
   }
 

@@ -96,8 +96,11 @@ describe("headers that HttpClient passes on", () => {
 
   it("TR-16 sends no state without its trace; and a trace that begins here is not marked as recorded", async () => {
     const { heads, url } = await other();
-    await callFrom(HttpClient.make({ baseUrl: url }), "/x", { headers: { tracestate: "a=1", traceparent: "none" } });
-    expect(heads[0]?.["tracestate"]).toBeUndefined();
+    const client = HttpClient.make({ baseUrl: url });
+    await callFrom(client, "/x", { headers: { tracestate: "a=1", traceparent: "none" } });
+    const init = { headers: { traceparent: `00-${"1".repeat(32)}-${caller}-01` } };
+    await callFrom(client, "/x", { headers: { ...joined, tracestate: "a=1" }, init });
+    expect(heads.map((head) => head["tracestate"])).toEqual([undefined, undefined]);
     expect(heads[0]?.["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     expect(heads[0]?.["traceparent"]).toContain(String(lines()[0]?.["trace_id"]));
   });
