@@ -22,17 +22,22 @@ import type { RequestState } from "./request.ts";
 export function formatted(request: RequestState, answer: Answer): Answer {
   const { refusalFormat, languages } = request.app;
   const { refused } = answer;
-  if ((refusalFormat ?? languages) === undefined || refused === undefined || refused === request.formatted)
-    return answer;
-  if (!isRefusal(refused)) return answer;
-  request.formatted = refused;
+  if ((refusalFormat ?? languages) === undefined || refused === undefined || !isRefusal(refused)) return answer;
+  if (isFormatted(request, answer, refused)) return answer;
   try {
-    return written(request, answer, refused, refusalFormat);
+    return (request.formatted = written(request, answer, refused, refusalFormat));
   } catch (thrown) {
     if (refused.detail !== undefined) logRefusal(request, refused);
     const refusal = internalOf(request, isRefusal(thrown) ? new InvalidAnswerError(raisedRefusal) : thrown);
     return writtenSafely(request, refusal, refusalFormat);
   }
+}
+
+/** Whether an answer is in the app's format, or has a body of its own that middleware gave it. */
+function isFormatted({ formatted }: RequestState, { body }: Answer, refused: Refusal): boolean {
+  if (refused !== formatted?.refused) return false;
+  // The same refusal may be made an answer once more: middleware throws it, or has the same constant as the handler.
+  return body === formatted.body || body !== refusalAnswer(refused).body;
 }
 
 /** The answer of a refusal in the language of its request, and in a format. */
@@ -70,7 +75,6 @@ export function internalAnswer(request: RequestState, thrown: unknown): Answer {
 function internalOf(request: RequestState, thrown: unknown): Refusal {
   const refusal = internalRefusal(undefined);
   logRaise(request, refusal, thrown);
-  request.formatted = refusal;
   return refusal;
 }
 
@@ -78,9 +82,9 @@ function internalOf(request: RequestState, thrown: unknown): Refusal {
 function writtenSafely(request: RequestState, refusal: Refusal, format: RefusalFormat | undefined): Answer {
   const answer = refusalAnswer(refusal);
   try {
-    return written(request, answer, refusal, format);
+    return (request.formatted = written(request, answer, refusal, format));
   } catch {
-    return answer;
+    return (request.formatted = answer);
   }
 }
 

@@ -121,8 +121,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   guard: HandlerGuard | undefined = undefined;
   /** Whether what raised may have done its work, such as a commit whose connection was lost. */
   isOutcomeUnknown = false;
-  /** The refusal whose answer is in the app's own format. */
-  formatted: Refusal | undefined = undefined;
+  /** The answer of a refusal that was written in the app's own format last. */
+  formatted: Answer | undefined = undefined;
   /** The whole body, once it is read. */
   bytes: Uint8Array = noBytes;
   /** Whether the metric of active requests counts it. */

@@ -227,7 +227,7 @@ async function handleGuarded(
     return answerOf(route.route.handler(inputs as never), route.answerOf);
   }
   // A kept answer was formatted when it was made.
-  if (guard.isReplay) request.formatted = instead.refused;
+  if (guard.isReplay) request.formatted = instead;
   return instead;
 }
 

@@ -127,6 +127,13 @@ describe("middleware", () => {
     expect([status, JSON.parse(text)]).toEqual([500, { errors: { body: [expect.stringMatching(/^Something/)] } }]);
     expect(seen.pop()).toBe(text);
   });
+  it.each<[does: string, middleware: Middleware]>([
+    ["throws it", async (_request, next) => Promise.reject((await next()).refused)],
+    ["makes an answer of it", async (_request, next) => Answer.refusal((await next()).refused as Refusal)],
+  ])("gives the refusal of its route once more, in the format too: %s", async (_does, middleware) => {
+    const { text } = await answered(realWorld, "GET", "/gone", { middleware: [outer, middleware] });
+    expect([text, seen.pop()]).toEqual(['{"errors":{"body":["Sold."]}}', text]);
+  });
 });
 
 describe("a refusal format that throws", () => {

@@ -6,6 +6,7 @@ import {
   Dep,
   Event,
   Refusal,
+  RefusalFormat,
   Returns,
   Test,
   after,
@@ -191,14 +192,15 @@ describe("middleware of a request whose deadline passes", () => {
     ],
   ] as const)("is not waited for: %s", async (what, middleware, passes) => {
     const handler = what === "after the 503" ? never : () => "x";
-    const app = App.make([get(at, text, handler)], { deadlineMs: 50, middleware: [middleware] });
+    const refusalFormat = RefusalFormat.problemDetails();
+    const app = App.make([get(at, text, handler)], { deadlineMs: 50, middleware: [middleware], refusalFormat });
     const answer = app.fetch(new Request("http://h/x"));
     await settle();
     vi.advanceTimersByTime(passes);
     await settle();
     if (what === "after the 503") vi.advanceTimersByTime(1000);
-    const { status } = await answer;
-    expect(status).toBe(503);
+    const { status, headers } = await answer;
+    expect([status, headers.get("content-type")]).toEqual([503, "application/problem+json"]);
     await settle();
     expect(lines().filter(({ message }) => message === "GET /x 503")).toHaveLength(1);
   });
