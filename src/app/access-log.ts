@@ -397,7 +397,7 @@ export class ConnectionLog implements SocketRequest {
       this.#requestEnd = requestEnds[lost ?? "client gone"] ?? "failed";
       return false;
     }
-    if (this.#request.acquired !== undefined) this.#request.acquired.hasFailed = true;
+    this.#request.raised = "failed";
     const { level, why, fields } = failureOf(thrown);
     this.#log(level, `${this.#kind} on ${this.#request.path}: its handler raised${why}`, fields);
     reportError(this.#request, thrown, this.#kind);

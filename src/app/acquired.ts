@@ -1,15 +1,28 @@
 import type { Answer } from "../answers/answer.ts";
 import type { Held, RequestEnd } from "../inputs/request.ts";
-import { goneRefusal } from "../refusals.ts";
+
+/** What decides how a request ended. */
+interface EndedRequest {
+  readonly deadline: { readonly hasExpired: boolean } | undefined;
+  readonly raised: "failed" | "client gone" | undefined;
+}
+
+/** How a request ended, by what happened in it, and otherwise by how its answer, its stream or its connection ended. */
+export function howEnded(
+  { deadline, raised }: EndedRequest,
+  how: RequestEnd["how"],
+  code: string | undefined,
+): RequestEnd["how"] {
+  if (deadline?.hasExpired === true) return "timed out";
+  return raised ?? (how === "answered" && code !== undefined ? "refused" : how);
+}
 
 /** What the inputs of one request acquired, in that order, and how the request ended. */
 export class Acquired {
   /** What is not released yet. */
   readonly held: Held[] = [];
-  /** Whether something raised, whatever was sent in its place. */
+  /** Whether an input or the handler raised: nothing is committed. Middleware may raise while they run on. */
   hasFailed = false;
-  /** Whether the request's deadline has passed. */
-  hasTimedOut = false;
   /** Whether the deadline passed before a transaction was committed: what the handler wrote in it is rolled back. */
   isUndone = false;
   /** Settles once all have ended with the handler's answer; undefined if no commit is pending. Never rejects. */
@@ -18,9 +31,14 @@ export class Acquired {
   producing: Promise<void> | undefined = undefined;
   /** Set once the handler has answered, or is too late. */
   #release: ((end: RequestEnd) => void) | undefined = undefined;
+  readonly #request: EndedRequest;
   #status = 0;
   #code: string | undefined = undefined;
   #how: RequestEnd["how"] | undefined = undefined;
+
+  constructor(request: EndedRequest) {
+    this.#request = request;
+  }
 
   /** The handler is over. Where the request has ended before, as middleware may answer for it, `release` is called at once. */
   releaseBy(release: (end: RequestEnd) => void): void {
@@ -49,17 +67,7 @@ export class Acquired {
 
   #releaseAll(): void {
     if (this.#how === undefined || this.#release === undefined) return;
-    this.#release({ how: this.#kindOf(this.#how), status: this.#status, code: this.#code });
+    const how = howEnded(this.#request, this.#how, this.#code);
+    this.#release({ how, status: this.#status, code: this.#code });
   }
-
-  #kindOf(how: RequestEnd["how"]): RequestEnd["how"] {
-    if (this.hasTimedOut) return "timed out";
-    if (this.hasFailed) return howFailed(this.#code);
-    return how === "answered" && this.#code !== undefined ? "refused" : how;
-  }
-}
-
-/** How a request in which something raised has ended, by the code of its answer: a call may have rejected as the client left. */
-export function howFailed(code: string | undefined): "failed" | "client gone" {
-  return code === goneRefusal.code.name ? "client gone" : "failed";
 }

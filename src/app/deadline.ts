@@ -21,7 +21,6 @@ class InsideAnswer extends Deferred<Answer> {
 interface TimedRequest {
   readonly startedAt: number;
   readonly route: { readonly endsAtDeadline: boolean } | undefined;
-  readonly acquired: { hasTimedOut: boolean } | undefined;
   enterDeadline(): void;
   leaveDeadline(): void;
   splitContext(): void;
@@ -132,11 +131,9 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
 
   expire(): void {
     cancelExpiry(this);
-    const request = this.#request;
     const end = this.#end;
-    if (end === undefined) return this.#timeOut(request, this);
+    if (end === undefined) return this.#timeOut(this.#request, this);
     this.pass();
-    if (request.acquired !== undefined) request.acquired.hasTimedOut = true;
     end();
     this.abort();
   }

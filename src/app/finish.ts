@@ -35,7 +35,7 @@ import { cancelBody, dropBodies } from "./cancel-body.ts";
 import { overloaded } from "./overload.ts";
 import { startTasks } from "./release.ts";
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
-import { failureAnswer, formatted, internalAnswer } from "./refused.ts";
+import { failureAnswer, formatted, handlerFailure, internalAnswer } from "./refused.ts";
 import type { RequestState } from "./request.ts";
 
 /*
@@ -61,7 +61,7 @@ export function endHandler(request: RequestState, answer: Answer): Answer {
     const ended = request.endHandler(answer);
     return ended.refused === undefined ? ended : formatted(request, ended);
   } catch (thrown) {
-    return failureAnswer(request, thrown);
+    return handlerFailure(request, thrown);
   }
 }
 
@@ -108,7 +108,7 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   // Middleware has answered by itself, or the deadline has passed: the route may still run, and acquire, and add tasks.
   const isEarly =
     request.deadline?.hasExpired === true || (request.inside !== undefined && request.inside.made === undefined);
-  if (isEarly) request.acquired ??= new Acquired();
+  if (isEarly) request.acquired ??= new Acquired(request);
   request.acquired?.sent(answer, continues);
   const tasks = isEarly ? request.later() : request.tasks;
   if (tasks !== undefined) startTasks(request, tasks, answer);

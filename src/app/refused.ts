@@ -53,9 +53,8 @@ const raisedRefusal = "a refusal whose format raised another";
 export function failureAnswer(request: RequestState, thrown: unknown): Answer {
   const isGone = request.isOfClientGone(thrown);
   const refusal = isGone ? goneRefusal : refusalOf(thrown);
-  if (!isRefusal(thrown)) request.hasFailed = true;
+  if (!isRefusal(thrown)) request.raised = isGone ? (request.raised ?? "client gone") : "failed";
   if (isA(RefusingError, thrown) && thrown.isOutcomeUnknown) request.isOutcomeUnknown = true;
-  if (request.acquired !== undefined && !isRefusal(thrown)) request.acquired.hasFailed = true;
   if (!isGone) logRaise(request, refusal, thrown);
   try {
     // The line of the exception has the detail already.
@@ -65,6 +64,12 @@ export function failureAnswer(request: RequestState, thrown: unknown): Answer {
     // A refusal that JavaScript made with an invalid code, or with members that JSON cannot write.
     return internalAnswer(request, unwritten);
   }
+}
+
+/** The same for what an input or the handler raised: nothing that they acquired is committed. */
+export function handlerFailure(request: RequestState, thrown: unknown): Answer {
+  if (request.acquired !== undefined && !isRefusal(thrown)) request.acquired.hasFailed = true;
+  return failureAnswer(request, thrown);
 }
 
 /** The 500 for what was thrown while a failure was answered, which it logs; in the framework's own format. */

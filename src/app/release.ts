@@ -5,9 +5,9 @@ import type { MaybePromise } from "../deferred.ts";
 import type { GuardedEnd, HandlerGuard, Held, RequestEnd } from "../inputs/request.ts";
 import { current, outside, within, withoutDeadline } from "../logging/context.ts";
 import { logAfter, logFault, logHanging } from "./access-log.ts";
-import { howFailed } from "./acquired.ts";
+import { howEnded } from "./acquired.ts";
 import type { Acquired } from "./acquired.ts";
-import { failureAnswer } from "./refused.ts";
+import { handlerFailure } from "./refused.ts";
 import type { RequestState } from "./request.ts";
 import type { Task, Tasks } from "./tasks.ts";
 
@@ -40,14 +40,13 @@ function keeps({ beforeAnswer }: Held): boolean {
  * not wait for that commit, and the releases do.
  */
 export function giveUp(request: RequestState, acquired: Acquired, answer: Answer): void {
-  acquired.hasTimedOut = true;
   const { held } = acquired;
   const keeping = acquired.keeping ?? (held.some(keeps) ? keepAll(request, acquired, answer) : undefined);
   acquired.releaseBy((end) => releaseSoon(request, acquired, end, keeping));
 }
 
 async function keepAll(request: RequestState, acquired: Acquired, made: Answer): Promise<Answer> {
-  const guard = acquired.hasTimedOut ? undefined : request.guard;
+  const guard = request.timedOut === undefined ? request.guard : undefined;
   // The guard keeps the body of the answer: it reads a stream before anything commits.
   const read = guard === undefined ? made : await orFailure(request, guard.read(made));
   // In the transaction of the handler, so that its work and the answer are kept together.
@@ -56,8 +55,9 @@ async function keepAll(request: RequestState, acquired: Acquired, made: Answer):
   let hasKept = false;
   for (const { beforeAnswer } of acquired.held.toReversed()) {
     if (beforeAnswer === undefined) continue;
-    const fails = acquired.hasFailed || acquired.hasTimedOut;
-    if (acquired.hasTimedOut) acquired.isUndone = true;
+    const isLate = request.timedOut !== undefined;
+    const fails = acquired.hasFailed || isLate;
+    if (isLate) acquired.isUndone = true;
     try {
       await beforeAnswer(answer.refused, fails);
       hasKept ||= answer.refused === undefined && !fails;
@@ -65,7 +65,7 @@ async function keepAll(request: RequestState, acquired: Acquired, made: Answer):
       // What was committed before this cannot be undone: a repeated request would do it twice.
       if (hasKept) request.isOutcomeUnknown = true;
       // A refusal stays the answer, as there was nothing to commit, unless the answer itself must be kept.
-      if (answer.refused === undefined || guard?.mustKeep === true) answer = failureAnswer(request, thrown);
+      if (answer.refused === undefined || guard?.mustKeep === true) answer = handlerFailure(request, thrown);
       else logFault(request, "an input's beforeAnswer", thrown);
     }
   }
@@ -78,7 +78,7 @@ async function orFailure(request: RequestState, answering: Promise<object>): Pro
   try {
     return (await answering) as Answer;
   } catch (thrown) {
-    return failureAnswer(request, thrown);
+    return handlerFailure(request, thrown);
   }
 }
 
@@ -92,11 +92,11 @@ async function leaveLast(request: RequestState, guard: HandlerGuard, answer: Ans
   }
 }
 
-function endOf({ isOutcomeUnknown, hasFailed, acquired }: RequestState, { refused }: Answer): GuardedEnd {
+function endOf({ isOutcomeUnknown, acquired }: RequestState, { refused }: Answer): GuardedEnd {
   // A transaction was rolled back at the deadline, and the handler answered that its work is done.
   const isUndone = acquired?.isUndone === true && refused === undefined;
   if (isOutcomeUnknown || isUndone) return "outcome unknown";
-  return hasFailed ? "failed" : "answered";
+  return acquired?.hasFailed === true ? "failed" : "answered";
 }
 
 /** Releases what is held, once the answer was written, commits are done, and the producer of the stream has ended. */
@@ -160,9 +160,7 @@ async function releasedInTime(request: RequestState, released: PromiseLike<unkno
 /** Runs the tasks of `after` once the answer was written. Those that are for a success alone are dropped with a refusal. */
 export function startTasks(request: RequestState, tasks: Tasks, { status, refused }: Answer): void {
   const code = refused?.code.name;
-  const { hasFailed, deadline } = request;
-  const how = deadline?.hasExpired === true ? "timed out" : hasFailed ? howFailed(code) : code ? "refused" : "answered";
-  const end: RequestEnd = { how, status, code };
+  const end: RequestEnd = { how: howEnded(request, "answered", code), status, code };
   tasks.begin(refused !== undefined, (task) => runSoon(request, () => runTask(request, task, end)));
 }
 

@@ -109,8 +109,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   inside: Inside | undefined = undefined;
   /** Whether its answer is on the way out: what it answers from now on is dropped. */
   isSent = false;
-  /** Whether something raised, whatever was sent in its place. */
-  hasFailed = false;
+  /** How it ends, where something raised, whatever was sent in its place. */
+  raised: "failed" | "client gone" | undefined = undefined;
   /** Set where its route, or its app, has one. */
   deadline: RequestDeadline<RequestState> | undefined = undefined;
   /** What runs after its answer, if an input asks for it. */
@@ -378,14 +378,14 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   hold(held: Held): void {
-    (this.acquired ??= new Acquired()).add(held);
+    (this.acquired ??= new Acquired(this)).add(held);
   }
 
   guardHandler(guard: HandlerGuard): void {
     if (this.guard !== undefined) throw new Error(`${this.route?.route.pattern} has two idempotency keys`);
     if (typeof this.#reader === "object") throw notWhole(this.route);
     this.guard = guard;
-    this.acquired ??= new Acquired();
+    this.acquired ??= new Acquired(this);
   }
 
   /** Adds the headers and cookies that inputs and the handler set to its answer, unless that is a refusal (contract 4.3). */

@@ -21,7 +21,7 @@ import { RequestDeadline } from "./deadline.ts";
 import { endHandler, finish } from "./finish.ts";
 import { answerThrough } from "./middleware.ts";
 import { givePlace, overloaded, takePlace, takePlaceAgain } from "./overload.ts";
-import { failureAnswer } from "./refused.ts";
+import { failureAnswer, handlerFailure } from "./refused.ts";
 import { keep } from "./release.ts";
 import { RequestState } from "./request.ts";
 import { dropHandled, dropLate, dropThrown, timeOut } from "./time-out.ts";
@@ -138,7 +138,7 @@ function answerSafely<A>(
   try {
     answer = answerFor(request);
   } catch (thrown) {
-    answer = failureAnswer(request, thrown);
+    answer = handlerFailure(request, thrown);
   }
   if (!isPending(answer)) return hand(request, answer, handOver);
   if (request.deadline !== undefined) {
@@ -177,7 +177,7 @@ function handFailure<A>(
 ): MaybePromise<A> {
   const { deadline } = request;
   if (deadline?.hasExpired === true) return dropThrown(request, deadline, thrown);
-  return hand(request, failureAnswer(request, thrown), handOver);
+  return hand(request, handlerFailure(request, thrown), handOver);
 }
 
 function answerFor(request: RequestState): MaybePromise<Answer> {

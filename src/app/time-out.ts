@@ -43,7 +43,7 @@ function insideAnswer(request: RequestState, answer: Answer): Answer {
 /** Gives up what the inputs acquired. What they acquire from now on is released at once. */
 function leave(request: RequestState, deadline: RequestDeadline<RequestState>): void {
   deadline.pass();
-  request.acquired ??= new Acquired();
+  request.acquired ??= new Acquired(request);
   giveUp(request, request.acquired, answerOf(deadline));
   if (isPending(deadline.handling)) keepRunning(request, deadline.handling);
 }

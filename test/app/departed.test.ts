@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { App, Dep, Meta, Path, Returns, Socket, Test, after, clientGone, deadline, get } from "usher-http";
+import { Answer, App, Dep, Meta, Path, Returns, Socket, Test, after, clientGone, deadline, get } from "usher-http";
 import type { AppOptions, Middleware } from "usher-http";
 import { eventually } from "../support/eventually.ts";
 import { gate } from "../support/gate.ts";
@@ -96,6 +96,19 @@ describe("a call that got clientGone and rejects when the client disconnects", (
     await eventually(() =>
       expect(ends).toEqual([["client_gone", true], ["client gone", "client_gone"], "client gone"]),
     );
+  });
+
+  it("ends its request with `client gone`, also where middleware answers with a page of its own", async () => {
+    const ends: unknown[] = [];
+    const pages: Middleware = async (_request, next) => Answer.html("<p>No.</p>", { status: (await next()).status });
+    const held = Dep.scoped(
+      {},
+      () => 1,
+      (_, { how, code }) => void ends.push([how, code]),
+    );
+    const { status } = await leave(calls["with the reason, as fetch"] as never, { middleware: [pages] }, { held });
+    expect(status).toBe(499);
+    await eventually(() => expect(ends).toEqual([["client gone", undefined]]));
   });
 
   it("is an error where the signal is another one, and so is any other error", async () => {

@@ -1,6 +1,6 @@
 /** Middleware that answers while its route still runs: the route's acquired values are released, and its tasks run. */
 import { describe, expect, it } from "vitest";
-import { Answer, App, Dep, Path, Refusal, Returns, after, get, refuse } from "usher-http";
+import { Answer, App, Dep, Idempotency, Path, Refusal, Returns, after, get, post, refuse } from "usher-http";
 import type { Middleware, Route } from "usher-http";
 import { eventually } from "../support/eventually.ts";
 import { gate } from "../support/gate.ts";
@@ -104,6 +104,55 @@ describe("a value that a route acquired, when its middleware has already answere
     await eventually(() => expect(log).toEqual(["acquire", "commit", "kept"]));
     expect(await response.text()).toBe("streamed");
     await eventually(() => expect(log.at(-1)).toBe("release answered 200 -"));
+  });
+});
+
+describe("a route that runs on, when its middleware has thrown", () => {
+  /** Throws once it has waited long enough, as middleware with a time limit of its own. */
+  const impatient =
+    (impatience: Promise<void>): Middleware =>
+    (_request, next) =>
+      Promise.race([
+        next(),
+        impatience.then(() => {
+          throw new Error("s3cret");
+        }),
+      ]);
+
+  it.each(["before", "after"])("commits what it did, and ends as failed: thrown %s it has acquired", async (when) => {
+    const log: string[] = [];
+    const [acquires, held, impatience] = [gate(), gate(), gate()];
+    const inputs = { value: noted(log, when === "before" ? acquires.passed : undefined) };
+    const route = get(Path.of("x"), { inputs, returns: Returns.text }, async () => {
+      await held.passed;
+      return "late";
+    });
+    const answer = ask([route], impatient(impatience.passed));
+    await eventually(() => expect(log).toEqual(["acquire"]));
+    impatience.open();
+    expect((await answer).status).toBe(500);
+    acquires.open();
+    held.open();
+    await eventually(() => expect(log).toEqual(["acquire", "commit", "kept", "release failed 500 internal"]));
+  });
+
+  it("keeps the answer of its idempotency key", async () => {
+    const [held, impatience] = [gate(), gate()];
+    let runs = 0;
+    const once = Idempotency.by(Idempotency.memory(), { caller: Dep.return("everybody") });
+    const pay = post(Path.of("x"), { inputs: { once }, returns: Returns.text }, async () => {
+      runs++;
+      await held.passed;
+      return "paid";
+    });
+    const request = () => new Request("http://h/x", { method: "POST", headers: { "idempotency-key": '"k"' } });
+    const answer = App.make([pay], { middleware: [impatient(impatience.passed)] }).fetch(request());
+    await eventually(() => expect(runs).toBe(1));
+    impatience.open();
+    expect((await answer).status).toBe(500);
+    held.open();
+    await eventually(async () => expect(await (await App.make([pay]).fetch(request())).text()).toBe("paid"));
+    expect(runs).toBe(1);
   });
 });
 
