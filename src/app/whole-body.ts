@@ -30,8 +30,9 @@ export class WholeBody extends Deferred<Refusal | undefined> implements BodyRece
 
   done(read: Uint8Array | BodyFailure): void {
     let refusal: Refusal | undefined;
-    if (isFailure(read)) refusal = bodyRefusal(read);
-    else if (this.#request.isAnswered) refusal = bodyRefusal(answeredBefore);
+    // First: what arrives then finds no room, however much of the budget is left.
+    if (this.#request.isAnswered) refusal = bodyRefusal(answeredBefore);
+    else if (isFailure(read)) refusal = bodyRefusal(read);
     else this.#request.bytes = read;
     // A listener calls this where the bytes arrived, outside of this request's context.
     within(this.#request, () => this.resolve(refusal));

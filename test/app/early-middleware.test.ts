@@ -1,6 +1,7 @@
 /** Middleware that answers while its route still runs: the route's acquired values are released, and its tasks run. */
+import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Answer, App, Dep, Idempotency, Path, Refusal, Returns, after, get, post, refuse } from "usher-http";
+import { Answer, App, Dep, Idempotency, Path, Refusal, Returns, after, get, json, post, refuse } from "usher-http";
 import type { Middleware, Route } from "usher-http";
 import { eventually } from "../support/eventually.ts";
 import { gate } from "../support/gate.ts";
@@ -154,6 +155,20 @@ describe("a route that runs on, when its middleware has thrown", () => {
     await eventually(async () => expect(await (await App.make([pay]).fetch(request())).text()).toBe("paid"));
     expect(runs).toBe(1);
   });
+});
+
+it("a body that still arrives when middleware has answered finds no full budget", async () => {
+  let sending: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>({ start: (controller) => void (sending = controller) });
+  const route = post(Path.of("x"), { inputs: { sent: json(v.string()) }, returns: Returns.text }, () => "late");
+  const { told, middleware } = early();
+  const headers = { "content-type": "application/json" };
+  const request = new Request("http://h/x", { method: "POST", body, headers, duplex: "half" });
+  expect((await App.make([route], { middleware: [middleware] }).fetch(request)).status).toBe(202);
+  sending?.enqueue(new TextEncoder().encode('"a"'));
+  sending?.close();
+  await told.late;
+  expect(messages("warn")).toEqual(["POST /x: unreadable: the request was answered before its body was read"]);
 });
 
 it("a task that a route adds after its middleware has answered runs, and frees its place", async () => {
