@@ -34,9 +34,13 @@ export async function answerThrough(
     running++;
     try {
       const answer = answerFrom(await middleware(record, next));
-      return note(inside, formatted(request, typeof answer.body === "object" ? await startPage(answer) : answer));
+      return note(
+        request,
+        inside,
+        formatted(request, typeof answer.body === "object" ? await startPage(answer) : answer),
+      );
     } catch (thrown) {
-      return note(inside, failureAnswer(request, thrown));
+      return note(request, inside, failureAnswer(request, thrown));
     } finally {
       running--;
     }
@@ -50,24 +54,20 @@ export async function answerThrough(
   return answer;
 }
 
-/** Notes the refusal and the body that an answer carries. */
-function note({ refused: noted, bodies }: Inside, answer: Answer): Answer {
-  const { refused, body } = answer;
-  if (typeof body === "object" && !bodies.includes(body)) bodies.push(body);
-  if (isRefusal(refused) && !noted.includes(refused)) noted.push(refused);
-  return answer;
-}
-
 function keepMade(request: RequestState, answer: Answer): Answer {
   const inside = request.inside as Inside;
   inside.made = answer;
-  note(inside, answer);
-  if (request.isSent) dropLate(request, answer);
-  return answer;
+  return note(request, inside, answer);
 }
 
-// Middleware has answered without waiting for it.
-function dropLate(request: RequestState, { body, refused }: Answer): void {
-  cancelBody(body);
-  if (isRefusal(refused) && refused.detail !== undefined) logRefusal(request, refused);
+/** Notes the refusal and the body that an answer carries. It is dropped where the request was answered without it. */
+function note(request: RequestState, { refused: noted, bodies }: Inside, answer: Answer): Answer {
+  const { refused, body } = answer;
+  const isNew = isRefusal(refused) && !noted.includes(refused);
+  if (isNew) noted.push(refused);
+  if (request.isSent) {
+    cancelBody(body);
+    if (isNew && refused.detail !== undefined) logRefusal(request, refused);
+  } else if (typeof body === "object" && !bodies.includes(body)) bodies.push(body);
+  return answer;
 }

@@ -1,9 +1,10 @@
 /** Streams of answers that middleware keeps: they are sent whole. Only a stream that another body replaces is cancelled. */
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { Answer, Path, Returns, Test, get, setCookie } from "usher-http";
+import { Answer, App, Path, Returns, Test, get, setCookie } from "usher-http";
 import type { Middleware } from "usher-http";
 import { eventually } from "../support/eventually.ts";
+import { gate } from "../support/gate.ts";
 import "../support/logs.ts";
 
 const passing: Middleware = (_request, next) => next();
@@ -103,6 +104,23 @@ describe("a stream behind middleware", () => {
     await (await app.fetch(new Request("http://h/"))).body?.cancel();
     expect([one.told, other.told]).toEqual([{ isCancelled: true }, { isCancelled: true }]);
   });
+});
+
+it("a stream of middleware is cancelled when an outer middleware has answered before", async () => {
+  const [one, other] = [streaming(["one"]), streaming(["other"])];
+  const answered = gate();
+  const late: Middleware = async () => {
+    await answered.passed;
+    return Answer.stream(other.stream());
+  };
+  const early: Middleware = (_request, next) => {
+    void next();
+    return Answer.make("early");
+  };
+  const app = App.make([one.route], { middleware: [early, late] });
+  expect(await (await app.fetch(new Request("http://h/"))).text()).toBe("early");
+  answered.open();
+  await eventually(() => expect(other.told).toEqual({ isCancelled: true }));
 });
 
 it("a stream is cancelled when a cookie of its answer cannot be sealed, which is a 500", async () => {
