@@ -21,6 +21,8 @@ export function howEnded(
 export class Acquired {
   /** What is not released yet. */
   readonly held: Held[] = [];
+  /** The handler's answer, once it is handed to the inputs that keep what they acquired: a transaction commits. */
+  answer: Answer | undefined = undefined;
   /** Whether an input or the handler raised: nothing is committed. Middleware may raise while they run on. */
   hasFailed = false;
   /** Whether the deadline passed before a transaction was committed: what the handler wrote in it is rolled back. */

@@ -46,8 +46,6 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
   isAnswered = false;
   /** The answer that the route's inputs and handler make, once they run. */
   handling: MaybePromise<Answer> | undefined = undefined;
-  /** The handler's answer while its inputs keep what they acquired: a transaction commits. */
-  keeping: Answer | undefined = undefined;
   /** Whether a commit was sent. */
   hasCommitted = false;
   readonly #request: R;

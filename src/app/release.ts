@@ -19,6 +19,7 @@ import type { Task, Tasks } from "./tasks.ts";
 /** Commits what the inputs acquired. Returns the answer to send: another one if a transaction cannot commit. */
 export function keep(request: RequestState, acquired: Acquired, answer: Answer): MaybePromise<Answer> {
   const { held } = acquired;
+  acquired.answer = answer;
   if (request.guard === undefined && !held.some(keeps)) {
     acquired.releaseBy((end) => releaseSoon(request, acquired, end));
     return answer;

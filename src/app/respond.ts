@@ -163,7 +163,6 @@ function hand<A>(
   if (deadline?.hasExpired === true) return dropHandled(request, answer);
   const ended = endHandler(request, answer);
   if (acquired === undefined) return handOver(request, ended);
-  if (deadline !== undefined) deadline.keeping = ended;
   return chain(keep(request, acquired, ended), (kept) => {
     if (kept !== ended) cancelBody(ended.body);
     return deadline?.hasExpired === true ? dropLate(request, kept) : handOver(request, kept);

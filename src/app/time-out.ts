@@ -25,7 +25,7 @@ const unknownRefusal = /* @__PURE__ */ refuse(outcomeUnknown);
 export function timeOut(request: RequestState, deadline: RequestDeadline<RequestState>): void {
   within(request, () => {
     if (!deadline.hasExpired) leave(request, deadline);
-    const answer = (): Answer => endHandler(request, answerOf(deadline));
+    const answer = (): Answer => endHandler(request, answerOf(request, deadline));
     if (!deadline.answerInside(() => insideAnswer(request, answer()))) {
       deadline.answered();
       deadline.respond(finish(request, answer()));
@@ -44,7 +44,7 @@ function insideAnswer(request: RequestState, answer: Answer): Answer {
 function leave(request: RequestState, deadline: RequestDeadline<RequestState>): void {
   deadline.pass();
   request.acquired ??= new Acquired(request);
-  giveUp(request, request.acquired, answerOf(deadline));
+  giveUp(request, request.acquired, answerOf(request, deadline));
   if (isPending(deadline.handling)) keepRunning(request, deadline.handling);
 }
 
@@ -61,9 +61,10 @@ function keepRunning({ exchange }: RequestState, handling: Promise<Answer> | Def
  * The answer at the deadline. Once a commit was sent, whether the work is done is unknown. A refusal of the handler stays the
  * answer, because it rolls the work back.
  */
-function answerOf({ keeping, hasCommitted }: RequestDeadline<RequestState>): Answer {
-  if (keeping?.refused !== undefined) return keeping;
-  return refusalAnswer(keeping !== undefined || hasCommitted ? unknownRefusal : timedOutRefusal);
+function answerOf({ acquired }: RequestState, { hasCommitted }: RequestDeadline<RequestState>): Answer {
+  const answer = acquired?.answer;
+  if (answer?.refused !== undefined) return answer;
+  return refusalAnswer(answer !== undefined || hasCommitted ? unknownRefusal : timedOutRefusal);
 }
 
 /** Drops what the handler answered after its deadline. */
