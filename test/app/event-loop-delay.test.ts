@@ -1,5 +1,5 @@
 /** `maxEventLoopDelayMs`: 503 `busy` while the event loop is late. The clock and the timers are fake. */
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { App, Path, Returns, get } from "usher-http";
 import type { AppOptions } from "usher-http";
 import { gate } from "../support/gate.ts";
@@ -30,6 +30,8 @@ const made = (options: AppOptions = {}) => {
     maxEventLoopDelayMs: 50,
     ...options,
   });
+  // Otherwise the line of what it refused since would come a minute later, in the test of another file.
+  onTestFinished(() => app.drain());
   const asks = async (path = "/x") => (await app.fetch(new Request(`http://h${path}`))).status;
   return { app, asks, held };
 };

@@ -1,6 +1,6 @@
 /** Overload: above `maxInFlight`, the answer is 503 `busy` before anything of a request is read. */
 import { trace } from "@opentelemetry/api";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi, onTestFinished } from "vitest";
 import {
   Answer,
   App,
@@ -39,6 +39,8 @@ function full(count: number, routes: readonly Route[] = [], options: AppOptions 
   const ready = gate<string>();
   const slow = get(Path.of("slow"), text, () => ready.passed);
   const app = App.make([slow, ...routes], { maxInFlight: count, ...options });
+  // Otherwise the line of what it refused since would come a minute later, in the test of another file.
+  onTestFinished(() => app.drain());
   const waiting = Array.from({ length: count }, () => ask(app, "/slow"));
   return { app, waiting, ready };
 }
