@@ -41,6 +41,8 @@ const maxReasonBytes = 123;
 const readsPerTurn = 8;
 /** How much may wait for the handler, besides one message of `maxMessage`, if the runtime cannot stop reading. */
 const maxWaitingBytes = 1_048_576;
+/** The same if it can: deflate makes up to 1,032 bytes of one, and what has arrived together is decompressed together. */
+const maxInflatedBytes = 16_777_216;
 /** About what an empty message takes in memory. */
 const messageOverhead = 64;
 
@@ -162,8 +164,9 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     }
     this.#inbox.push(data);
     this.#inboxBytes += data.length + messageOverhead;
-    if (this.#transport.pause !== undefined) this.#transport.pause();
-    else if (this.#inboxBytes > this.#setting.maxMessage + maxWaitingBytes) {
+    this.#transport.pause?.();
+    const room = this.#transport.pause === undefined ? maxWaitingBytes : maxInflatedBytes;
+    if (this.#inboxBytes > this.#setting.maxMessage + room) {
       inBackground(this.close({ code: 1013, reason: "more messages than this socket can hold" }));
     }
   }

@@ -299,6 +299,30 @@ describe("WD the frames of a compressed message", () => {
   });
 });
 
+it.each([
+  ["that become 16 MiB all wait for the handler", 16, undefined],
+  ["that become more are too many", 40, 1013],
+])("WD-31 messages of one packet %s", async (_id, count, code) => {
+  const first = gate();
+  const read = gate<number>();
+  const route = get(
+    Path.of("late"),
+    { returns: Returns.websocket(texts, { compression: true }) },
+    () => async (socket) => {
+      await first.passed;
+      let messages = 0;
+      for await (const _ of socket) messages++;
+      read.open(messages);
+    },
+  );
+  const { client } = await framed([route], "/late", {}, [offer]);
+  client.send(Buffer.concat(Array.from({ length: count }, () => frame(0xc1, deflated("x".repeat(1_048_576))))));
+  if (code === undefined) client.send(frame(0x88, Buffer.from([0x03, 0xe8])));
+  else expect((await heard(client))[1].readUInt16BE()).toBe(code);
+  first.open();
+  expect([16, 17]).toContain(await read.passed);
+});
+
 it("WD-35 a round trip through ws gives the messages that were sent", async () => {
   const server = await start([echoing({ compression: { minBytes: 10 } })]);
   const client = new WebSocket(`ws://127.0.0.1:${server.port}/echo`, { perMessageDeflate: { threshold: 0 } });
