@@ -177,25 +177,38 @@ interface MigrationRecord {
 }
 
 async function recordIn(connection: DatabaseConnection): Promise<MigrationRecord> {
-  // Named with its schema: a file may change the search_path.
-  const [row] = await connection.run("select quote_ident(current_schema())", []);
-  const schema = row?.[0] ?? undefined;
+  let schema = await schemaOf(connection);
   if (schema === undefined) {
     throw new MigrationError("no schema of the search_path exists: create one before the first migration");
   }
-  const records = `${schema}.${table}`;
-  await connection.script(`create table if not exists ${records} (number bigint primary key, name text not null,
+  // Named with its schema: a file may change the search_path.
+  const records = (): string => `${schema}.${table}`;
+  await connection.script(`create table if not exists ${records()} (number bigint primary key, name text not null,
     hash text not null, applied_at timestamptz not null default now())`);
   return {
     async applied() {
-      const rows = await connection.run(`select number, name, hash from ${records} order by number`, []);
+      const rows = await connection.run(`select number, name, hash from ${records()} order by number`, []);
       return rows.map(([number, name, hash]) => {
         return { number: BigInt(number as string), name: name as string, hash: hash as string };
       });
     },
-    add: ({ number, name, hash }) =>
-      connection.run(`insert into ${records} (number, name, hash) values ($1, $2, $3)`, [String(number), name, hash]),
+    async add({ number, name, hash }) {
+      // The role that a file has set need not have the right to write the record.
+      await connection.script("set session authorization default; reset search_path");
+      // The next run looks for the record in the first schema of the search_path, which this file may have created.
+      const first = await schemaOf(connection);
+      if (first !== undefined && first !== schema) await connection.script(`alter table ${records()} set schema ${first}`);
+      schema = first ?? schema;
+      const row = [String(number), name, hash];
+      await connection.run(`insert into ${records()} (number, name, hash) values ($1, $2, $3)`, row);
+    },
   };
+}
+
+/** The first schema of the search_path that exists, in quotes where it needs them. */
+async function schemaOf(connection: DatabaseConnection): Promise<string | undefined> {
+  const [row] = await connection.run("select quote_ident(current_schema())", []);
+  return row?.[0] ?? undefined;
 }
 
 function pendingOf(files: readonly MigrationFile[], applied: readonly Applied[]): readonly MigrationFile[] {
@@ -258,8 +271,6 @@ async function applyWhole(connection: DatabaseConnection, file: MigrationFile, r
   if ((await transactionOf(connection)) !== before) {
     throw new MigrationError(`${file.name} ended its transaction itself, so its changes were kept but not recorded`);
   }
-  // The role that a file has set need not have the right to write the record.
-  await connection.script("set session authorization default");
   await record.add(file);
   const { command } = await connection.script("commit");
   if (command !== "COMMIT") throw new MigrationError(`${file.name} was rolled back by the server`);

@@ -132,6 +132,22 @@ describe("migrate: sessions and processes", () => {
     ).toEqual([{ owner: "owner" }, { owner: "owner" }, { owner: "app" }]);
   });
 
+  it("finds its record in a schema that a file has put before the first one", async () => {
+    const { url, sql } = await database();
+    const target = `${url}?options=-c%20search_path%3Dapp,shop,public`;
+    const directory = folder({ "1_orders.sql": orders, "2_shop.sql": "create schema shop", "3_stock.sql": stock });
+    const applied = ["1_orders.sql", "2_shop.sql", "3_stock.sql"];
+    expect(await migrate(target, { directory })).toEqual({ applied });
+    expect(await migrate(target, { directory })).toEqual({ applied: [] });
+    write(directory, { "4_app.sql": "-- migrate: no transaction\ncreate schema app" });
+    expect(await migrate(target, { directory })).toEqual({ applied: ["4_app.sql"] });
+    expect(await migrate(target, { directory })).toEqual({ applied: [] });
+    expect(await sql`select name from app.usher_migrations order by number`).toHaveLength(4);
+    expect(await sql`select schemaname as schema from pg_tables where tablename = 'usher_migrations'`).toEqual([
+      { schema: "app" },
+    ]);
+  });
+
   it("does nothing without a file", async () => {
     const { url } = await database();
     expect(await migrate(url, { directory: folder({}) })).toEqual({ applied: [] });
