@@ -107,9 +107,11 @@ export function transaction<Db, Options extends object, R extends string, W>(
   needsObject("Dep.transaction: its pool", pool);
   needsObject("Dep.transaction: its pool", pool.node);
   needsObject("Dep.transaction: options", options);
+  // A variable of the pool's own options may have `retries`: a second run would wait for the end of a request that has ended.
+  const { retries: _retries, ...once } = options as { readonly retries?: unknown };
   const begin = (pool: Transactional<Db, Options>): Promise<OpenTransaction<Db>> => {
     needsObject("Dep.transaction: what its pool gives", pool);
-    return OpenTransaction.begin(pool, options as Options);
+    return OpenTransaction.begin(pool, once as Options);
   };
   const open = scoped(
     { pool },

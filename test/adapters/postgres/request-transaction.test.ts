@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { App, Dep, Path, Refusal, Returns, Test, post, refuse } from "usher-http";
 import type { Answer } from "usher-http";
 import { Pool, Statement, Type } from "usher-http/postgres";
-import type { Database } from "usher-http/postgres";
+import type { Database, TransactionOptions } from "usher-http/postgres";
 import type { PostgresServer } from "../../../examples/orders/postgres-server.ts";
 import { startServer } from "../../support/postgres/database.ts";
 import "../../support/logs.ts";
@@ -95,6 +95,20 @@ describe("a request's transaction", () => {
     });
     expect(outcome).toEqual([500, 0n]);
     expect(messages("error")).toEqual(["POST /x: internal: a constraint is violated: one_seat"]);
+  });
+
+  it("is not run again, also if the options are a variable with `retries`", async () => {
+    const options: TransactionOptions = { retries: 2 };
+    const conflict = Statement.exec("do $$ begin raise serialization_failure; end $$");
+    const outcome = await asked(
+      async (db) => {
+        await db.exec(add, 1);
+        await db.exec(conflict).catch(() => undefined);
+        return "";
+      },
+      Dep.transaction(store, options),
+    );
+    expect(outcome).toEqual([503, 0n]);
   });
 });
 
