@@ -192,7 +192,7 @@ const setsTimeout = /\bstatement_timeout\b/i;
 const changers =
   /(?:set\b(?!\s+(?:local|transaction|constraints)\b)|reset\b|listen\b|declare\b|create\s+(?:or\s+replace\s+)?(?:(?:local|global)\s+)?temp)/iy;
 const changingParts =
-  /\bset_config\s*\(|\bpg_(?:try_)?advisory_lock|\binto\s+(?:(?:local|global)\s+)?temp(?:orary)?\s/i;
+  /\bset_config\s*\(|\bpg_(?:try_)?advisory_lock|\bpg_temp\.|\binto\s+(?:(?:local|global)\s+)?temp(?:orary)?\s/i;
 
 function changesSession(sql: string): boolean {
   changers.lastIndex = beginningOf(sql);

@@ -25,6 +25,7 @@ const changes = [
   "select pg_advisory_lock(7)",
   "select pg_try_advisory_lock_shared(7)",
   "create temp table draft (id int)",
+  "create table pg_temp.draft (id int)",
   "create or replace temporary view draft as select 1 as id",
   "select 1 as id into temp draft",
 ];
