@@ -55,6 +55,8 @@ export class PooledConnection {
   isUnbounded = false;
   /** Whether a transaction changed what outlasts it: settings of the session, its locks, temporary tables. */
   hasChangedSession = false;
+  /** Whether the borrower began or ended a transaction by a statement of its own, so that one may be open. */
+  mayBeInTransaction = false;
   /** The connection that replaces it when it is released. */
   successor: PooledConnection | undefined = undefined;
   /** Whether the running statement ends a transaction or resets the session. */

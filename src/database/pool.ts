@@ -50,7 +50,7 @@ export type Reset = "use" | "always" | "never";
 
 /** DISCARD ALL without its DEALLOCATE ALL: the prepared statements stay. */
 const resetting =
-  "rollback; set session authorization default; select pg_advisory_unlock_all(); close all; unlisten *; " +
+  "set session authorization default; select pg_advisory_unlock_all(); close all; unlisten *; " +
   "reset all; discard temp; discard sequences";
 
 const longHoldMs = 250;
@@ -154,7 +154,7 @@ export class Pool implements Database {
         return await holding(this, work, lease);
       } finally {
         await lease.end();
-        await this.#release(pooled, this.#reset === "never" ? "rollback" : resetting, startedAt);
+        await this.#release(pooled, this.#reset === "never" ? "" : resetting, startedAt);
       }
     });
   }
@@ -185,7 +185,7 @@ export class Pool implements Database {
     } finally {
       if (pooled !== undefined) {
         const resets = this.#reset === "always" || (this.#reset === "use" && pooled.hasChangedSession);
-        await this.#release(pooled, resets ? resetting : undefined, startedAt);
+        await this.#release(pooled, resets ? resetting : "", startedAt);
       }
     }
   }
@@ -274,11 +274,14 @@ export class Pool implements Database {
     return waiting;
   }
 
-  async #release(pooled: PooledConnection, renewing: string | undefined, startedAt: number | undefined): Promise<void> {
+  async #release(pooled: PooledConnection, reset: string, startedAt: number | undefined): Promise<void> {
+    // Where no transaction is open, a rollback is a warning in the server's log.
+    const renewing = pooled.mayBeInTransaction ? `rollback; ${reset}` : reset;
     // The borrower's statement_timeout was for its own statements.
     pooled.isUnbounded = false;
     pooled.hasChangedSession = false;
-    if (renewing !== undefined && pooled.connection.isOpen) await pooled.renew(renewing);
+    pooled.mayBeInTransaction = false;
+    if (renewing !== "" && pooled.connection.isOpen) await pooled.renew(renewing);
     this.#connections.release(pooled);
     const heldMs = startedAt === undefined ? 0 : Math.round(performance.now() - startedAt);
     if (heldMs > longHoldMs) warn(`a connection was held for ${heldMs} ms`);

@@ -121,7 +121,10 @@ export class Lease implements Database {
     if (this.#hasEnded) throw new DatabaseError({ kind: "connection_closed" });
     needsStatement("Database.exec: its statement", statement);
     const { sql } = statement;
-    if (this.#isTransaction && controlsTransaction(sql)) throw nestedTransaction();
+    if (controlsTransaction(sql)) {
+      if (this.#isTransaction) throw nestedTransaction();
+      this.#pooled.mayBeInTransaction = true;
+    }
     const values = statement.print(params);
     if (this.#isRunning) await new Promise<void>((resolve) => this.#turns.push(resolve));
     this.#isRunning = true;

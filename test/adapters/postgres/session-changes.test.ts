@@ -73,3 +73,15 @@ describe("a session is not reset", () => {
     expect(await some.exec(session)).toMatchObject({ tenant: "a" });
   });
 });
+
+it("no reset is a warning in the server's log", async () => {
+  const one = Statement.exec("select 1");
+  const change = Statement.exec("set application_name = 'other'");
+  for (const reset of ["use", "always", "never"] as const) {
+    const some = await pool({ size: 1, reset });
+    await some.use((db) => db.exec(one));
+    await some.transaction((db) => db.exec(change));
+    await some.exec(one);
+  }
+  expect(server.log()).not.toContain("WARNING");
+});
