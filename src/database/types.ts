@@ -222,10 +222,24 @@ function hexOf(value: Uint8Array): string {
 }
 
 function bytesOf(text: string): Uint8Array {
+  if (!text.startsWith("\\x")) return escapedBytes(text);
   if (!/^\\x(?:[0-9a-f]{2})*$/.test(text)) throw new TypeMismatch();
   const bytes = new Uint8Array((text.length - 2) / 2);
   for (let at = 0; at < bytes.length; at++) bytes[at] = Number.parseInt(text.slice(2 + 2 * at, 4 + 2 * at), 16);
   return bytes;
+}
+
+/** The form of `bytea_output = escape`, which older databases may have: a character is a byte, and so is `\377`. */
+function escapedBytes(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; length++) {
+    if (text[at] === "\\" && text[++at] !== "\\") {
+      bytes[length] = Number.parseInt(text.slice(at, at + 3), 8);
+      at += 3;
+    } else bytes[length] = text.charCodeAt(at++);
+  }
+  return bytes.slice(0, length);
 }
 
 export type { DatabaseType as Type } from "./type-text.ts";

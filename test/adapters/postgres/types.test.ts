@@ -268,6 +268,15 @@ it("an array of a domain is read as one of its base type", async () => {
   await expect(Statement.verify(some, [read])).resolves.toBeUndefined();
 });
 
+it("bytes are read in either form of the server's", async () => {
+  const some = await pool({ size: 1, parameters: { bytea_output: "escape" } });
+  const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const params = [Type.bytes] as const;
+  const row = { one: Type.bytes, list: Type.array(Type.bytes) };
+  const read = Statement.find("select $1::bytea as one, array[$1::bytea, ''] as list", { params, row });
+  expect(await some.exec(read, all)).toEqual({ one: all, list: [all, new Uint8Array()] });
+});
+
 it("an instant is cut off to milliseconds", async () => {
   const some = await pool({ size: 1 });
   const read = Statement.find("select '1969-12-31T23:59:59.999999Z'::timestamptz as at", { row: { at: Type.instant } });
