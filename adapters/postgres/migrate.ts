@@ -140,11 +140,15 @@ function connect(target: Conninfo): Promise<DatabaseConnection> {
   return openConnection(target, options, { closed: () => {} });
 }
 
+// PostgreSQL before 17 would refuse this one as a start-up parameter.
+const unlimiting = "select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'";
+
 async function bringUp(
   connection: DatabaseConnection,
   files: readonly MigrationFile[],
   waitMs: number,
 ): Promise<readonly string[]> {
+  await connection.run(unlimiting, []);
   await lock(connection, waitMs);
   const record = await recordIn(connection);
   const pending = pendingOf(files, await record.applied());
@@ -197,7 +201,8 @@ async function recordIn(connection: DatabaseConnection): Promise<MigrationRecord
       await connection.script("set session authorization default; reset search_path");
       // The next run looks for the record in the first schema of the search_path, which this file may have created.
       const first = await schemaOf(connection);
-      if (first !== undefined && first !== schema) await connection.script(`alter table ${records()} set schema ${first}`);
+      if (first !== undefined && first !== schema)
+        await connection.script(`alter table ${records()} set schema ${first}`);
       schema = first ?? schema;
       const row = [String(number), name, hash];
       await connection.run(`insert into ${records()} (number, name, hash) values ($1, $2, $3)`, row);
@@ -242,7 +247,7 @@ async function apply(connection: DatabaseConnection, file: MigrationFile, record
     await record.add(file);
   }
   // A file's session settings must not affect the next file.
-  await connection.script("reset all; set session authorization default");
+  await connection.script(`reset all; set session authorization default; ${unlimiting}`);
 }
 
 /** `create index concurrently` that fails leaves an invalid index. With `if not exists` its next run leaves it as it is. */

@@ -132,22 +132,6 @@ describe("migrate: sessions and processes", () => {
     ).toEqual([{ owner: "owner" }, { owner: "owner" }, { owner: "app" }]);
   });
 
-  it("finds its record in a schema that a file has put before the first one", async () => {
-    const { url, sql } = await database();
-    const target = `${url}?options=-c%20search_path%3Dapp,shop,public`;
-    const directory = folder({ "1_orders.sql": orders, "2_shop.sql": "create schema shop", "3_stock.sql": stock });
-    const applied = ["1_orders.sql", "2_shop.sql", "3_stock.sql"];
-    expect(await migrate(target, { directory })).toEqual({ applied });
-    expect(await migrate(target, { directory })).toEqual({ applied: [] });
-    write(directory, { "4_app.sql": "-- migrate: no transaction\ncreate schema app" });
-    expect(await migrate(target, { directory })).toEqual({ applied: ["4_app.sql"] });
-    expect(await migrate(target, { directory })).toEqual({ applied: [] });
-    expect(await sql`select name from app.usher_migrations order by number`).toHaveLength(4);
-    expect(await sql`select schemaname as schema from pg_tables where tablename = 'usher_migrations'`).toEqual([
-      { schema: "app" },
-    ]);
-  });
-
   it("does nothing without a file", async () => {
     const { url } = await database();
     expect(await migrate(url, { directory: folder({}) })).toEqual({ applied: [] });
@@ -185,6 +169,34 @@ describe("migrate: sessions and processes", () => {
     const open = () =>
       outside<{ n: number }[]>`select count(*)::int as n from pg_stat_activity where datname = ${name}`;
     await expect.poll(async () => (await open())[0]?.n).toBe(0);
+  });
+});
+
+describe("migrate: settings of the database", () => {
+  it("has no limit of time, whatever the database's are", async () => {
+    const { url, sql } = await database();
+    const name = new URL(url).pathname.slice(1);
+    for (const limit of ["statement_timeout", "transaction_timeout"])
+      await sql.unsafe(`alter database ${name} set ${limit} = 300`);
+    const slow = "select pg_sleep(0.35)";
+    const directory = folder({ "1_a.sql": slow, "2_b.sql": `-- migrate: no transaction\n${slow}` });
+    expect(await migrate(url, { directory })).toEqual({ applied: ["1_a.sql", "2_b.sql"] });
+  });
+
+  it("finds its record in a schema that a file has put before the first one", async () => {
+    const { url, sql } = await database();
+    const target = `${url}?options=-c%20search_path%3Dapp,shop,public`;
+    const directory = folder({ "1_orders.sql": orders, "2_shop.sql": "create schema shop", "3_stock.sql": stock });
+    const applied = ["1_orders.sql", "2_shop.sql", "3_stock.sql"];
+    expect(await migrate(target, { directory })).toEqual({ applied });
+    expect(await migrate(target, { directory })).toEqual({ applied: [] });
+    write(directory, { "4_app.sql": "-- migrate: no transaction\ncreate schema app" });
+    expect(await migrate(target, { directory })).toEqual({ applied: ["4_app.sql"] });
+    expect(await migrate(target, { directory })).toEqual({ applied: [] });
+    expect(await sql`select name from app.usher_migrations order by number`).toHaveLength(4);
+    expect(await sql`select schemaname as schema from pg_tables where tablename = 'usher_migrations'`).toEqual([
+      { schema: "app" },
+    ]);
   });
 });
 
