@@ -84,6 +84,9 @@ function contains(name: string, statement: string): boolean {
   return false;
 }
 
+/** The items of an array and the members of JSON that are shorter than a piece. */
+const shortItems = /[":[,]([^"\\:[\]{},\s]{1,3})(?=["\]},])/g;
+
 /** Marks every part of the sentence that a value contains, forwards or backwards. The sentence is in lower case. */
 function leaksIn(sentence: string, values: StatementValues): Uint8Array {
   const leaked = new Uint8Array(sentence.length);
@@ -93,6 +96,7 @@ function leaksIn(sentence: string, values: StatementValues): Uint8Array {
     if (value === null || value === "") continue;
     if (value.length < pieceLength) short.add(lowerCase(value));
     else pieces.mark(lowerCase(value));
+    for (const [, item = ""] of value.matchAll(shortItems)) short.add(lowerCase(item));
   }
   for (const value of short) markShort(sentence, value, leaked);
   return leaked;

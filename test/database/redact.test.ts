@@ -34,6 +34,8 @@ describe("a message of the database server", () => {
     ["a number", "large object 1234 does not exist", "1234", "large object … does not exist"],
     ["a short number", "large object 12 does not exist", "12", "large object … does not exist"],
     ["a short value in a word", "large object 121 does not exist", "12", "large object 121 does not exist"],
+    ["a short item of an array", "no stock for pen or 7", '{"pen",NULL,"7"}', "no stock for … or …"],
+    ["a short member of JSON", "no stock for pen or 7", '{"item":"pen","some":[1,7]}', "no stock for … or …"],
     ["operators", "operator does not exist: +-*+-*", "+-*+-*", "operator does not exist: …"],
     ["the Turkish İ", "no such user: İSTANBUL", "İstanbul", "no such user: …"],
     ["the Greek sigma", "no such user: ΟΔΟΣ", "οδος", "no such user: …"],
