@@ -86,6 +86,11 @@ export class ConnectionPool {
     return this.#isClosed;
   }
 
+  /** The connections that are open, and that no caller has borrowed. */
+  get idleCount(): number {
+    return this.#idle.length;
+  }
+
   /** Whether every place is acquired: none is idle, down or opening. */
   get isExhausted(): boolean {
     return this.#acquired.size >= this.#options.size;

@@ -37,7 +37,7 @@ export interface PoolCheck {
 export interface PoolStats {
   /** The number of connections that the pool keeps open. */
   readonly size: number;
-  /** Connections that no caller has borrowed. */
+  /** Connections that no caller has borrowed, also where they are lost and not yet open again. */
   readonly idle: number;
   /** Callers that wait for a connection. */
   readonly waiting: number;
@@ -211,7 +211,7 @@ export class Pool implements Database {
     this.#measuring.push(
       measurePool(name, () => {
         const { size, idle, waiting } = this.stats();
-        return { idle, used: size - idle, pending: waiting };
+        return { idle: this.#connections.idleCount, used: size - idle, pending: waiting };
       }),
     );
   }

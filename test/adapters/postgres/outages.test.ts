@@ -1,5 +1,6 @@
 /** A pool whose server goes and comes back, and goes again: the second time is as the first. */
 import { expect, it } from "vitest";
+import { Metrics, Test } from "usher-http";
 import { Statement, Type } from "usher-http/postgres";
 import { messages } from "../../support/logs.ts";
 import { startPostgres } from "../../support/postgres/database.ts";
@@ -22,4 +23,26 @@ it("each outage is logged once, and its end, by the first connection that opens"
   expect(told()).toHaveLength(2);
   const ended = messages("info").filter((line) => line === "the database is reached again");
   expect(ended).toHaveLength(2);
+});
+
+it("a connection that is lost is no idle one in the metrics", async () => {
+  const some = await pool({ size: 2 });
+  some.measure({ name: "lost" });
+  const idle = async () => {
+    const { body } = await Test.call(Test.app(Metrics.routes()), "GET", "/metrics");
+    const state = 'db_client_connection_pool_name="lost",db_client_connection_state="idle"';
+    return Number(
+      body
+        .split("\n")
+        .find((line) => line.includes(state))
+        ?.split(" ")
+        .at(-1),
+    );
+  };
+  expect(await idle()).toBe(2);
+  await server.stop("immediate");
+  await eventually(idle).toBe(0);
+  await server.start();
+  await eventually(() => some.exec(one).catch(() => undefined)).toEqual({ one: 1 });
+  await eventually(idle).toBe(2);
 });
