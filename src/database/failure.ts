@@ -185,8 +185,9 @@ export type DatabaseFailure =
   /** Nothing of the transaction was kept. */
   | { readonly kind: "not_committed"; readonly detail: string }
   /**
-   * Any other error of the database, with its SQLSTATE; or a result that does not fit the statement's declaration. If a
-   * statement violated a check, `constraint` is its name.
+   * Any other error of the database, with its SQLSTATE; or, without one, a parameter or a result that does not fit the
+   * statement's declaration. Outside of a transaction a statement whose result does not fit was done. If a statement violated a
+   * check, `constraint` is its name.
    */
   | {
       readonly kind: "db";
