@@ -187,8 +187,12 @@ async function recordIn(connection: DatabaseConnection): Promise<MigrationRecord
   }
   // Named with its schema: a file may change the search_path.
   const records = (): string => `${schema}.${table}`;
-  await connection.script(`create table if not exists ${records()} (number bigint primary key, name text not null,
-    hash text not null, applied_at timestamptz not null default now())`);
+  // With `if not exists` a role that may not create one, and a standby, would fail although nothing is to be applied.
+  const [[found] = []] = await connection.run("select to_regclass($1)", [records()]);
+  if (found === null) {
+    await connection.script(`create table ${records()} (number bigint primary key, name text not null,
+      hash text not null, applied_at timestamptz not null default now())`);
+  }
   return {
     async applied() {
       const rows = await connection.run(`select number, name, hash from ${records()} order by number`, []);

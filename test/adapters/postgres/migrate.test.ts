@@ -173,6 +173,19 @@ describe("migrate: sessions and processes", () => {
 });
 
 describe("migrate: settings of the database", () => {
+  it("finds nothing to apply also by a role that may not create a table", async () => {
+    const { url, sql } = await database();
+    const directory = folder({ "1_orders.sql": orders });
+    await migrate(url, { directory });
+    await outside.unsafe("create role reader login");
+    await sql`grant select on usher_migrations to reader`;
+    const target = url.replace("postgres@", "reader@");
+    expect(await migrate(target, { directory })).toEqual({ applied: [] });
+    expect(await migrate(`${target}?options=-c%20default_transaction_read_only%3Don`, { directory })).toEqual({
+      applied: [],
+    });
+  });
+
   it("has no limit of time, whatever the database's are", async () => {
     const { url, sql } = await database();
     const name = new URL(url).pathname.slice(1);
