@@ -29,6 +29,27 @@ export class IssuerAway extends Error {
   override readonly name = "IssuerAway";
 }
 
+/** The issuer sent a URL, a key or a signature that cannot be parsed. */
+class UnreadableAnswer extends Error {
+  override readonly name = "UnreadableAnswer";
+}
+
+/**
+ * Reads what the issuer sent. The package throws an error of its own for most nonsense, and one of the platform for a URL, a key or a
+ * base64 text that cannot be parsed.
+ */
+export async function reading<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (thrown) {
+    const isTold =
+      thrown instanceof IssuerAway ||
+      thrown instanceof OperationProcessingError ||
+      thrown instanceof UnsupportedOperationError;
+    throw isTold ? thrown : new UnreadableAnswer();
+  }
+}
+
 const retrySoon = [["retry-after", "5"]] as const;
 
 export function failed(detail: string): Refusal<"sign_in_failed"> {
@@ -102,6 +123,7 @@ export function refusalOf(thrown: unknown): Refusal<"sign_in_failed" | "sign_in_
   if (thrown instanceof AuthorizationResponseError) return refusalOfAnswer(thrown.error);
   if (thrown instanceof ResponseBodyError) return refusalOfToken(thrown.error);
   if (thrown instanceof WWWAuthenticateChallengeError) return unavailable("the issuer does not accept this client");
+  if (thrown instanceof UnreadableAnswer) return failed("a URL, a key or a signature of the issuer cannot be parsed");
   if (thrown instanceof UnsupportedOperationError)
     return failed("the ID token is signed or sent in a way that is not accepted");
   if (!(thrown instanceof OperationProcessingError)) throw thrown;

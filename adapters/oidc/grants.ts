@@ -20,7 +20,7 @@ import type {
 import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";
 import type { Attempt } from "./attempts.ts";
-import { areKeysAway, lacksKey } from "./failures.ts";
+import { areKeysAway, lacksKey, reading } from "./failures.ts";
 import type { IssuerClient } from "./issuer.ts";
 import type { OidcTokens } from "./tokens.ts";
 
@@ -144,7 +144,7 @@ async function checkBy(
   response: Response,
 ): Promise<void> {
   // The package remembers keys by the description's identity; a copy keeps them apart from other requests.
-  await validateApplicationLevelSignature({ ...server }, response, { ...issuer.calls, [jwksCache]: keys });
+  await reading(validateApplicationLevelSignature({ ...server }, response, { ...issuer.calls, [jwksCache]: keys }));
   issuer.keepKeys(keys);
 }
 

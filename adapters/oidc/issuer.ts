@@ -14,7 +14,7 @@ import { make as httpClient } from "../../src/client/http-client.ts";
 import type { HttpClient } from "../../src/client/http-client.ts";
 import { isObject, isTexts, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
 import { withoutDeadline } from "../../src/logging/context.ts";
-import { IssuerAway, isUnknownClient, refusalOf } from "./failures.ts";
+import { IssuerAway, isUnknownClient, reading, refusalOf } from "./failures.ts";
 
 /** An issuer, with this application's registration there; made by `Oidc.issuer`. */
 export interface OidcIssuer {
@@ -215,7 +215,7 @@ export class IssuerClient implements OidcIssuer {
 
   async #discover(): Promise<AuthorizationServer> {
     const response = await discoveryRequest(this.#address, this.calls);
-    return processDiscoveryResponse(this.#address, response);
+    return reading(processDiscoveryResponse(this.#address, response));
   }
 
   /** An endpoint of the description to which a browser is sent; undefined where there is none. */

@@ -162,6 +162,7 @@ describe("an ID token", () => {
     ["with a key that the issuer has not", { header: (all) => ({ ...all, kid: "two" }), sign: signEs256 }],
     ["with an extension that must be understood", { header: (all) => ({ ...all, crit: ["exp"] }) }],
     ["without a signature", { sign: () => "" }],
+    ["with a signature that is no base64", { sign: () => "<script>" }],
     ["that is none", { token: { id_token: "nonsense" } }],
     ["that is missing", { token: { id_token: undefined } }],
     ["that is encrypted", { token: { id_token: "a.b.c.d.e" } }],
@@ -197,6 +198,8 @@ describe("an ID token", () => {
   });
 });
 
+const noKey = { kid: "one", kty: "EC", crv: "P-256", alg: "ES256", x: "evil", y: "evil" };
+
 describe("the issuer's endpoints", () => {
   const html = () => new Response("<h1>Oops</h1>", { headers: { "content-type": "text/html" } });
   const error = (name: string, status = 400) =>
@@ -213,12 +216,20 @@ describe("the issuer's endpoints", () => {
     ["an error of its own", { "/token": () => error("<script>") }, away],
     ["the keys are HTML", { "/jwks": html }, away],
     ["the keys are none", { "/jwks": () => Response.json({ keys: [] }) }, failed],
+    ["the key is none", { "/jwks": () => Response.json({ keys: [noKey] }) }, failed],
     ["the keys are elsewhere", { "/jwks": () => Response.redirect("https://evil.example/", 302) }, away],
   ];
   it.each(rows)("are refused if %s", async (_what, instead, expected) => {
     const { answer } = await answered({}, { instead });
     expect(told(answer)).toEqual(expected);
     expect([answer.body, ...logged()].join("\n")).not.toMatch(/script|evil/);
+  });
+
+  it("are not read from a discovery document whose issuer is no URL", async () => {
+    const shop = new Shop();
+    shop.issuer.answers = { description: { issuer: "evil" } };
+    expect(told(await shop.browser().call("GET", "/sign-in"))).toEqual(away);
+    expect(logged().join("\n")).not.toMatch(/internal|evil/);
   });
 
   it.each(["token_endpoint", "jwks_uri"])("must use https: %s", async (name) => {
