@@ -35,10 +35,10 @@ export function checkAuthorization(authorization: McpAuthorization): void {
 
 const wellKnown = ".well-known/oauth-protected-resource";
 
-/** RFC 9728 section 3.1: the path of the metadata begins with the well-known one. */
+/** RFC 9728 section 3.1: the path of the metadata begins with the well-known one. Clients leave out a slash at its end. */
 function metadataUrl(resource: string): URL {
   const url = new URL(resource);
-  return new URL(`/${wellKnown}${url.pathname === "/" ? "" : url.pathname}`, url);
+  return new URL(`/${wellKnown}${url.pathname.replace(/\/+$/, "")}`, url);
 }
 
 /** `WWW-Authenticate` of a 401 (RFC 9728 section 5.1). */

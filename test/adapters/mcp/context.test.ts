@@ -263,6 +263,15 @@ describe("a client that has to sign in", () => {
     });
   });
 
+  it("also where the resource ends in a slash", async () => {
+    const resource = "https://api.example.com/mcp/";
+    const app = Test.app([...guarded, ...Mcp.routes(guarded, { ...about, authorization: { ...authorization, resource } })]);
+    const answered = await ask(app, "tools/call", { name: "users" });
+    expect(answered.headers.get("www-authenticate")).toBe(challenge);
+    const { pathname } = new URL(/resource_metadata="([^"]*)"/.exec(challenge)?.[1] ?? "");
+    expect((await Test.call(app, "GET", pathname)).json()).toMatchObject({ resource });
+  });
+
   it.each([
     ["a tool", "tools/call", { name: "users" }],
     ["a resource", "resources/read", { uri: "app:///users" }],
