@@ -41,7 +41,11 @@ export class RedisConnection {
     // Only the first connection is the package's own to try again: its timers keep the process running.
     this.#client = clientOf(url, (tries) => (this.#pings === undefined ? backoffMs(tries) : false));
     // Without a listener an error ends the process.
-    this.#client.on("error", () => this.#reconnect(backoffMs(this.#tries)));
+    this.#client.on("error", () => {
+      // It is connected after an answer that it could not read, and would take each later one for that of the call before.
+      if (this.#client.isReady) this.#client.destroy();
+      this.#reconnect(backoffMs(this.#tries));
+    });
     // A client destroyed while its socket connects still connects.
     this.#client.on("ready", () => {
       this.#tries = 0;

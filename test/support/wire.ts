@@ -1,4 +1,5 @@
 /** A way to a server that a test can cut and mend. It ends with its test. */
+import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { endsWithTest } from "./ends.ts";
@@ -59,6 +60,17 @@ export class Wire {
 
   passAnswers(): void {
     for (const [far, near] of this.#far) far.pipe(near);
+  }
+
+  /** Sends a text in place of what the server says next; resolves then. */
+  async sayInstead(text: string): Promise<void> {
+    const all = [...this.#far].map(async ([far, near]) => {
+      far.unpipe();
+      await once(far.resume(), "data");
+      near.write(text);
+      far.pipe(near);
+    });
+    await Promise.all(all);
   }
 
   /** Connects to another port from now on. */

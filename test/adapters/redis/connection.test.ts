@@ -123,6 +123,26 @@ describe.skipIf(ownRedis.isSkipped)(
   },
 );
 
+describe.skipIf(ownRedis.isSkipped)(`an answer that cannot be read${ownRedis.why}`, { timeout: 60_000 }, () => {
+  it("ends the connection, and no call gets the answer of another", async () => {
+    const own = await RedisServer.start();
+    const wire = await Wire.to(own.port);
+    const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { waitMs: 60_000 });
+    onTestFinished(() => store.close());
+    const claim = (digest: string, token: string) =>
+      store.claim(digest, { fingerprint: "f", token, leaseMs: 60_000, keepMs: 60_000, takesOver: false }, new Date());
+    expect(await claim("a", "one")).toBe(undefined);
+    const said = wire.sayInstead("HTTP/1.1 503 Service Unavailable\r\n\r\n");
+    const unread = claim("b", "one").catch((thrown: Error) => thrown.message);
+    await said;
+    // Its answer is that of a known key.
+    await claim("a", "two").catch(() => {});
+    expect(await unread).toBe("the server is away, or slow");
+    await eventually(async () => expect(await claim("a", "two")).toMatchObject({ fingerprint: "f" }));
+    expect(await claim("c", "one")).toBe(undefined);
+  });
+});
+
 describe.skipIf(ownRedis.isSkipped)(`a server that answers with an error${ownRedis.why}`, { timeout: 60_000 }, () => {
   it("is reported by its code, and a key that it did not claim is not freed", async () => {
     const own = await RedisServer.start();
