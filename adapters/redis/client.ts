@@ -178,6 +178,8 @@ function clientOf(url: string, reconnectStrategy: (tries: number) => number | fa
     url,
     RESP: 3,
     disableOfflineQueue: true,
+    // The package catches no error of a move that fails, which would end the process.
+    maintNotifications: "disabled",
     socket: {
       connectTimeout: connectMs,
       socketTimeout: 3 * connectMs,

@@ -58,6 +58,8 @@ async function openRelay(
     // RESP3 allows PUBLISH on a subscribed connection.
     RESP: 3,
     disableOfflineQueue: true,
+    // A move of the package loses the subscription, and ends the process where it fails.
+    maintNotifications: "disabled",
     socket: { reconnectStrategy: false, connectTimeout: connectMs },
   });
   const end = (why: unknown): void => {

@@ -62,6 +62,11 @@ export class Wire {
     for (const [far, near] of this.#far) far.pipe(near);
   }
 
+  /** Sends a text to each client, as though the server had sent it. */
+  say(text: string): void {
+    for (const near of this.#far.values()) near.write(text);
+  }
+
   /** Sends a text in place of what the server says next; resolves then. */
   async sayInstead(text: string): Promise<void> {
     const all = [...this.#far].map(async ([far, near]) => {

@@ -143,6 +143,31 @@ describe.skipIf(ownRedis.isSkipped)(`an answer that cannot be read${ownRedis.why
   });
 });
 
+describe.skipIf(ownRedis.isSkipped)(`a server that tells of its move${ownRedis.why}`, { timeout: 60_000 }, () => {
+  /** As Redis Enterprise does, here to where nothing listens. */
+  const moving = ">4\r\n+MOVING\r\n:1\r\n:15\r\n+127.0.0.1:1\r\n";
+
+  it("is used until it closes the connection", async () => {
+    const own = await RedisServer.start();
+    const wire = await Wire.to(own.port);
+    const url = `redis://127.0.0.1:${wire.port}`;
+    const [store, here] = [await idempotencyStore(url, { waitMs: 60_000 }), await relay(url, { channel: "c" })];
+    const there = await relay(own.url, { channel: "c" });
+    onTestFinished(async () => {
+      await Promise.all([store.close(), here.close(), there.close()]);
+    });
+    const heard: string[] = [];
+    await here.subscribe((topic) => heard.push(topic));
+    const claim = { fingerprint: "f", token: "t", leaseMs: 60_000, keepMs: 60_000, takesOver: false };
+    wire.say(moving);
+    // The answers to these follow the message.
+    await Promise.all([store.claim("a", claim, new Date()), here.publish("own", "")]);
+    await there.publish("there", "");
+    expect(await store.claim("b", claim, new Date())).toBe(undefined);
+    await eventually(() => expect(heard).toEqual(["there"]));
+  });
+});
+
 describe.skipIf(ownRedis.isSkipped)(`a server that answers with an error${ownRedis.why}`, { timeout: 60_000 }, () => {
   it("is reported by its code, and a key that it did not claim is not freed", async () => {
     const own = await RedisServer.start();
