@@ -79,18 +79,9 @@ export function challenging(inputs: Inputs, challenge: string): Inputs {
         return new Refusal(code, message, { headers: all, problems, more, challenge: own, detail });
       }
     };
-    // `readChosen` reads the input itself, so here only its codes and its check are taken.
-    return [name, { node: { from: [], binds: true, codes: codesOf(input), check: checkOf(input), compile } }];
+    return [name, { node: { from: [], binds: true, chooses: [input], compile } }];
   });
   return Object.fromEntries(all);
-}
-
-function codesOf({ node }: AnyDep): NonNullable<AnyDep["node"]["codes"]> {
-  return [...node.from.flatMap(codesOf), ...(node.codes ?? [])];
-}
-
-function checkOf({ node }: AnyDep): NonNullable<AnyDep["node"]["check"]> {
-  return (...given) => [...node.from.flatMap((from) => checkOf(from)(...given)), ...(node.check?.(...given) ?? [])];
 }
 
 /** Whether a caller's credentials are refused by none of some inputs: a 401 or a 403 hides what they guard. */

@@ -104,6 +104,7 @@ export function refuseCertificateReaders(routes: readonly Route[], why: string):
 function addNodes({ node }: AnyDep, nodes: DepNode[]): void {
   if (nodes.includes(node)) return;
   for (const dep of node.from) addNodes(dep, nodes);
+  for (const dep of node.chooses ?? []) addNodes(dep, nodes);
   nodes.push(node);
 }
 

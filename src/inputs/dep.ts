@@ -144,7 +144,6 @@ export interface FileNeed {
 
 /** What the API document says of a file. */
 export type FileOptions = Pick<TextOptions, "doc" | "deprecated">;
-
 /** The options of a list of files. */
 export type FileListOptions = FileOptions & ListBounds;
 
@@ -169,8 +168,9 @@ export interface DepNode {
   readonly credential?: { readonly scheme: string } & CredentialOptions;
   /** What it reads is not known in advance, so the API document does not list it. */
   readonly opaque?: boolean;
-  /** It chooses further inputs, the body's among them, only when a request is read. */
+  /** It chooses further inputs, the body's among them, only when a request is read. What an app checks of them is in `chooses`. */
   readonly binds?: boolean;
+  readonly chooses?: readonly AnyDep[];
   /** It may give the answer an `ETag` or a `Last-Modified`: one to GET may become a 304, or a refusal with this code. */
   readonly validates?: Code;
   readonly guards?: true;

@@ -265,7 +265,10 @@ describe("a client that has to sign in", () => {
 
   it("also where the resource ends in a slash", async () => {
     const resource = "https://api.example.com/mcp/";
-    const app = Test.app([...guarded, ...Mcp.routes(guarded, { ...about, authorization: { ...authorization, resource } })]);
+    const app = Test.app([
+      ...guarded,
+      ...Mcp.routes(guarded, { ...about, authorization: { ...authorization, resource } }),
+    ]);
     const answered = await ask(app, "tools/call", { name: "users" });
     expect(answered.headers.get("www-authenticate")).toBe(challenge);
     const { pathname } = new URL(/resource_metadata="([^"]*)"/.exec(challenge)?.[1] ?? "");
@@ -285,6 +288,13 @@ describe("a client that has to sign in", () => {
     const answered = await ask(closed, "initialize");
     expect([answered.status, answered.headers.get("www-authenticate")]).toEqual([401, `Bearer, ${challenge}`]);
     expect((await ask(closed, "initialize", {}, { headers: { authorization: "Bearer x" } })).status).toBe(200);
+  });
+
+  it("by inputs that the app checks as it checks all others", () => {
+    const users = Dep.ofResource<ReadonlySet<string>>("users");
+    const wrong = Header.optional("x user", Codec.string);
+    const make = () => Test.app(Mcp.routes([], { ...about, authorization, inputs: { users, wrong } }));
+    expect(make).toThrow(/reads the resource users.*\n.*reads the header "x user"/);
   });
 
   it("from the refusal of an input, in the answer and in the log", async () => {
