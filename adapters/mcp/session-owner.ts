@@ -45,9 +45,12 @@ function carriersOf(inputs: readonly AnyDep[]): readonly Carrier[] {
   };
   const visit = (node: DepNode, isCredential: boolean): void => {
     const isOne = isCredential || node.credential !== undefined;
-    const { need } = node;
-    if (isOne && need?.in === "header") add({ in: "header", name: need.name.toLowerCase() });
-    if (isOne && (need?.in === "cookie" || need?.in === "query")) add({ in: need.in, name: need.name });
+    const { need, needs = [] } = node;
+    for (const one of isOne ? [need, ...needs] : []) {
+      if (one === undefined || !("in" in one)) continue;
+      if (one.in === "header") add({ in: "header", name: one.name.toLowerCase() });
+      if (one.in === "cookie" || one.in === "query") add({ in: one.in, name: one.name });
+    }
     for (const from of node.from) visit(from.node, isOne);
   };
   for (const { node } of inputs) visit(node, false);

@@ -154,6 +154,20 @@ it("a session is bound to a credential in the query too", async () => {
   expect(statuses).toEqual([404, 200]);
 });
 
+it("a session is bound to a credential that a reader of the application's own reads", async () => {
+  const needs = [{ in: "header", name: "X-Key" }, { custom: "the hour" }] as const;
+  const key = Dep.credential(
+    "key",
+    Dep.ofRequest((request) => request.header("x-key"), { needs }),
+  );
+  const app = Test.app(Mcp.routes([], { ...about, sessions: {}, inputs: { key } }));
+  const send = (key: string, method: string, headers: { readonly [name: string]: string } = {}) =>
+    ask(app, method, {}, { headers: { ...headers, "x-key": key } });
+  const headers = { "mcp-session-id": (await send("a", "initialize")).headers.get("mcp-session-id") ?? "" };
+  const statuses = [await send("b", "ping", headers), await send("a", "ping", headers)].map(({ status }) => status);
+  expect(statuses).toEqual([404, 200]);
+});
+
 it("a session is bound to a cookie, next to any others", async () => {
   const sid = Dep.credential("sid", Cookie.optional(Cookie.named("sid", Codec.string)));
   const app = Test.app(Mcp.routes([], { ...about, sessions: {}, inputs: { sid } }));
