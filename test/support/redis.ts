@@ -41,18 +41,19 @@ export class RedisServer {
   readonly port: number;
   #running: ChildProcess | undefined = undefined;
 
-  readonly #directory: string | undefined;
+  /** A replica writes what it gets there, also where nothing is kept. */
+  readonly #directory: string = mkdtempSync(join(tmpdir(), "usher-redis-"));
+  readonly #keeps: readonly string[];
 
-  private constructor(port: number, directory: string | undefined) {
+  private constructor(port: number, isDurable: boolean) {
     this.port = port;
-    this.#directory = directory;
+    this.#keeps = isDurable ? ["yes", "--appendfsync", "always"] : ["no"];
   }
 
   /** A server on a free port, gone with the test file. What a durable one has answered it still has after a crash. */
   static async start({ isDurable = false } = {}): Promise<RedisServer> {
     if (redisBinary === undefined) throw new Error("no redis-server or valkey-server on this machine");
-    const directory = isDurable ? mkdtempSync(join(tmpdir(), "usher-redis-")) : undefined;
-    const server = new RedisServer(await freePort(), directory);
+    const server = new RedisServer(await freePort(), isDurable);
     started.push(server);
     await server.start();
     return server;
@@ -64,9 +65,8 @@ export class RedisServer {
 
   async start(): Promise<void> {
     // Nothing is kept: neither a snapshot nor a log, unless it is durable.
-    const keeps = this.#directory === undefined ? ["no"] : ["yes", "--appendfsync", "always", "--dir", this.#directory];
-    const options = ["--port", String(this.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", ...keeps];
-    const command = ["-c", supervisor, "sh", redisBinary ?? "", ...options];
+    const at = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#directory];
+    const command = ["-c", supervisor, "sh", redisBinary ?? "", ...at, "--save", "", "--appendonly", ...this.#keeps];
     this.#running = spawn("sh", command, { stdio: ["pipe", "ignore", "ignore"] });
     const end = Date.now() + startBoundMs;
     while (!(await accepts(this.port))) {
@@ -77,7 +77,7 @@ export class RedisServer {
 
   async close(): Promise<void> {
     await this.stop();
-    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+    rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** Ends it at once, as a crash does. */
