@@ -222,7 +222,7 @@ export class McpServer {
       const contents = await resourceContents(uri, sent, { maxAnswer, gone }).catch(unlessBroken);
       if (contents instanceof BrokenStream) return unreadable(500);
       if (contents === undefined) return new ProtocolError(errorCodes.internal, "The resource is too long.");
-      if (sent.status >= 400) return unreadable(sent.status);
+      if (sent.status >= 300) return unreadable(sent.status);
       const caching = message.isModern ? ',"ttlMs":0,"cacheScope":"private"' : "";
       return `"contents":${contents}${caching}`;
     }
@@ -287,7 +287,7 @@ function unlessBroken(thrown: unknown): BrokenStream {
   throw thrown;
 }
 
-/** Of a refusal the status alone: its sentence is for the caller of a route, and a resource has none. */
+/** Of a refusal the status alone: its sentence is for the caller of a route, and a resource has none. A redirect has no content. */
 function unreadable(status: number): ProtocolError {
   return new ProtocolError(errorCodes.internal, `The resource cannot be read: status ${status}.`, { data: { status } });
 }

@@ -1,4 +1,4 @@
-import { Codec, Dep, Header, Meta, Path, Query, Refusal, Returns, Test, get, param, refuse } from "usher-http";
+import { Answer, Codec, Dep, Header, Meta, Path, Query, Refusal, Returns, Test, get, param, refuse } from "usher-http";
 import type { Route } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
@@ -26,7 +26,10 @@ const file = get(
   { returns: Returns.response },
   () => new Response("abc", { headers: { "content-type": "image/png" } }) as never,
 );
-const routes = [readme, one, file];
+const moved = get(Path.of("moved"), { returns: Returns.responses({ 303: "Elsewhere." }) }, () =>
+  Answer.redirect("/readme", { status: 303 }),
+);
+const routes = [readme, one, file, moved];
 const app = Test.app([
   ...routes,
   ...Mcp.routes(routes, {
@@ -35,6 +38,7 @@ const app = Test.app([
       Mcp.resource(readme, { name: "readme", mimeType: "text/plain" }),
       Mcp.resource(one, { uri: "shop://orders/{order_id}{?page}" }),
       Mcp.resource(file),
+      Mcp.resource(moved, { uri: "shop://moved" }),
     ],
   }),
 ]);
@@ -42,7 +46,10 @@ const app = Test.app([
 describe("resources", () => {
   it("are listed, with templates in a list of their own", async () => {
     expect(await resultOf(app, "resources/list")).toEqual({
-      resources: [{ uri: "app:///readme", name: "readme", title: "Read me", mimeType: "text/plain" }],
+      resources: [
+        { uri: "app:///readme", name: "readme", title: "Read me", mimeType: "text/plain" },
+        { uri: "shop://moved", name: "/moved" },
+      ],
     });
     expect(await resultOf(app, "resources/templates/list")).toEqual({
       resourceTemplates: [
@@ -67,6 +74,7 @@ describe("resources", () => {
     ["app:///other", -32_002],
     ["shop://orders/9", -32_002],
     ["shop://orders/x", -32_603],
+    ["shop://moved", -32_603],
     ["shop://orders/7/more", -32_002],
     ["shop://orders/7%2Fmore", -32_603],
     ["shop://orders/%ff", -32_002],
