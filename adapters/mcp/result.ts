@@ -72,11 +72,13 @@ interface AnswerHead {
 function resultOf(tool: CompiledTool, { target, sent, type, hasMiddleware }: AnswerHead, read: Read): string {
   if (read === undefined) return tooLong();
   if (sent.status >= 400) return refusalResult(tool, read, type, target);
-  const isStructured = tool.schemas.output !== undefined && jsonTypes.test(type);
+  const hasSchema = tool.schemas.output !== undefined;
+  const isStructured = hasSchema && jsonTypes.test(type);
   // No line is a list of none.
-  if (read.length === 0 && !(isStructured && tool.isLines)) return textResult(emptyText(sent));
+  if (read.length === 0 && !(isStructured && tool.isLines)) return textResult(emptyText(sent), hasSchema);
   if (isStructured) return structuredResult(tool, textOf(read), hasMiddleware);
-  return `"content":[${contentOf(read, type, target)}]`;
+  // Clients throw for a success without structured content where there is a schema for it.
+  return `"content":[${contentOf(read, type, target)}]${hasSchema ? ',"isError":true' : ""}`;
 }
 
 function headerOf({ head }: WireResponse, name: string): string | undefined {
@@ -116,7 +118,7 @@ function structuredResult({ schemas, isLines }: CompiledTool, text: string, hasM
         .join(",")}]`
     : text;
   // The route's own JSON is not parsed: 60 µs for an answer of 7 kB.
-  if (hasMiddleware && !fits(json, schemas.isWrapped)) return textResult(text);
+  if (hasMiddleware && !fits(json, schemas.isWrapped)) return textResult(text, true);
   // Standard input and output end a message at a line feed. In JSON one stands only between values, as a space may.
   const line = hasMiddleware ? json.replaceAll(/[\r\n]/g, " ") : json;
   const structured = schemas.isWrapped ? `{"${resultMember}":${line}}` : line;

@@ -82,7 +82,7 @@ it("the argument false is the value of a form field, and omits a checkbox", asyn
   expect((await callTool(app, "form", given)).content[0]?.text).toBe(JSON.stringify(given));
 });
 
-it("an answer of middleware that is not JSON is a text, without structured content", async () => {
+it("an answer of middleware that is not JSON is an error with its text, as there is a schema that it does not match", async () => {
   const route = get(Path.of("a"), { meta: Meta.tool({ name: "a" }), returns: Returns.json(v.object({})) }, () => ({}));
   const html = '<p>"Back soon."</p>';
   const app = Test.app([route, ...Mcp.routes([route], about)], {
@@ -91,7 +91,28 @@ it("an answer of middleware that is not JSON is a text, without structured conte
         path === "/a" ? new Response(html, { headers: { "content-type": "text/html" } }) : next(),
     ],
   });
-  expect(await resultOf(app, "tools/call", { name: "a" })).toEqual({ content: [{ type: "text", text: html }] });
+  expect(await resultOf(app, "tools/call", { name: "a" })).toEqual({
+    content: [{ type: "text", text: html }],
+    isError: true,
+  });
+});
+
+it("a redirect of middleware is an error of a tool that has an output schema, and of no other", async () => {
+  const json = get(
+    Path.of("json"),
+    { meta: Meta.tool({ name: "json" }), returns: Returns.json(v.object({})) },
+    () => ({}),
+  );
+  const plain = get(Path.of("text"), { meta: Meta.tool({ name: "text" }), returns: Returns.text }, () => "");
+  const app = Test.app([json, plain, ...Mcp.routes([json, plain], about)], {
+    middleware: [
+      async ({ path }, next) =>
+        path === "/mcp" ? next() : new Response(null, { status: 303, headers: { location: "/sign-in" } }),
+    ],
+  });
+  const content = [{ type: "text", text: "Status 303, see /sign-in" }];
+  expect(await resultOf(app, "tools/call", { name: "json" })).toEqual({ content, isError: true });
+  expect(await resultOf(app, "tools/call", { name: "text" })).toEqual({ content });
 });
 
 describe("an answer of middleware whose content type is JSON", () => {
@@ -120,8 +141,11 @@ describe("an answer of middleware whose content type is JSON", () => {
     const text = String(await answeredWith(route, body));
     // Standard input and output separate messages by line feeds.
     expect(text).not.toMatch(/[\r\n]/);
-    const message = JSON.parse(text) as { readonly result: { readonly structuredContent?: unknown } };
+    const message = JSON.parse(text) as {
+      readonly result: { readonly structuredContent?: unknown; readonly isError?: true };
+    };
     expect(Object.keys(message)).toEqual(["jsonrpc", "id", "result"]);
     expect(message.result.structuredContent).toEqual(structuredContent);
+    expect(message.result.isError).toBe(structuredContent === undefined ? true : undefined);
   });
 });
