@@ -144,6 +144,7 @@ export interface FileNeed {
 
 /** What the API document says of a file. */
 export type FileOptions = Pick<TextOptions, "doc" | "deprecated">;
+
 /** The options of a list of files. */
 export type FileListOptions = FileOptions & ListBounds;
 
