@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { endedEarly } from "../../src/inputs/body-source.ts";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
+import { logListener } from "../../src/app/failures.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { isBun } from "./listen.ts";
@@ -58,7 +59,7 @@ export function whenGone(response: ServerResponse, act: () => void): void {
   response.on("finish", check);
 }
 
-/** How many responses of a connection may be made at once. What its client sends meanwhile is not read. */
+/** How many responses of a connection may be made at once. What its client sends meanwhile is not read, for `sendTimeoutMs` at most. */
 const maxPendingAnswers = 100;
 
 const key: unique symbol = Symbol("connection");
@@ -84,6 +85,7 @@ export interface PartReceiver {
 /** The state of one open connection, in addition to Node's own. */
 export class NodeConnection {
   readonly socket: Socket;
+  readonly #sendTimeoutMs: number;
   readonly #unixPath: string | undefined;
   /** No request has arrived on it, and the time of its first head is not over. */
   isFresh = true;
@@ -114,12 +116,15 @@ export class NodeConnection {
   streams = 0;
   /** The number of requests that arrived on it. */
   requests = 0;
+  /** Runs while the connection is not read, as too many responses are pending. */
+  #unread: ReturnType<typeof setTimeout> | undefined = undefined;
   /** Runs while its client may take nothing of a response. */
   sendWatch: { start(): void; stop(): void } | undefined = undefined;
   #whenIdle: (() => void) | undefined = undefined;
 
-  constructor(socket: Socket, unixPath: string | undefined) {
+  constructor(socket: Socket, sendTimeoutMs: number, unixPath: string | undefined) {
     this.socket = socket;
+    this.#sendTimeoutMs = sendTimeoutMs;
     this.#unixPath = unixPath;
   }
 
@@ -156,10 +161,27 @@ export class NodeConnection {
     // Once Node has parsed the packet, by its last request. A body is read to its end, and what follows it comes here again.
     const pause = guarded(this.socket, () => {
       const isLast = turn === this.requests && request.complete;
-      if (isLast && this.#pendingAnswers >= maxPendingAnswers) this.socket.pause();
+      if (isLast && this.#pendingAnswers >= maxPendingAnswers) this.#pause();
     });
     setImmediate(pause);
     return turn;
+  }
+
+  /** Meanwhile nothing tells that its client has gone: handlers that wait for that would wait for ever. */
+  #pause(): void {
+    this.socket.pause();
+    const expire = guarded(this.socket, () => {
+      const count = this.#pendingAnswers;
+      logListener("info", `closed a connection with ${count} requests unanswered for ${this.#sendTimeoutMs / 1000}s`);
+      this.socket.destroy();
+    });
+    this.#unread ??= setTimeout(expire, this.#sendTimeoutMs).unref();
+  }
+
+  #resume(): void {
+    clearTimeout(this.#unread);
+    this.#unread = undefined;
+    this.socket.resume();
   }
 
   /** A response is being made, until `endAnswer`. */
@@ -168,7 +190,7 @@ export class NodeConnection {
   }
 
   endAnswer(): void {
-    if (this.#pendingAnswers-- === maxPendingAnswers) this.socket.resume();
+    if (this.#pendingAnswers-- === maxPendingAnswers) this.#resume();
     this.#settle();
   }
 
@@ -242,6 +264,7 @@ export class NodeConnection {
 
   /** The connection is closed, so received bytes of a body cannot be read any more either. */
   closed(): void {
+    clearTimeout(this.#unread);
     this.sendWatch?.stop();
     this.#reader?.fail(endedEarly);
     for (const reader of this.#others ?? []) reader.fail(endedEarly);
@@ -289,7 +312,7 @@ export class Connections {
   /** Watches a connection to its end. Listeners per request would cost each request 0.9 µs. */
   watch(socket: WatchedSocket): NodeConnection {
     const { sendTimeoutMs, idleTimeoutMs, unixPath } = this.#watching;
-    const connection = new NodeConnection(socket, unixPath ?? pathOf(socket));
+    const connection = new NodeConnection(socket, sendTimeoutMs, unixPath ?? pathOf(socket));
     keepBySocket(connection);
     // Every pending response may listen for its end.
     socket.setMaxListeners(0);

@@ -1,6 +1,7 @@
 /** One connection with many requests, byte by byte (facts 4.4, 8.3; rows AN-09, AN-18, AN-19, RT-36, WR). */
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { Answer, Codec, Cookie, Path, Returns, body, get, param, post, setCookie } from "usher-http";
+import { Answer, Codec, Cookie, Path, Returns, body, clientGone, get, param, post, setCookie } from "usher-http";
 import { sockets } from "../../support/memory.ts";
 import { clientOf, gate, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
@@ -112,6 +113,27 @@ describe("a kept connection: many requests at once", () => {
     expect(ran()).toBeLessThan(10_000);
     letGo();
     expect((await client.rest()).match(/slow/g)).toHaveLength(20_000);
+  });
+
+  it("get clientGone where their client has left, which nothing tells while the connection is not read", async () => {
+    const [everyOne, left] = [gate(), gate()];
+    const waiting = new Set<AbortSignal>();
+    const wait = get(Path.of("wait"), { inputs: { clientGone }, returns: Returns.text }, async ({ clientGone }) => {
+      waiting.add(clientGone);
+      if (waiting.size > 100) everyOne.open();
+      await once(clientGone, "abort");
+      waiting.delete(clientGone);
+      if (waiting.size === 0) left.open();
+      return "unsent";
+    });
+    const { port } = await start([...routes, wait], { sendTimeoutMs: 500 });
+    const client = await RawClient.to(port);
+    client.send("GET /wait HTTP/1.1\r\nhost: h\r\n\r\n".repeat(20_000));
+    await everyOne.passed;
+    for (let i = 0; i < 20; i++) await turns(port);
+    client.leave();
+    await left.passed;
+    expect(waiting.size).toBe(0);
   });
 
   it("are read with the body of the last", async () => {
