@@ -268,6 +268,8 @@ class LineBuffer {
     this.#isEnding = true;
     this.#writeAll();
     if (this.#isEnding && this.#dropped > 0) this.#logDropped();
+    // On Deno it is called for an error, too: where the program has prevented that it ends the process, that runs on.
+    later(() => (this.#isEnding = false), 0);
   }
 
   /** Writes every line, and waits for a reader that takes some of them. */

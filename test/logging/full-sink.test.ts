@@ -134,6 +134,18 @@ it("writes what another listener of the exit logs, and waits once for a reader t
   expect([waited > 0, pauses]).toEqual([true, waited]);
 });
 
+it("writes many lines at once again where the process runs on, as after an error on Deno that the program takes", () => {
+  const writes: string[] = [];
+  const write = (bytes: Uint8Array) => (writes.push(new TextDecoder().decode(bytes)), bytes.byteLength);
+  const sink = batch({ format: "json", write });
+  sink.finish();
+  sink.write("one");
+  vi.advanceTimersByTime(1);
+  for (const line of ["two", "three"]) sink.write(line);
+  vi.advanceTimersByTime(100);
+  expect(writes).toEqual(["one\n", "two\nthree\n"]);
+});
+
 it("holds of a long line that waits its own bytes alone", () => {
   let held = 0;
   const sink = batch({ format: "json", write: ({ buffer, byteLength }) => ((held = buffer.byteLength), byteLength) });
