@@ -114,9 +114,14 @@ export function make(options: HttpClientOptions = {}): HttpClient {
   };
 }
 
-/** The options of a call. A `Request` has getters, which a spread leaves out: it would become a GET without headers. */
+/**
+ * The options of a call. A `Request` has getters, which a spread leaves out: it would become a GET without headers. An undefined
+ * option counts as absent, as for the platform: it must not replace that of a `Request`.
+ */
 function membersOf(given: string | URL | Request | HttpClientInit): HttpClientInit {
-  if (!(given instanceof Request)) return isUrlText(given) ? {} : (given as HttpClientInit);
+  if (!(given instanceof Request)) {
+    return isUrlText(given) ? {} : Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  }
   const { method, headers, body, redirect, signal } = given;
   return { method, headers, body, redirect, signal };
 }

@@ -349,6 +349,7 @@ describe("a Request", () => {
     });
   const got = async (response: Response) => [response.headers.get("x-got"), await response.text()];
   const sent = (url: string) => new Request(`${url}/x`, { method: "POST", headers: { "x-a": "1" }, body: "whole" });
+  const nothing: object = { method: undefined, headers: undefined, body: undefined, signal: undefined };
 
   it("is sent whole, as the input of a call or as its options", async () => {
     const { url } = await echo();
@@ -356,6 +357,7 @@ describe("a Request", () => {
     expect(await got(await client.fetch(sent(url)))).toEqual(["POST /x 1", "whole"]);
     expect(await got(await client.fetch("/y", sent(url)))).toEqual(["POST /y 1", "whole"]);
     expect(await got(await client.fetch(sent(url), { headers: { "x-a": "2" } }))).toEqual(["POST /x 2", "whole"]);
+    expect(await got(await client.fetch(sent(url), nothing))).toEqual(["POST /x 1", "whole"]);
   });
 
   it("of another origin is refused, and one that was aborted is not sent", async () => {
@@ -363,7 +365,7 @@ describe("a Request", () => {
     const client = HttpClient.make({ baseUrl: url });
     await expect(client.fetch(new Request("http://elsewhere.example/"))).rejects.toThrow("the URL is not of");
     const aborted = new Request(url, { signal: AbortSignal.abort(new Error("enough")) });
-    await expect(client.fetch(aborted)).rejects.toThrow("enough");
+    for (const options of [{}, nothing]) await expect(client.fetch(aborted, options)).rejects.toThrow("enough");
     expect(heads).toEqual([]);
   });
 
