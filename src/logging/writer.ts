@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { isThenable } from "../async.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
@@ -140,8 +141,9 @@ export function log(entry: LogEntry): void {
   if (isOn(entry.level, entry.source)) write(entry);
 }
 
-// An `out` that logs, as where it fails, gets that line too. What it logs for that one has another destination: it would never end.
-let runningOuts = 0;
+// An `out` that logs, as where it fails, gets that line too, also after an `await`. What it logs for that one has another
+// destination: it would never end.
+const runningOuts = /* @__PURE__ */ new AsyncLocalStorage<number>();
 const maxRunningOuts = 2;
 
 /** Writes one line. A sink that throws never fails the code that logs. */
@@ -149,17 +151,14 @@ export function write(entry: LogEntry): void {
   const isJson = (settings.format ?? sink.format) === "json";
   const now = Date.now();
   const { out } = settings;
-  const isGiven = out !== undefined && runningOuts < maxRunningOuts;
-  if (isGiven) runningOuts++;
+  const running = out === undefined ? 0 : (runningOuts.getStore() ?? 0);
   try {
     const isColored = out === undefined && sink.isColored === true;
     const line = isJson ? (entry.json?.(now) ?? jsonLine(entry, now)) : prettyLine(entry, now, isColored);
-    if (isGiven) ignoreRejection(out(line));
-    else sink.write(line);
+    if (out === undefined || running === maxRunningOuts) sink.write(line);
+    else ignoreRejection(runningOuts.run(running + 1, out, line));
   } catch {
     // The error has no other destination.
-  } finally {
-    if (isGiven) runningOuts--;
   }
 }
 

@@ -5,6 +5,7 @@ import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { Log, Path, Returns, Test, get } from "usher-http";
 import { useSink } from "../../src/logging/writer.ts";
+import { gate } from "../support/gate.ts";
 import { lines, logWith, logged } from "../support/logs.ts";
 import type { Line } from "../support/logs.ts";
 
@@ -243,6 +244,23 @@ it("what a destination logs for each line that it gets is on standard error, and
   const messagesOf = (texts: readonly string[]) => texts.map((text) => (JSON.parse(text) as Line)["message"]);
   expect(messagesOf(own)).toEqual(["one", "failed 1", "two", "failed 3"]);
   expect(messagesOf(others)).toEqual(["failed 2", "failed 4"]);
+});
+
+it("what a destination logs later, as after an await, does not call it for ever either", async () => {
+  const [own, others]: [string[], string[]] = [[], []];
+  const done = gate();
+  useSink({ write: (line) => (others.push(line), done.open()), format: "json" });
+  const out = async (line: string) => {
+    own.push(line);
+    await after(1);
+    shop.error("failed");
+  };
+  Log.setup({ format: "json", out: (line) => void out(line) });
+  shop.info("one");
+  await done.passed;
+  await after(20);
+  useSink({ write: (line) => console.error(line), format: "json" });
+  expect([own.length, others.length]).toEqual([2, 1]);
 });
 
 it.each([
