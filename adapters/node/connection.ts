@@ -59,7 +59,7 @@ export function whenGone(response: ServerResponse, act: () => void): void {
   response.on("finish", check);
 }
 
-/** How many responses of a connection may be made at once. What its client sends meanwhile is not read, for `sendTimeoutMs` at most. */
+/** How many responses of a connection may be made at once. What its client sends meanwhile is not read. */
 const maxPendingAnswers = 100;
 
 const key: unique symbol = Symbol("connection");
@@ -116,7 +116,7 @@ export class NodeConnection {
   streams = 0;
   /** The number of requests that arrived on it. */
   requests = 0;
-  /** Runs while the connection is not read, as too many responses are pending. */
+  /** Runs while it is paused. */
   #unread: ReturnType<typeof setTimeout> | undefined = undefined;
   /** Runs while its client may take nothing of a response. */
   sendWatch: { start(): void; stop(): void } | undefined = undefined;
@@ -161,14 +161,17 @@ export class NodeConnection {
     // Once Node has parsed the packet, by its last request. A body is read to its end, and what follows it comes here again.
     const pause = guarded(this.socket, () => {
       const isLast = turn === this.requests && request.complete;
-      if (isLast && this.#pendingAnswers >= maxPendingAnswers) this.#pause();
+      if (isLast && this.#pendingAnswers >= maxPendingAnswers) this.pause();
     });
     setImmediate(pause);
     return turn;
   }
 
-  /** Meanwhile nothing tells that its client has gone: handlers that wait for that would wait for ever. */
-  #pause(): void {
+  /**
+   * Stops reading, until `resume`. Nothing tells meanwhile that its client has gone, for which handlers may wait: after
+   * `sendTimeoutMs` it is closed.
+   */
+  pause(): void {
     this.socket.pause();
     const expire = guarded(this.socket, () => {
       const count = this.#pendingAnswers;
@@ -178,7 +181,7 @@ export class NodeConnection {
     this.#unread ??= setTimeout(expire, this.#sendTimeoutMs).unref();
   }
 
-  #resume(): void {
+  resume(): void {
     clearTimeout(this.#unread);
     this.#unread = undefined;
     this.socket.resume();
@@ -190,7 +193,7 @@ export class NodeConnection {
   }
 
   endAnswer(): void {
-    if (this.#pendingAnswers-- === maxPendingAnswers) this.#resume();
+    if (this.#pendingAnswers-- === maxPendingAnswers) this.resume();
     this.#settle();
   }
 

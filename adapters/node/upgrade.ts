@@ -7,7 +7,7 @@ import { caught, guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { OpenSockets } from "../../src/server/lifecycle.ts";
 import { readHead, refuseRequest } from "./bad-request.ts";
-import { isEncrypted, linger } from "./connection.ts";
+import { connectionOf, isEncrypted, linger } from "./connection.ts";
 import type { NodeConnection } from "./connection.ts";
 import { NodeExchange } from "./exchange.ts";
 import type { RequestHandler } from "./handler.ts";
@@ -74,12 +74,13 @@ export function cutUnread(socket: Socket, sendTimeoutMs: number): () => void {
  * @returns Ends it, with the socket paused, and returns all bytes.
  */
 function holdBytes(socket: Socket, head: Buffer): () => Buffer {
+  const connection = connectionOf(socket);
   const held = [head];
   let bytes = head.byteLength;
   const hold = (part: Buffer): void => {
     bytes += part.byteLength;
     held.push(part);
-    if (bytes > maxHeldBytes) socket.pause();
+    if (bytes > maxHeldBytes) connection.pause();
   };
   // A `data` listener alone does not resume a paused socket.
   socket.on("data", hold).resume();
@@ -87,6 +88,7 @@ function holdBytes(socket: Socket, head: Buffer): () => Buffer {
   // still waits for a part: an empty one lets it read, which starts the handle.
   socket.push("");
   return () => {
+    connection.resume();
     socket.off("data", hold).pause();
     return Buffer.concat(held);
   };

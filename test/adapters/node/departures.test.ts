@@ -235,6 +235,32 @@ describe("an unread body that is dropped while a handler waits, and then a strea
   });
 });
 
+describe("a client whose bytes wait behind a CONNECT or an Upgrade, which keeps its connection unread", () => {
+  const wait = "GET /wait HTTP/1.1\r\nhost: h\r\n\r\n";
+  const upgrade = "GET /wait HTTP/1.1\r\nhost: h\r\nconnection: upgrade\r\nupgrade: own\r\n\r\n";
+  it.each([
+    ["a CONNECT that is pipelined", `${wait}CONNECT h:1 HTTP/1.1\r\nhost: h:1\r\n\r\n`],
+    ["an Upgrade that is pipelined", wait + upgrade],
+    ["an Upgrade", upgrade],
+  ])("has gone, and clientGone aborts: %s", async (_what, sent) => {
+    const { asked, gone, told } = waits();
+    const inputs = { clientGone };
+    const route = get(Path.of("wait"), { inputs, returns: Returns.response }, async ({ clientGone }) => {
+      await told(clientGone);
+      return Answer.make("unsent");
+    });
+    const { port } = await start([route, ok], { sendTimeoutMs: 500 });
+    const client = await RawClient.to(port);
+    client.send(sent);
+    await asked;
+    await turns(port);
+    client.send("x".repeat(32 * most));
+    for (let i = 0; i < 20; i++) await turns(port);
+    client.leave();
+    came(await gone.then(() => true));
+  });
+});
+
 describe("a body that is read late", () => {
   type Late = (waited: Promise<void>) => { readonly route: Route; readonly options?: ServeOptions };
   const upload = bodyStream({ max: 1 << 30 });
