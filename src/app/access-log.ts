@@ -172,7 +172,7 @@ export function logFault(request: RequestState, what: string, thrown: unknown): 
 
 /** Writes what a task of `after` raised, unless the client's leaving ended it. */
 export function logAfter(request: RequestState, thrown: unknown): void {
-  if (request.isOfEnd(thrown)) return;
+  if (request.isOfClientGone(thrown)) return;
   const { level, why, fields } = failureOf(thrown);
   line(request, level, `${request.method} ${request.path}: its work after the answer raised${why}`, {
     "url.path": request.path,

@@ -216,3 +216,19 @@ describe("a stream that rejects by clientGone", () => {
     expect(await leaveStream(kind, isGoneBefore)).toEqual({ ends: ["client gone"], told: [], last, errors: [] });
   });
 });
+
+it("a task of after that the passed deadline ends is an error, as its work is not done", async () => {
+  const told: unknown[] = [];
+  const late = get(
+    Path.of("late"),
+    { inputs: { after, deadline }, returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 20) },
+    async ({ after, deadline }) => {
+      after(() => deadline.throwIfAborted(), { always: true });
+      return new Promise<string>(() => {});
+    },
+  );
+  const app = Test.app([late], { onError: (error, { during }) => void told.push([(error as Error).name, during]) });
+  expect((await Test.call(app, "GET", "/late")).status).toBe(503);
+  await eventually(() => expect(told).toEqual([["TimeoutError", "after"]]));
+  expect(messages("error")).toEqual(["GET /late: its work after the answer raised"]);
+});
