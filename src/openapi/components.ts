@@ -164,6 +164,8 @@ export class Components {
   readonly #known = new Set<Kind>();
   /** The names of the parts of schemas that their own libraries describe, by JSON Pointer. */
   readonly #foreign = new Map<object, ForeignParts>();
+  /** What {@link #differing} found, until a component is added. */
+  #found: { readonly among: number; readonly differing: ReadonlySet<string> } | undefined;
 
   readonly #base: string;
 
@@ -277,8 +279,14 @@ export class Components {
     }
   }
 
-  /** The names of the shapes whose forms differ, or that contain one. */
+  /** The names of the shapes whose forms differ, or that contain one. A component that is added never changes. */
   #differing(): ReadonlySet<string> {
+    const { size } = this.#components;
+    if (this.#found?.among !== size) this.#found = { among: size, differing: this.#compared() };
+    return this.#found.differing;
+  }
+
+  #compared(): ReadonlySet<string> {
     const all = [...this.#components.values()];
     const differing = new Set(all.filter((one) => !sameBothWays(one)).map(({ name }) => name));
     for (let before = -1; before < differing.size;) {

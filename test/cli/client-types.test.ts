@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { Codec, Event, Path, Query, Refusal, Returns, Shape, get, json, post } from "usher-http";
 import * as v from "valibot";
 import { clientModule } from "../../cli/client.ts";
@@ -45,6 +45,26 @@ it("a codec of 64 bits is a bigint", () => {
   const inputs = { exact: Query.required("exact", Codec.int64), whole: Query.required("whole", Codec.int) };
   const made = clientModule([post(Path.of("a"), { inputs, returns: Returns.text }, () => "")]);
   expect(made).toContain("{ query: { exact: number | bigint; whole: number } }");
+});
+
+it("compares the named shapes once, however many routes there are", () => {
+  const stringifiedFor = (count: number): number => {
+    const routes = Array.from({ length: count }, (_, index) =>
+      get(
+        Path.of(`a${index}`),
+        { returns: Returns.json(Shape.named(`thing ${index}`, v.object({ a: text }))) },
+        () => ({
+          a: "",
+        }),
+      ),
+    );
+    const stringify = vi.spyOn(JSON, "stringify");
+    clientModule(routes);
+    const { length } = stringify.mock.calls;
+    stringify.mockRestore();
+    return length;
+  };
+  expect(stringifiedFor(80)).toBeLessThan(6 * stringifiedFor(20));
 });
 
 describe("a generated client compiles", { timeout: 60_000 }, () => {
