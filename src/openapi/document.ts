@@ -60,8 +60,8 @@ function mergeOperations(one: DescribedRoute, other: DescribedRoute): DescribedR
 }
 
 /** The path without its parameters' names. */
-function placeOf({ route }: DescribedRoute): string {
-  return route.path.segments.map((segment) => `/${typeof segment === "string" ? `=${segment}` : "?"}`).join("");
+function placeOf({ path }: Route): string {
+  return path.segments.map((segment) => `/${typeof segment === "string" ? `=${segment}` : "?"}`).join("");
 }
 
 function declines({ route }: DescribedRoute): boolean {
@@ -107,6 +107,8 @@ interface DescribedRoute {
   readonly route: Route;
   /** `GET /orders/{order_id}`. */
   readonly name: string;
+  /** Compared with that of every other route. */
+  readonly place: string;
   readonly id: string;
   readonly parameters: readonly Parameter[];
   readonly requestBody: object | undefined;
@@ -131,6 +133,7 @@ function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
   return {
     route,
     name: `${route.method} ${route.pattern}`,
+    place: placeOf(route),
     id: route.meta.find(operationId) ?? idOf(route),
     parameters: parametersOf(route, reads, context),
     answers,
@@ -336,9 +339,8 @@ function encodingsIn(decompress: DocumentOptions["decompress"]): readonly string
 
 /** Adds a route to the described ones, or merges it with one. */
 function place(one: DescribedRoute, described: DescribedRoute[], problems: string[]): void {
-  const at = placeOf(one);
   for (const [index, other] of described.entries()) {
-    if (placeOf(other) === at) {
+    if (other.place === one.place) {
       if (other.route.method === one.route.method) {
         const both = mergeOperations(other, one);
         if (typeof both === "string") problems.push(`${other.name} and ${one.name} ${both}`);
