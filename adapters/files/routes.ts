@@ -161,7 +161,7 @@ export function isSafe(name: string, dotfiles: boolean): boolean {
   return dotfiles || !name.startsWith(".");
 }
 
-const devices = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³])(?:\.|$)/i;
+const devices = /^(?:con(?:in\$|out\$)?|prn|aux|nul|(?:com|lpt)[\d¹²³]) *(?:\.|$)/i;
 /** The short name that a file system may give a file: `ENV~1` leads to `.env`. */
 const shortName = /^[^.]{1,6}~\d+(?:\.[^.]{0,3})?$/;
 
