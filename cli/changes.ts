@@ -21,7 +21,7 @@ export class Changes {
   add(files: readonly string[]): void {
     for (const file of files) {
       const path = pathOf(file);
-      if (path === undefined || this.#files.has(path)) continue;
+      if (path === undefined) continue;
       this.#files.add(path);
       this.#watch(dirname(path));
     }
@@ -46,6 +46,7 @@ export class Changes {
     this.#onChange?.();
   }
 
+  /** In place of a folder that is missing, the one that it will be in. The program names its files again when it starts again. */
   #watch(folder: string): void {
     if (this.#folders.has(folder)) return;
     try {
@@ -53,7 +54,8 @@ export class Changes {
       this.#folders.set(folder, watcher);
       watcher.on("error", () => this.#lose(folder));
     } catch {
-      // There is no such folder now. The program names it again when it starts again.
+      const parent = dirname(folder);
+      if (parent !== folder) this.#watch(parent);
     }
   }
 

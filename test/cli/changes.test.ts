@@ -44,4 +44,17 @@ describe("a folder of watched files", () => {
     renameSync(`${folder}-away`, folder);
     expect(await back).toBeUndefined();
   });
+
+  it("has a folder in it that a file is imported from before it exists, and then the file", async () => {
+    const [outer, inner] = [join(folder, "orders"), join(folder, "orders", "parts")];
+    const missing = join(inner, "new.ts");
+    for (const make of [() => mkdirSync(outer), () => mkdirSync(inner), () => writeFileSync(missing, "new")]) {
+      const made = changes.next();
+      // The program starts, names the file and fails.
+      changes.add([missing]);
+      changes.addAny();
+      make();
+      expect(await made).toBeUndefined();
+    }
+  });
 });
