@@ -142,6 +142,8 @@ type ImpreciseSchema = readonly [at: string, what: string];
 /** A named shape, in its input and output form. */
 interface Component {
   readonly name: string;
+  /** The name that its author gave, where that is another. */
+  readonly given?: string;
   readonly input: Form;
   readonly output: Form;
 }
@@ -200,8 +202,9 @@ export class Components {
     const reached = this.#reached(tree);
     const schemas: { [name: string]: Schema } = {};
     const problems = this.#duplicates
-      .filter((duplicate) => !sameForms(duplicate, this.#components.get(duplicate.name) as Component))
-      .map(({ name }) => `two different shapes are named ${name}`);
+      .map((duplicate) => [this.#components.get(duplicate.name) as Component, duplicate] as const)
+      .filter(([one, other]) => !sameForms(one, other))
+      .map(([one, other]) => clashOf(one, other));
     const imprecise: ImpreciseSchema[] = [];
     for (const component of this.#components.values()) {
       for (const direction of ["output", "input"] as const) {
@@ -228,7 +231,7 @@ export class Components {
   #describer(direction: Direction, imprecise: SchemaReferences["imprecise"]): ShapeDescriber {
     const reference: SchemaReferences["reference"] = (shape, given, direction) => {
       const name = componentName(given);
-      if (!this.#known.has(shape)) this.#add(shape, name);
+      if (!this.#known.has(shape)) this.#add(shape, name, given);
       return referenceTo(name, direction);
     };
     const described: SchemaReferences["described"] = (shape, direction) => {
@@ -268,9 +271,10 @@ export class Components {
     }
   }
 
-  #add(shape: Kind, name: string): void {
+  #add(shape: Kind, name: string, given: string): void {
     this.#known.add(shape);
-    const component: Component = { name, input: { schema: {}, imprecise: [] }, output: { schema: {}, imprecise: [] } };
+    const forms = { input: { schema: {}, imprecise: [] }, output: { schema: {}, imprecise: [] } };
+    const component: Component = { name, given, ...forms };
     if (this.#components.has(name)) this.#duplicates.push(component);
     else this.#components.set(name, component);
     for (const direction of ["output", "input"] as const) {
@@ -394,6 +398,11 @@ function referenceTo(name: string, direction: Direction): Schema {
 function componentName(given: string): string {
   const words = given.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   return words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join("") || "Shape";
+}
+
+function clashOf({ name, given: one = name }: Component, { given: other = name }: Component): string {
+  if (one === other) return `two different shapes are named ${name}`;
+  return `the shapes named ${one} and ${other} are both the component ${name}, whose name has ASCII letters and digits alone`;
 }
 
 function nameIn(direction: Direction, name: string, differing: ReadonlySet<string>): string {

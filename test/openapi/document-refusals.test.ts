@@ -298,4 +298,17 @@ describe("routes that clash: paths and shapes", () => {
       "two different shapes are named Problem",
     );
   });
+
+  it("OA two names that are one in the document are in the error as their author gave them", () => {
+    const made = (name: string, inner: v.GenericSchema) => {
+      const shape = Shape.named(name, v.object({ inner }));
+      return get(Path.of(name), { returns: Returns.json(shape) }, () => ({ inner: "" }) as never);
+    };
+    expect(() => Openapi.document([made("注文", v.string()), made("明細", v.number())])).toThrow(
+      "Openapi: the shapes named 注文 and 明細 are both the component Shape, whose name has ASCII letters and digits alone",
+    );
+    expect(() => Openapi.document([made("order line", v.string()), made("Order-line", v.number())])).toThrow(
+      "the shapes named order line and Order-line are both the component OrderLine",
+    );
+  });
 });
