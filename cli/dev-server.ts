@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import process from "node:process";
 import { describeFailure, moduleAnd } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
@@ -43,6 +43,7 @@ async function started(args: readonly string[], terminal: Terminal): Promise<Ser
   } catch (thrown) {
     const advice = thrown instanceof NoRoutes ? `\nA program that calls serve itself: ${commandOfProgram(module)}` : "";
     terminal.error(`usher dev: ${describeFailure(thrown)}${advice}\nusher dev: waiting for a change\n`);
+    sendFailed(thrown);
     process.send?.(notStarted);
     return undefined;
   } finally {
@@ -76,6 +77,22 @@ function stopRequested(): Promise<boolean> {
         setImmediate(() => resolve(isLast));
       });
   });
+}
+
+/** On Bun the file of a wrong import, which is not among the imports: one that is missing, or that cannot be read. Node sends it by itself. */
+function sendFailed(thrown: unknown): void {
+  if (!("Bun" in globalThis) || !(thrown instanceof Error) || !(thrown.cause instanceof Error)) return;
+  const { specifier, referrer, position } = thrown.cause as Error & Partial<BunMessage>;
+  const isMissing = typeof referrer === "string" && typeof specifier === "string" && specifier.startsWith(".");
+  const file = isMissing ? resolve(dirname(referrer), specifier) : position?.file;
+  if (file !== undefined) process.send?.({ "watch:import": [file] });
+}
+
+/** What Bun throws for an import. */
+interface BunMessage {
+  readonly specifier: string;
+  readonly referrer: string;
+  readonly position: { readonly file: string } | null;
 }
 
 let sent = 0;

@@ -100,7 +100,7 @@ async function load(file: string, url: URL): Promise<Exports> {
         `${file} is an ES module, and "type" in ${commonJs} is "commonjs": set it by npm pkg set type=module`,
       );
     if (code !== "ERR_UNKNOWN_FILE_EXTENSION")
-      throw new CommandFailure(`${file} cannot be loaded:\n${describeError(thrown, url)}`);
+      throw new CommandFailure(`${file} cannot be loaded:\n${describeError(thrown, url)}`, { cause: thrown });
     throw new CommandFailure(
       `${file}: Node ${process.versions.node} does not run TypeScript. Give the compiled file, or run usher with ` +
         "Node 22.18 or newer (npx usher-http), Bun (bunx --bun usher-http) or Deno (deno run -A npm:usher-http).",
