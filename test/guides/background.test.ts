@@ -29,10 +29,11 @@ const { Pool, Statement } = await guide.load<typeof Database>("database.ts");
 const pool = await Pool.create(server.url(), { size: 4 });
 afterAll(() => pool.close());
 const { addMail, takeJob, finishJob, retryJob, doJobs } = await guide.load<Jobs>("jobs.ts");
-const sql = /```sql\n([^]*?)```/.exec(guide.text)?.[1] ?? "";
+const { addReport } = await guide.load<{ readonly addReport: Jobs["addMail"] }>("report.ts");
+const sql = [...guide.text.matchAll(/```sql\n([^]*?)```/g)].map(([, text]) => text).join("");
 
 beforeEach(async () => {
-  await outside`drop table if exists jobs`;
+  await outside`drop table if exists jobs, runs`;
   await outside.unsafe(sql);
 });
 
@@ -41,7 +42,7 @@ const undone = async () =>
 
 describe("jobs in a table", () => {
   it("have statements that fit the table", async () => {
-    await expect(Statement.verify(pool, [addMail, takeJob, finishJob, retryJob])).resolves.toBeUndefined();
+    await expect(Statement.verify(pool, [addMail, addReport, takeJob, finishJob, retryJob])).resolves.toBeUndefined();
     expect(readdirSync(guide.folder)).toContain("jobs.mjs");
   });
 
@@ -69,6 +70,15 @@ describe("jobs in a table", () => {
     );
     await worker;
     expect(await undone()).toEqual([{ tries: 1, is_later: true }]);
+  });
+
+  it("have one job of a day, however often and where it is added", async () => {
+    const add = async () => pool.exec(addReport, { to: "a", text: "the report" });
+    await Promise.all([add(), add(), add(), add()]);
+    await add();
+    expect(await outside`select kind, payload from jobs`).toEqual([
+      { kind: "mail", payload: { to: "a", text: "the report" } },
+    ]);
   });
 
   it("run in the program, which ends with SIGTERM", async () => {
