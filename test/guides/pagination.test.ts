@@ -35,7 +35,7 @@ const { database, listOrders, listAfter } = await guide.load<Shown>("orders.ts")
 const app = Test.app([listOrders], { resources: [Dep.resource(database, pool)] });
 
 beforeAll(async () => {
-  await outside`create table orders (id serial primary key, item text not null, placed_at timestamptz not null)`;
+  await outside.unsafe(/```sql\n([^]*?)```/.exec(guide.text)?.[1] ?? "");
   // Two orders of each millisecond.
   await outside`insert into orders (item, placed_at)
     select 'item ' || n, '2026-01-01'::timestamptz + (n / 2) * interval '1 ms' from generate_series(1, 45) n`;
@@ -83,6 +83,13 @@ describe("a list with a cursor", () => {
         ["query.limit", "too_large"],
       ],
     ]);
+  });
+
+  it("is served by the program, which ends with SIGTERM", async () => {
+    const program = await guide.start("main.ts", { DATABASE_URL: server.url(), PORT: "0" });
+    const page = (await (await fetch(`${program.url}/orders?limit=2`)).json()) as Page;
+    expect([page.items.map(({ id }) => id), page.next]).toEqual([[1, 2], "/orders?after=2&limit=2"]);
+    expect(await program.stop()).toBe(0);
   });
 
   it("is read by the typed client", async () => {
