@@ -18,7 +18,6 @@ export const inputs = { order: json(Order) };
 export const signedOut = Refusal.code("signed_out", { status: 401, doc: "Nobody is signed in.", challenge: "Bearer" });
 export const soldOut = Refusal.code("sold_out", { status: 409, doc: "None of that item is left." });
 export const wrongPassword = Refusal.code("wrong_password", { status: 403, doc: "The password is wrong." });
-export const maintenance = Refusal.code("maintenance", { status: 503, doc: "The shop is closed for maintenance." });
 export const Placed = Event.json("placed", Order);
 export const alreadyPlaced = Refusal.code("already_placed", { status: 409, doc: "That order was placed before." });
 export const authorization = Header.optional("authorization", Codec.credentials);
