@@ -48,6 +48,7 @@ describe("the function of AWS Lambda", () => {
 
   it.each([
     [404, { rawPath: "/nowhere" }],
+    [200, { body: "e30=", isBase64Encoded: true }],
     [405, { requestContext: { http: { method: "POST", sourceIp: "" } }, body: "e30=", isBase64Encoded: true }],
   ])("answers %i like the app", async (status, given) => {
     expect((await answer(given)).statusCode).toBe(status);
