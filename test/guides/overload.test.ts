@@ -1,20 +1,12 @@
 /** The page on overload: its program. */
-import { beforeAll, describe, expect, it } from "vitest";
-import type { App } from "usher-http";
+import { expect, it } from "vitest";
 import { openGuide } from "./project.ts";
 
 const guide = openGuide("overload");
-let app: App;
-beforeAll(async () => {
-  ({ app } = await guide.load<{ app: App }>("main.ts"));
-});
 
-describe("a program with limits", () => {
-  it("answers, and has their metrics", async () => {
-    expect(await (await app.fetch(new Request("http://h/hello"))).text()).toBe("Hello.");
-    const page = await (await app.fetch(new Request("http://h/metrics"))).text();
-    for (const bound of ["maxInFlight", "maxEventLoopDelayMs"]) {
-      expect(page).toContain(`framework_server_overload_refused_total{framework_overload_bound="${bound}"} 0`);
-    }
-  });
+it("main.ts answers within its limits, and ends with SIGTERM", async () => {
+  const server = await guide.start("main.ts", { PORT: "0" });
+  expect(await (await fetch(`${server.url}/hello`)).text()).toBe("Hello.");
+  expect((await fetch(`${server.url}/livez`)).status).toBe(200);
+  expect(await server.stop()).toBe(0);
 });
