@@ -257,8 +257,9 @@ interface RefusalOptions {
   readonly more?: number;
 }
 
-const none: readonly never[] = [];
-const retryAfter = [["retry-after", "1"]] as const;
+/** No headers, cookies or problems. Frozen, because all share it: what JavaScript pushes to it would be sent to other clients. */
+export const none: readonly never[] = /* @__PURE__ */ Object.freeze([]);
+const retryAfter = /* @__PURE__ */ Object.freeze([["retry-after", "1"]] as const);
 
 /**
  * Makes a refusal. Returned from a handler or a `Dep.join`, it becomes the response.

@@ -65,7 +65,12 @@ export function fileAnswer(
   let answers = file.answers.get(cacheControl);
   if (answers === undefined) file.answers.set(cacheControl, (answers = new Map()));
   let answer = answers.get(coding);
-  if (answer === undefined) answers.set(coding, (answer = answerOf(file, coding, cacheControl, options)));
+  if (answer === undefined) {
+    answer = answerOf(file, coding, cacheControl, options);
+    // Every client gets this list.
+    Object.freeze(answer.headers);
+    answers.set(coding, answer);
+  }
   return answer;
 }
 

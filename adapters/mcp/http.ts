@@ -1,5 +1,5 @@
 /** One message over HTTP: where it may come from, what answers it, and whether the answer is a stream of messages. */
-import { jsonType, none } from "../../src/answers/answer.ts";
+import { jsonType } from "../../src/answers/answer.ts";
 import { events, make } from "../../src/answers/makers.ts";
 import type { Answer } from "../../src/answers/makers.ts";
 import { abortingWith } from "../../src/app/exchange.ts";
@@ -8,6 +8,7 @@ import { andThen } from "../../src/async.ts";
 import type { AnyDep, Reading } from "../../src/inputs/dep.ts";
 import * as Event from "../../src/events/index.ts";
 import { inBackground } from "../../src/logging/raised.ts";
+import { none } from "../../src/refusals.ts";
 import { mayCall } from "./authorization.ts";
 import { ProtocolError, errorCodes, errorText, legacyVersionFor, readMessage, resultText } from "./protocol.ts";
 import type { McpMessage } from "./protocol.ts";

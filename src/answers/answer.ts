@@ -88,8 +88,6 @@ export interface RevisedRequest {
 /** Makes another answer of one, once the whole of it and the request are known. */
 export type Revise = (request: RevisedRequest, answer: Answer) => Answer;
 
-export const none: readonly never[] = [];
-
 export function isStream(body: AnswerBody): body is StreamBody {
   return typeof body === "object" && (body as Partial<StreamBody>).kind === "stream";
 }

@@ -7,14 +7,13 @@ import type { MaybePromise } from "../deferred.ts";
 import { needsObject } from "../arguments.ts";
 import { lists } from "../http/fields.ts";
 import { inBackground } from "../logging/raised.ts";
-import { InvalidAnswerError } from "../refusals.ts";
+import { InvalidAnswerError, none } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { JsonWriter } from "../schema/write.ts";
 import { chosenSubprotocol } from "../sockets/socket.ts";
 import type { AnyProtocol, SocketHandler } from "../sockets/socket.ts";
 import { serveSocket } from "../sockets/open-socket.ts";
-import { none } from "./answer.ts";
 import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakeoverRequest } from "./answer.ts";
 
 /** A standard `Response` as an answer. A header that only the framework writes is refused in it, too. */
@@ -143,10 +142,10 @@ export function jsonWriterOf(shape: AnyStandard): (value: unknown) => string {
 
 const defaultKeepAliveMs = 15_000;
 // A cache or proxy would otherwise store the events, or delay them until it has many.
-const eventHeaders = [
+const eventHeaders = /* @__PURE__ */ Object.freeze([
   ["cache-control", "no-cache"],
   ["x-accel-buffering", "no"],
-] as const;
+] as const);
 
 /** The answer of an event stream (HTML, "Server-sent events"): 200; the events are made once its head is sent. */
 export function eventsAnswer(

@@ -1,12 +1,11 @@
 import { isTaken, take } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { awaitErrors, iteratorOf, letGo } from "../node-stream.ts";
-import { InvalidAnswerError } from "../refusals.ts";
-import { none } from "./answer.ts";
+import { InvalidAnswerError, none } from "../refusals.ts";
 import type { Answer } from "./answer.ts";
 
 // nginx would otherwise hold lines back until it has many.
-const headers = [["x-accel-buffering", "no"]] as const;
+const headers = /* @__PURE__ */ Object.freeze([["x-accel-buffering", "no"]] as const);
 
 /** The answer of JSON lines: 200; the values are asked for once its head is sent. */
 export function linesAnswer(values: unknown, write: (value: unknown) => string): Answer {

@@ -4,12 +4,12 @@ import type { Html } from "../html/html.ts";
 import { isObject, needs, needsObject, needsSchema, needsText } from "../arguments.ts";
 import { encodeNonAscii } from "../http/target.ts";
 import { awaitErrors } from "../node-stream.ts";
-import { InvalidAnswerError, isRefusal } from "../refusals.ts";
+import { InvalidAnswerError, isRefusal, none } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import type { InputOf, StandardSchema, AnyStandard } from "../schema/standard.ts";
 import type { AnyShape, ValueOf, Written } from "../schema/valibot.ts";
 import type { Producer } from "../events/event-stream.ts";
-import { htmlType, jsonType, none, textType } from "./answer.ts";
+import { htmlType, jsonType, textType } from "./answer.ts";
 import type { Answer, AnswerBody, TakenConnection } from "./answer.ts";
 import { checkKeepAlive, eventsAnswer, pageBody, takeoverBody, jsonWriterOf } from "./kinds.ts";
 

@@ -1,5 +1,4 @@
 /** Parts of a representation (RFC 9110 §14). */
-import { none } from "../answers/answer.ts";
 import type { Answer, AnswerBody, RevisedRequest } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import type { AnswerOptions } from "../answers/makers.ts";
@@ -9,7 +8,7 @@ import { isObject, needs, needsObject } from "../arguments.ts";
 import { isBytes } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";
 import { iteratorOf } from "../node-stream.ts";
-import { Refusal, InvalidAnswerError } from "../refusals.ts";
+import { Refusal, InvalidAnswerError, none } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { conditionally, versionIn, withVersionHeaders } from "./conditional.ts";
 import { isSameRepresentation, versionOf } from "./preconditions.ts";

@@ -1,9 +1,9 @@
-import { none } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
 import { isRoutes, needs, needsObject, needsTexts } from "../arguments.ts";
 import { keyOf } from "../http/bytes.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import type { InputRequest } from "../inputs/request.ts";
+import { none } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
 import { readOrigins } from "./cross-origin.ts";
 import type { CorsExtension } from "./cross-origin.ts";
