@@ -6,8 +6,8 @@ import type { PeerCertificate } from "./peer-certificate.ts";
 import type { InputRequest, RequestEnd } from "./request.ts";
 import type { Dep } from "./dep.ts";
 
-/** The request's time: one instant for the whole request. */
-export const now: Dep<Date> = fromRequest((request) => request.now);
+/** The request's time: one instant for the whole request. To change this `Date` changes no session and no cookie of the request. */
+export const now: Dep<Date> = fromRequest((request) => new Date(request.now));
 
 /** The request's id, which the response and every log line of the request have. */
 export const requestId: Dep<string> = fromRequest((request) => request.id);

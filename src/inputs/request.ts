@@ -212,7 +212,7 @@ class LazyRequestRecord implements RequestRecord {
     return this.#request.secure;
   }
   get now(): Date {
-    return this.#request.now;
+    return new Date(this.#request.now);
   }
   get headers(): Iterable<readonly [name: string, value: string]> {
     return this.#request.headers();

@@ -55,6 +55,7 @@ interface KeptKey {
   entry: ApiKeyEntry;
 }
 
+// It stores and returns copies, like a database: a handler that changes a `Date` of its key must not change when the key expires.
 class MemoryApiKeyStore implements ApiKeyStore {
   readonly #most: number;
   readonly #byId = new Map<string, KeptKey>();
@@ -66,36 +67,36 @@ class MemoryApiKeyStore implements ApiKeyStore {
 
   async add(entry: ApiKeyEntry): Promise<void> {
     if (this.#byId.size >= this.#most) throw new Error(`ApiKeys.memory: there are ${this.#most} keys, and no more fit`);
-    const kept = { entry };
+    const kept = { entry: structuredClone(entry) };
     this.#byId.set(entry.id, kept);
     this.#byDigest.set(entry.digest, kept);
   }
 
   async find(digest: string): Promise<ApiKeyEntry | undefined> {
-    return this.#byDigest.get(digest)?.entry;
+    return structuredClone(this.#byDigest.get(digest)?.entry);
   }
 
   async get(id: string): Promise<ApiKeyEntry | undefined> {
-    return this.#byId.get(id)?.entry;
+    return structuredClone(this.#byId.get(id)?.entry);
   }
 
   async list(owner: string): Promise<readonly ApiKeyEntry[]> {
     const found = [...this.#byId.values()].map(({ entry }) => entry).filter((entry) => entry.owner === owner);
-    return found.toReversed().toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
+    return structuredClone(found.toReversed().toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime()));
   }
 
   async expire(id: string, at: Date): Promise<boolean> {
     const kept = this.#byId.get(id);
     if (kept === undefined) return false;
     const { expiresAt } = kept.entry;
-    if (expiresAt === undefined || expiresAt > at) kept.entry = { ...kept.entry, expiresAt: at };
+    if (expiresAt === undefined || expiresAt > at) kept.entry = { ...kept.entry, expiresAt: new Date(at) };
     return true;
   }
 
   async used(id: string, at: Date): Promise<void> {
     const kept = this.#byId.get(id);
     if (kept === undefined || (kept.entry.usedAt !== undefined && kept.entry.usedAt > at)) return;
-    kept.entry = { ...kept.entry, usedAt: at };
+    kept.entry = { ...kept.entry, usedAt: new Date(at) };
   }
 
   async sweep(before: Date): Promise<number> {
