@@ -185,11 +185,11 @@ export {
   peerCertificate,
   requestId,
   setCookie,
+  request,
 } from "./inputs/connection.ts";
 export type { PeerCertificate } from "./inputs/peer-certificate.ts";
 export type { AfterOptions } from "./inputs/connection.ts";
 export type { RequestEnd } from "./inputs/request.ts";
-export { request } from "./inputs/dep.ts";
 
 // Answers
 

@@ -3,7 +3,8 @@ import { needsFunction, needsObject } from "../arguments.ts";
 import { carried } from "../logging/context.ts";
 import { certificateOf } from "./peer-certificate.ts";
 import type { PeerCertificate } from "./peer-certificate.ts";
-import type { InputRequest, RequestEnd } from "./request.ts";
+import { recordOf } from "./request.ts";
+import type { InputRequest, RequestEnd, RequestRecord } from "./request.ts";
 import type { Dep } from "./dep.ts";
 
 /** The request's time: one instant for the whole request. To change this `Date` changes no session and no cookie of the request. */
@@ -130,3 +131,6 @@ function inRequestContext(gone: AbortSignal): AbortSignal {
 function fromRequest<A>(read: (request: InputRequest) => A): Dep<A> {
   return { node: { from: [], compile: () => read } };
 }
+
+/** The whole request. Opaque to the API document. */
+export const request: Dep<RequestRecord> = { node: { from: [], opaque: true, compile: () => recordOf } };

@@ -446,6 +446,3 @@ export function ofRequest<A = never, C extends string = never, N extends string 
     },
   };
 }
-
-/** The whole request. Opaque to the API document. */
-export const request: Dep<RequestRecord> = { node: { from: [], opaque: true, compile: () => recordOf } };
