@@ -1,5 +1,6 @@
 import { peerAddress } from "../../src/http/addresses.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
 import type { Server, Socket } from "node:net";
 import { isStream } from "../../src/answers/answer.ts";
 import { needsApp } from "../../src/arguments.ts";
@@ -36,7 +37,7 @@ export interface WhatwgContext {
 interface Node {
   /** `originalUrl` is Express's target before it removed the mount path. */
   readonly req: IncomingMessage & { readonly originalUrl?: string };
-  readonly res: ServerResponse;
+  readonly res: ServerResponse & { readonly stream?: ServerHttp2Stream };
   readonly waitUntil: ((work: Promise<void>) => void) | undefined;
 }
 
@@ -44,7 +45,7 @@ interface Node {
 function nodeOf({ req, res, reply, waitUntil }: WhatwgContext): Node | undefined {
   const [incoming, response] = [rawOf(req), rawOf(res ?? reply)];
   if (!has(incoming, "rawHeaders") || !has(response, "flushHeaders")) return undefined;
-  return { req: incoming as Node["req"], res: response as ServerResponse, waitUntil };
+  return { req: incoming as Node["req"], res: response as Node["res"], waitUntil };
 }
 
 function rawOf(given: unknown): unknown {
@@ -150,8 +151,19 @@ function lingerAtEnd(socket: Socket): void {
   socket.destroySoon = destroySoon;
 }
 
+/**
+ * Drops what is left of a request's body, once its response is written. A stream of HTTP/2 stays open until its body is read to its end,
+ * and Node's request stops at a part that nobody takes.
+ */
+function dropRest(stream: ServerHttp2Stream): void {
+  const drop = guarded(stream, () => {
+    stream.removeAllListeners("data").resume();
+  });
+  stream.once("finish", drop);
+}
+
 /** Whether a response has closed. That of HTTP/2 does not say so, and its stream does. */
-function isClosed(response: ServerResponse & { readonly stream?: { readonly destroyed: boolean } }): boolean {
+function isClosed(response: Node["res"]): boolean {
   return response.closed || response.stream?.destroyed === true;
 }
 
@@ -166,7 +178,7 @@ const nothing = (): void => {};
  */
 function watched(
   body: StreamBody,
-  response: ServerResponse,
+  response: Node["res"],
   eventStreams: EventStreams | undefined,
 ): ReadableStream<Uint8Array> {
   const streaming = new PulledStream(body, {
@@ -334,12 +346,13 @@ function respond(
 }
 
 function nodeResponseTo(
-  { node: { req, res } }: WhatwgExchange,
+  { counted, node: { req, res } }: WhatwgExchange,
   sent: WireResponse,
   ends: boolean,
   eventStreams: EventStreams,
 ): Response {
   if (ends) lingerAtEnd(req.socket);
+  if (counted !== undefined && res.stream !== undefined) dropRest(res.stream);
   const { body } = sent;
   const stream = isStream(body) ? watched(body, res, isEventStream(sent) ? eventStreams : undefined) : undefined;
   // A server that stops waits for its connections. Others that were pipelined are answered, too.
