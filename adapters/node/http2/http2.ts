@@ -182,6 +182,9 @@ class Http2Connection implements ExchangeConnection {
     );
     const count = guarded(undefined, () => this.#count(this.#control));
     session.on("ping", count).on("remoteSettings", count);
+    // Node closes the session then, and waits for its client to end the connection.
+    const ended = guarded(socket, () => this.close());
+    session.on("goaway", ended);
     session.on("close", () => {
       this.#idle?.clear();
       http2.open.delete(this);
@@ -199,10 +202,8 @@ class Http2Connection implements ExchangeConnection {
 
   /** Ends the connection once its streams have ended. */
   close(): void {
-    if (this.#session.closed) return;
     this.#session.close();
-    if (this.#streams > 0) return;
-    this.#linger();
+    if (this.#streams === 0) this.#linger();
   }
 
   /** Closes the connection in any case: its client may take nothing any more, not even the GOAWAY. */

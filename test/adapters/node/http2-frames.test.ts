@@ -134,6 +134,24 @@ describe.each(nodes)("http2 clients that stay connected on %s", (node) => {
     await isWell(server);
   });
 
+  it.each<[when: string, stream: number]>([
+    ["at once", 0],
+    ["after a response", 1],
+  ])("GOAWAY %s ends a connection that its client holds", async (_when, stream) => {
+    const server = await startShared(node, {});
+    const client = await WireClient.to(server.port);
+    client.socket.allowHalfOpen = true;
+    if (stream > 0) client.write(frame("headers", whole, stream, requestBlock("/ok")));
+    await eventually(() => expect(client.seen(stream).ended).toBe(stream > 0));
+    client.write(frame("goaway", 0, 0, Buffer.alloc(8)));
+    // Closed by the server: what is written then is answered by a reset.
+    await eventually(() => {
+      client.write(frame("ping", 0, 0, Buffer.alloc(8)));
+      expect(client.closed).toBe(true);
+    });
+    await isWell(server);
+  });
+
   it.each<[what: string, act: (client: WireClient) => void]>([
     ["closes its connection", ({ socket }) => void socket.destroy()],
     ["ends its side, which ends the session", ({ socket }) => void socket.end()],
