@@ -1,4 +1,5 @@
 import { peerAddress } from "../../src/http/addresses.ts";
+import { withOneCookie } from "../../src/http/fields.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import type { Server, Socket } from "node:net";
@@ -258,7 +259,12 @@ class WhatwgExchange extends FetchExchange implements Exchange {
     return lines;
   }
 
-  override *headers(): Iterable<readonly [name: string, value: string]> {
+  override headers(): Iterable<readonly [name: string, value: string]> {
+    const fields = this.#fields();
+    return this.node.req.httpVersionMajor === 2 ? withOneCookie(fields) : fields;
+  }
+
+  *#fields(): Iterable<readonly [name: string, value: string]> {
     const { rawHeaders } = this.node.req;
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const name = (rawHeaders[i] as string).toLowerCase();

@@ -32,6 +32,18 @@ export function fieldValue(lines: readonly string[]): string | undefined {
   return first === undefined ? undefined : stripped(lines.length === 1 ? first : lines.join(", "));
 }
 
+/** The fields of a request over HTTP/2 with one of all its cookies, which a client may split (RFC 9113 §8.2.3). */
+export function* withOneCookie(
+  fields: Iterable<readonly [name: string, value: string]>,
+): Iterable<readonly [name: string, value: string]> {
+  const cookies: string[] = [];
+  for (const field of fields) {
+    if (field[0] === "cookie") cookies.push(field[1]);
+    else yield field;
+  }
+  if (cookies.length > 0) yield ["cookie", cookies.join("; ")];
+}
+
 function isBlank(unit: number): boolean {
   return unit === 0x20 || unit === 0x09;
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Exchange } from "../../../src/app/exchange.ts";
-import { lists } from "../../../src/http/fields.ts";
+import { lists, withOneCookie } from "../../../src/http/fields.ts";
 import type { PeerCertificate } from "../../../src/inputs/peer-certificate.ts";
 import { HostCheck, refusedConnect } from "../../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../../src/server/bad-request.ts";
@@ -139,7 +139,11 @@ export class Http2Exchange implements Exchange {
     return name === "cookie" && lines.length > 1 ? [lines.join("; ")] : lines;
   }
 
-  *headers(): Iterable<readonly [name: string, value: string]> {
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return withOneCookie(this.#fields());
+  }
+
+  *#fields(): Iterable<readonly [name: string, value: string]> {
     const { headers, raw } = this.#head;
     const { ":authority": authority, host } = headers;
     if (authority !== undefined && host === undefined) yield ["host", authority];

@@ -70,6 +70,15 @@ describe("http2: negotiation", () => {
   });
 });
 
+it("http2: cookies that a client splits are one header, as in HTTP/1.1", async () => {
+  const listed = get(Path.of("listed"), { inputs: { request }, ...inText }, ({ request }) => {
+    return `${Object.fromEntries(request.headers)["cookie"]}, ${request.header("cookie")}`;
+  });
+  const session = await http2Client((await start([listed], { http2: true })).url);
+  const answer = await http2Ask(session, { ":path": "/listed", cookie: ["a=1", "b=2"] });
+  expect(answer.body).toBe("a=1; b=2, a=1; b=2");
+});
+
 describe("http2: bodies", () => {
   it.each([
     ["POST", "/size", "x".repeat(300_000), "300000 bytes"],

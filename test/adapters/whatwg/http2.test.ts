@@ -1,6 +1,6 @@
 /** An app behind `@whatwg-node/server` in a server of `node:http2`. */
 import { expect, it } from "vitest";
-import { Path, Returns, Socket, bodyStream, clientGone, get, json, post } from "usher-http";
+import { Codec, Header, Path, Returns, Socket, bodyStream, clientGone, get, json, post } from "usher-http";
 import * as v from "valibot";
 import { http2Ask } from "../../support/http2-client.ts";
 import { http2ClientOf } from "./adapted.ts";
@@ -15,6 +15,11 @@ const routes = [
     signals.push(clientGone);
     return "kept";
   }),
+  get(
+    Path.of("cookies"),
+    { inputs: { cookies: Header.required("cookie", Codec.string) }, returns: Returns.text },
+    ({ cookies }) => cookies,
+  ),
   post(Path.of("begun"), { inputs: { upload }, returns: Returns.text }, async ({ upload }) => {
     await upload.read();
     return "begun";
@@ -25,6 +30,12 @@ it("a route of WebSockets refuses over HTTP/2 without the header that HTTP/2 lac
   const session = await http2ClientOf(routes);
   const { status, headers } = await http2Ask(session, { ":path": "/chat" });
   expect([status, headers.upgrade]).toEqual([426, undefined]);
+});
+
+it("cookies that a client splits over HTTP/2 are one header", async () => {
+  const session = await http2ClientOf(routes);
+  const answer = await http2Ask(session, { ":path": "/cookies", cookie: ["a=1", "b=2"] });
+  expect([answer.status, answer.body]).toEqual([200, "a=1; b=2"]);
 });
 
 it("a body over HTTP/2 is read, and its client is not gone after the answer", async () => {
