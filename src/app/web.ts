@@ -8,6 +8,7 @@ import { byteLength, decode } from "../http/bytes.ts";
 import { endedEarly, gather, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { endOfAuthority, isHost } from "../http/target.ts";
+import { attempt } from "../logging/raised.ts";
 import { internalRefusal } from "../refusals.ts";
 import { abortingWith } from "./exchange.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
@@ -83,9 +84,9 @@ export class FetchExchange implements Exchange {
     this.#context.waitUntil(done.then(this.flush).then(nothing, nothing));
   }
 
-  /** The client cancelled the response. */
+  /** The client cancelled the response. workerd throws what a listener of the signal throws. */
   left(): void {
-    this.#going?.abort();
+    attempt(undefined, () => this.#going?.abort());
   }
 
   get scheme(): "https" | undefined {

@@ -77,6 +77,12 @@ const answers: readonly Route[] = [
   get(Path.of("deaf"), { inputs: { gone: clientGone }, returns: Returns.websocket(spoken) }, ({ gone }) => {
     return () => new Promise((resolve) => gone.addEventListener("abort", () => resolve()));
   }),
+  get(Path.of("startled"), { inputs: { gone: clientGone }, returns: Returns.websocket(spoken) }, ({ gone }) => {
+    gone.addEventListener("abort", () => {
+      throw new Error("startled");
+    });
+    return async (socket) => void (await socket.receive());
+  }),
   get(Path.of("nothing"), { returns: Returns.empty() }, () => {}),
   get(Path.of("bytes"), { returns: Returns.response }, () =>
     Answer.make(bytes("raw"), { contentType: "a/b", headers: [["content-encoding", "gzip"]] }),

@@ -92,3 +92,13 @@ it.each<[how: string, leave: (client: RawClient) => unknown, ended: string]>([
   leave(client);
   await worker.line(`socket on /deaf ended: ${ended}`, header(opened, "x-request-id"));
 });
+
+it("a socket ends though a listener of its clientGone throws", async () => {
+  const worker = await start(await bundle({ file: "program.ts" }), { flags: ["nodejs_als"] });
+  const client = await worker.client();
+  const opened = await client.ask("GET /startled", opening).answer();
+  client.send("\u0088\u0082\0\0\0\0\u0003\u00e8");
+  await worker.line("what was done on an event raised");
+  const line = await worker.line("socket on /startled ended: closed", header(opened, "x-request-id"));
+  expect(line).toBeDefined();
+});
