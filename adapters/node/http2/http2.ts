@@ -251,7 +251,7 @@ class Http2Connection implements ExchangeConnection {
     const refused = refusedHead(head, this.#http2.maxHeaderBytes);
     if (refused !== undefined) {
       sending.isAnswered = true;
-      return this.#refuse(refused, stream);
+      return this.#refuse(refused, stream, sending);
     }
     if (this.#running >= limits.handlers) return stream.close(NGHTTP2_REFUSED_STREAM);
     const { handler } = this.#http2;
@@ -293,10 +293,12 @@ class Http2Connection implements ExchangeConnection {
     else this.#waits();
   }
 
-  #refuse({ status, why }: RefusedHead, stream: ServerHttp2Stream): void {
+  #refuse({ status, why }: RefusedHead, stream: ServerHttp2Stream, sending: Sending): void {
     logRefusedHead(status, why);
     const head = { ":status": status, "content-length": "0", date: this.deadlines.date };
     stream.respond(head, { endStream: true, sendDate: false } as object);
+    sending.timeout = new SendTimeout(stream, this.#http2.handler);
+    sending.timeout.start();
   }
 
   #write(exchange: Http2Exchange, sent: WireResponse, sending: Sending): void {

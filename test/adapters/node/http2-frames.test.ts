@@ -134,6 +134,16 @@ describe.each(nodes)("http2 clients that stay connected on %s", (node) => {
     await isWell(server);
   });
 
+  it("a refused request with DATA behind its end leaves no connection", async () => {
+    const server = await start(node, { idleTimeoutMs: 50, sendTimeoutMs: 50 });
+    const client = await WireClient.to(server.port);
+    const refused = frame("headers", whole, 1, requestBlock("/\u00e9"));
+    // At once: Node 20 then leaves the stream open.
+    client.write(refused, frame("data", 0, 1, Buffer.from("more")));
+    await eventually(() => expect(client.closed).toBe(true));
+    expect(server.errors).toEqual([]);
+  });
+
   it.each<[when: string, stream: number]>([
     ["at once", 0],
     ["after a response", 1],
