@@ -6,6 +6,7 @@ import type { App } from "../../../src/app/app.ts";
 import type { OpenedSocket, WireResponse } from "../../../src/app/exchange.ts";
 import { guarded } from "../../../src/logging/raised.ts";
 import type { Deadline, DeadlineListener, Deadlines } from "../../../src/server/deadlines.ts";
+import { lingerMs } from "../connection.ts";
 import { agreedExtensions } from "../upgrade.ts";
 import type { Upgrades } from "../upgrade.ts";
 import { Http2Exchange } from "./exchange.ts";
@@ -146,6 +147,8 @@ class StreamSocket extends Duplex implements DeadlineListener {
     const stream = this.#stream;
     const isSent = this.writableFinished;
     if (!stream.closed && !(isSent && this.readableEnded)) stream.close(isSent ? NGHTTP2_NO_ERROR : NGHTTP2_CANCEL);
+    // Node 20 leaves a stream open whose client sends DATA behind its end.
+    this.#deadlines.time(lingerMs, { expire: () => stream.destroy() });
     destroyed(error);
   }
 

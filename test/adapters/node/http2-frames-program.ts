@@ -1,5 +1,18 @@
 /** Run by each Node: a server of HTTP/2 without TLS, which reports what its handlers received. */
-import { Answer, Event, Path, Returns, addHeader, body, clientGone, get, param, post, request } from "usher-http";
+import {
+  Answer,
+  Event,
+  Path,
+  Returns,
+  Socket,
+  addHeader,
+  body,
+  clientGone,
+  get,
+  param,
+  post,
+  request,
+} from "usher-http";
 import { serve } from "../../../adapters/node/index.ts";
 import type { ServeOptions } from "../../../adapters/node/index.ts";
 
@@ -9,7 +22,10 @@ let release = (): void => {};
 const mark = Path.str("mark");
 const Tick = Event.text("tick");
 
+const spoken = Socket.protocol({ client: Socket.text, server: Socket.text });
+
 const routes = [
+  get(Path.of("spoken"), { returns: Returns.websocket(spoken) }, () => async (socket) => void (await socket.receive())),
   get(Path.of("ok"), inText, () => "ok"),
   get(Path.of("none"), { returns: Returns.response }, () => Answer.empty({ status: 204 })),
   get(Path.of("same"), { returns: Returns.response }, () => Answer.empty({ status: 304 })),

@@ -134,12 +134,23 @@ describe.each(nodes)("http2 clients that stay connected on %s", (node) => {
     await isWell(server);
   });
 
-  it("a refused request with DATA behind its end leaves no connection", async () => {
+  const socket = headerBlock([
+    [":method", "CONNECT"],
+    [":protocol", "websocket"],
+    [":scheme", "https"],
+    [":path", "/spoken"],
+    [":authority", "h"],
+    ["sec-websocket-version", "13"],
+  ]);
+
+  it.each([
+    ["a refused request", frame("headers", whole, 1, requestBlock("/\u00e9"))],
+    ["a socket", Buffer.concat([frame("headers", endHeaders, 1, socket), frame("data", 1, 1)])],
+  ])("%s with DATA behind its end leaves no connection", async (_what, sent) => {
     const server = await start(node, { idleTimeoutMs: 50, sendTimeoutMs: 50 });
     const client = await WireClient.to(server.port);
-    const refused = frame("headers", whole, 1, requestBlock("/\u00e9"));
     // At once: Node 20 then leaves the stream open.
-    client.write(refused, frame("data", 0, 1, Buffer.from("more")));
+    client.write(sent, frame("data", 0, 1, Buffer.from("more")));
     await eventually(() => expect(client.closed).toBe(true));
     expect(server.errors).toEqual([]);
   });
