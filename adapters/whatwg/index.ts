@@ -154,7 +154,7 @@ function lingerAtEnd(socket: Socket): void {
 
 /**
  * Drops what is left of a request's body, once its response is written. A stream of HTTP/2 stays open until its body is read to its end,
- * and Node's request stops at a part that nobody takes.
+ * and Node's request stops at a part that is not taken.
  */
 function dropRest(stream: ServerHttp2Stream): void {
   const drop = guarded(stream, () => {
