@@ -8,7 +8,7 @@ import { byteLength, decode } from "../http/bytes.ts";
 import { endedEarly, gather, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { endOfAuthority, isHost } from "../http/target.ts";
-import { attempt } from "../logging/raised.ts";
+import { guarded } from "../logging/raised.ts";
 import { internalRefusal } from "../refusals.ts";
 import { abortingWith } from "./exchange.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
@@ -86,7 +86,7 @@ export class FetchExchange implements Exchange {
 
   /** The client cancelled the response. workerd throws what a listener of the signal throws. */
   left(): void {
-    attempt(undefined, () => this.#going?.abort());
+    guarded(undefined, () => this.#going?.abort())();
   }
 
   get scheme(): "https" | undefined {
