@@ -148,6 +148,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #forwarded: ForwardedValues | undefined = undefined;
   #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
+  #givenNow: Date | undefined = undefined;
   #gone: AbortSignal | undefined = undefined;
   #context: RequestContext | undefined = undefined;
   #headers: (readonly [name: string, value: string])[] | undefined = undefined;
@@ -211,6 +212,9 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
   get now(): Date {
     return (this.#now ??= this.exchange.now ?? this.app.now?.() ?? new Date());
+  }
+  get givenNow(): Date {
+    return (this.#givenNow ??= new Date(this.now));
   }
   get isStopping(): boolean {
     return this.app.isStopping;

@@ -1,7 +1,7 @@
 import { unrefTimer } from "../async.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
-import { needsObject, shown } from "../arguments.ts";
+import { isObject, needsObject, shown } from "../arguments.ts";
 import { utf8Of } from "../http/bytes.ts";
 import { knownMethods } from "../http/target.ts";
 import { current, currentDeadline, passOn } from "../logging/context.ts";
@@ -119,8 +119,9 @@ export function make(options: HttpClientOptions = {}): HttpClient {
  * option counts as absent, as for the platform: it must not replace that of a `Request`.
  */
 function membersOf(given: string | URL | Request | HttpClientInit): HttpClientInit {
+  if (isUrlText(given) || !isObject(given)) return {};
   if (!(given instanceof Request)) {
-    return isUrlText(given) ? {} : Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   }
   const { method, headers, body, redirect, signal } = given;
   return { method, headers, body, redirect, signal };

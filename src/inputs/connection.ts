@@ -8,7 +8,7 @@ import type { InputRequest, RequestEnd, RequestRecord } from "./request.ts";
 import type { Dep } from "./dep.ts";
 
 /** The request's time: one instant for the whole request. To change this `Date` changes no session and no cookie of the request. */
-export const now: Dep<Date> = fromRequest((request) => new Date(request.now));
+export const now: Dep<Date> = fromRequest((request) => request.givenNow);
 
 /** The request's id, which the response and every log line of the request have. */
 export const requestId: Dep<string> = fromRequest((request) => request.id);

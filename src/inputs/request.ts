@@ -27,6 +27,8 @@ export interface InputRequest {
   readonly client: string;
   readonly secure: boolean;
   readonly now: Date;
+  /** The same instant for the application, which may change the `Date`. */
+  readonly givenNow: Date;
   /** The values of a header, one for each line; `name` in lower case. */
   lines(name: string): readonly string[];
   headers(): Iterable<readonly [name: string, value: string]>;
@@ -212,7 +214,7 @@ class LazyRequestRecord implements RequestRecord {
     return this.#request.secure;
   }
   get now(): Date {
-    return new Date(this.#request.now);
+    return this.#request.givenNow;
   }
   get headers(): Iterable<readonly [name: string, value: string]> {
     return this.#request.headers();
