@@ -80,7 +80,7 @@ export const { fetch } = App.make([hello, ...Openapi.docs([hello], { script: () 
 // That a body which other code has read is refused is 40.
 // That a union and an intersection are read and written whole, each value once, and JSON in a text like a body, is 440, and what the document says of null 120.
 // That an AbortError of Node's is the deadline's is 20, that a stream is held to its length 90, and that a socket gives others a turn 30.
-// That a call which `clientGone` ended is a 499 is 130, that a member which no route has is refused 90, and that a request whose host is none is refused 290.
+// That a call which `clientGone` ended is a 499 is 130, that a member which no route has is refused 90, and that a request with an invalid host is refused 290.
 // That error lines have the context of the work that threw, that fields which throw lose no line, and a span that is suppressed none of its own, is 150; that a bind's form is read once 60.
 const ceilings = [
   { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 38_320 },
