@@ -58,8 +58,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const files = ["src", "adapters", "cli", "reader", "scripts", "create-usher/src", "create-usher/templates"].flatMap(
   filesIn,
 );
-// The comment of bundle.test.ts is a list of sizes, and no prose.
-const tests = filesIn("test").filter((name) => name.endsWith(".ts") && name !== "test/package/bundle.test.ts");
+const tests = filesIn("test").filter((name) => name.endsWith(".ts"));
 const pages = [
   ...pagesIn("."),
   ...["docs", "bench", "examples", "create-usher"].flatMap((folder) => pagesIn(folder, true)),
