@@ -49,14 +49,14 @@ class AccessEntry implements LogEntry {
   }
 
   get message(): string {
-    return `${this.#request.method} ${this.#request.path} ${this.#status}`;
+    return `${this.#request.method} ${this.#request.rawPath} ${this.#status}`;
   }
 
   get fields(): LogFields {
-    const { method, path, route } = this.#request;
+    const { method, rawPath, route } = this.#request;
     return {
       "http.request.method": method,
-      "url.path": path,
+      "url.path": rawPath,
       "http.response.status_code": this.#status,
       duration: this.#duration,
       "http.response.body.size": this.#size,
@@ -67,9 +67,9 @@ class AccessEntry implements LogEntry {
   }
 
   json(at: number): string {
-    const { path, context } = this.#request;
+    const { rawPath, context } = this.#request;
     const { level, status, method, code, route } = this.#texts();
-    const shown = escaped(path);
+    const shown = escaped(rawPath);
     return (
       `{"timestamp":"${timestamp(at)}${level}${shown}${status}${jsonContext(context)}${method}${shown}${code}` +
       `${this.#duration ?? "null"},"http.response.body.size":${this.#size}${route}`
@@ -132,7 +132,7 @@ export function logAccess(request: RequestState, answer: Answer, size: number): 
 /** Writes a refusal's detail, which only the log gets. */
 export function logRefusal(request: RequestState, refusal: Refusal): void {
   const { code, detail } = refusal;
-  const message = `${request.method} ${request.path}: ${code.name}: ${detail}`;
+  const message = `${request.method} ${request.rawPath}: ${code.name}: ${detail}`;
   line(request, levelOf(refusal), message, refusalFields(request, refusal));
 }
 
@@ -151,7 +151,7 @@ export function logRaise(request: RequestState, refusal: Refusal, thrown: unknow
   const raised = raisedOf(thrown);
   if (raised === undefined) return;
   const why = refusal.detail ?? "it raised";
-  line(request, levelOf(refusal), `${request.method} ${request.path}: ${refusal.code.name}: ${why}`, {
+  line(request, levelOf(refusal), `${request.method} ${request.rawPath}: ${refusal.code.name}: ${why}`, {
     ...refusalFields(request, refusal),
     "error.kind": raised.kind,
     "error.stack": raised.stack,
@@ -162,8 +162,8 @@ export function logRaise(request: RequestState, refusal: Refusal, thrown: unknow
 /** Writes an exception that does not change the answer. */
 export function logFault(request: RequestState, what: string, thrown: unknown): void {
   const raised = raisedOf(thrown);
-  line(request, "error", `${request.method} ${request.path}: ${what} raised`, {
-    "url.path": request.path,
+  line(request, "error", `${request.method} ${request.rawPath}: ${what} raised`, {
+    "url.path": request.rawPath,
     "error.kind": raised?.kind,
     "error.stack": raised?.stack,
   });
@@ -174,8 +174,8 @@ export function logFault(request: RequestState, what: string, thrown: unknown): 
 export function logAfter(request: RequestState, thrown: unknown): void {
   if (request.isOfClientGone(thrown)) return;
   const { level, why, fields } = failureOf(thrown);
-  line(request, level, `${request.method} ${request.path}: its work after the answer raised${why}`, {
-    "url.path": request.path,
+  line(request, level, `${request.method} ${request.rawPath}: its work after the answer raised${why}`, {
+    "url.path": request.rawPath,
     "http.route": request.route?.route.pattern,
     ...fields,
   });
@@ -184,16 +184,16 @@ export function logAfter(request: RequestState, thrown: unknown): void {
 
 /** Writes that the release of an input takes too long: the next one runs without waiting for it. */
 export function logHanging(request: RequestState, ms: number): void {
-  const message = `${request.method} ${request.path}: the release of an input has not ended in ${ms / 1000}s`;
-  line(request, "warn", message, { "url.path": request.path, "http.route": request.route?.route.pattern });
+  const message = `${request.method} ${request.rawPath}: the release of an input has not ended in ${ms / 1000}s`;
+  line(request, "warn", message, { "url.path": request.rawPath, "http.route": request.route?.route.pattern });
 }
 
 /** Writes that a handler answered after the deadline of its request. */
 export function logLate(request: RequestState, status: number): void {
   const { startedAt } = request;
   const ms = startedAt === 0 ? undefined : Math.round(performance.now() - startedAt);
-  const message = `${request.method} ${request.path}: its handler answered ${status} after its deadline, which is not sent`;
-  const fields = { "url.path": request.path, "http.route": request.route?.route.pattern };
+  const message = `${request.method} ${request.rawPath}: its handler answered ${status} after its deadline, which is not sent`;
+  const fields = { "url.path": request.rawPath, "http.route": request.route?.route.pattern };
   line(request, "warn", message, { ...fields, "framework.late.status": status, "framework.late.after_ms": ms });
 }
 
@@ -215,9 +215,9 @@ function reportError(request: RequestState, thrown: unknown, during: FailedReque
 }
 
 function failedRequest(request: RequestState, during: FailedRequest["during"]): FailedRequest {
-  const { id, method, path, match, context } = request;
+  const { id, method, rawPath, match, context } = request;
   const { spanId = context.spanId } = innerContext(request);
-  return { id, method, path, route: match?.route.route, traceId: context.traceId, spanId, during };
+  return { id, method, rawPath, route: match?.route.route, traceId: context.traceId, spanId, during };
 }
 
 function logOwn({ context }: RequestState, raised: unknown): void {
@@ -226,13 +226,13 @@ function logOwn({ context }: RequestState, raised: unknown): void {
 
 /** Writes that the application answered what it had not declared, which is a bug. */
 export function logUndeclared(request: RequestState, undeclared: string): void {
-  line(request, "error", undeclared, { "url.path": request.path, "http.route": request.route?.route.pattern });
+  line(request, "error", undeclared, { "url.path": request.rawPath, "http.route": request.route?.route.pattern });
 }
 
 function refusalFields(request: RequestState, refusal: Refusal): LogFields {
   return {
     "http.request.method": request.method,
-    "url.path": request.path,
+    "url.path": request.rawPath,
     "framework.refusal.code": refusal.code.name,
     "http.route": request.route?.route.pattern,
   };
@@ -260,7 +260,7 @@ export function openSpan(request: RequestState): void {
   request.context.span = tracer.open(request.context.trace, isKnown ? method : "HTTP", {
     "http.request.method": isKnown ? method : "_OTHER",
     "http.request.method_original": isKnown ? undefined : method,
-    "url.path": request.path,
+    "url.path": request.rawPath,
     "url.scheme": request.scheme,
   });
 }
@@ -331,7 +331,7 @@ export class StreamLog implements StreamRequest {
 
   undeclared(did: string): void {
     const request = this.#request;
-    const what = `${request.route?.route.pattern ?? request.path} ${did}`;
+    const what = `${request.route?.route.pattern ?? request.rawPath} ${did}`;
     request.exchange.undeclared?.(what);
     logUndeclared(request, what);
   }
@@ -345,7 +345,7 @@ export class StreamLog implements StreamRequest {
     this.#isOver = true;
     // The client may have gone before the stream began, or before its listener knows.
     const how = end === "failed" && this.#request.isOfClientGone(thrown) ? "client gone" : end;
-    const { path, context, acquired, deadline } = this.#request;
+    const { rawPath, context, acquired, deadline } = this.#request;
     deadline?.over();
     dropBodies(this.#request);
     acquired?.ended(requestEnds[how] ?? "failed");
@@ -356,16 +356,16 @@ export class StreamLog implements StreamRequest {
       log({
         level,
         source,
-        message: `stream on ${path} ${fault}${why}`,
-        fields: { "url.path": path, ...fields },
+        message: `stream on ${rawPath} ${fault}${why}`,
+        fields: { "url.path": rawPath, ...fields },
         context,
       });
       return;
     }
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
-    const fields = { "url.path": path, duration, "framework.stream.ended": how };
-    log({ level: "info", source, message: `stream on ${path} ended: ${how}`, fields, context });
+    const fields = { "url.path": rawPath, duration, "framework.stream.ended": how };
+    log({ level: "info", source, message: `stream on ${rawPath} ended: ${how}`, fields, context });
   }
 }
 
@@ -399,7 +399,7 @@ export class ConnectionLog implements SocketRequest {
     }
     this.#request.raised = "failed";
     const { level, why, fields } = failureOf(thrown);
-    this.#log(level, `${this.#kind} on ${this.#request.path}: its handler raised${why}`, fields);
+    this.#log(level, `${this.#kind} on ${this.#request.rawPath}: its handler raised${why}`, fields);
     reportError(this.#request, thrown, this.#kind);
     return true;
   }
@@ -413,7 +413,7 @@ export class ConnectionLog implements SocketRequest {
     this.#request.acquired?.ended(this.#requestEnd);
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
-    this.#log("info", `${this.#kind} on ${this.#request.path} ended: ${how}`, {
+    this.#log("info", `${this.#kind} on ${this.#request.rawPath} ended: ${how}`, {
       duration,
       [endFields[this.#kind]]: how,
       ...(closeCode === undefined ? {} : { "framework.websocket.close_code": closeCode }),
@@ -421,7 +421,7 @@ export class ConnectionLog implements SocketRequest {
   }
 
   #log(level: Level, message: string, fields: LogFields): void {
-    const { path, context } = this.#request;
-    log({ level, source, message, fields: { "url.path": path, ...fields }, context });
+    const { rawPath, context } = this.#request;
+    log({ level, source, message, fields: { "url.path": rawPath, ...fields }, context });
   }
 }

@@ -52,8 +52,8 @@ export interface FailedRequest {
   readonly id: string;
   /** The method, as sent. */
   readonly method: string;
-  /** The target's path, percent-encoded. */
-  readonly path: string;
+  /** The target's path as sent, percent-encoded. */
+  readonly rawPath: string;
   /** Undefined where no route matches, and where the request failed before one was found. */
   readonly route: Route | undefined;
   /** 32 hexadecimal digits, the same as in the request's log lines. */

@@ -318,7 +318,7 @@ function undeclaredBy(request: RequestState, answer: Answer): string | undefined
   const isDeclared =
     code === undefined ? declaring?.statuses?.has(answer.status) !== false : request.declares(code, isRoutes);
   if (isDeclared) return undefined;
-  const where = `${request.method} ${declaring?.route.pattern ?? request.path}`;
+  const where = `${request.method} ${declaring?.route.pattern ?? request.rawPath}`;
   if (code === undefined) return `${where} answered ${answer.status}, which its Returns does not list`;
   const list = declaring === undefined ? "the option codes" : "refuses";
   return `${where} refused with ${code}, which nothing declares: list it in ${list}`;

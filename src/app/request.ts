@@ -98,7 +98,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   readonly id: string;
   readonly method: string;
   readonly target: string;
-  readonly path: string;
+  readonly rawPath: string;
   readonly search: string;
   captured: readonly string[] = nothing;
   /** The route of its method and path, if there is one. */
@@ -170,7 +170,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     this.target = exchange.target;
     const form = originForm(exchange.target);
     const question = form.indexOf("?");
-    this.path = question === -1 ? form : form.slice(0, question);
+    this.rawPath = question === -1 ? form : form.slice(0, question);
     this.search = question === -1 ? "" : form.slice(question + 1);
   }
 

@@ -251,22 +251,22 @@ function handleWithBody(request: RequestState, route: CompiledRoute, reading: In
 
 /** The route of the method and path, HEAD's being GET's (RFC 9110 §9.3.2). */
 function findRoute(request: RequestState): void {
-  const { app, exchange, method, path } = request;
-  request.match = exchange.match ?? app.router.find(method === "HEAD" ? "GET" : method, path);
+  const { app, exchange, method, rawPath } = request;
+  request.match = exchange.match ?? app.router.find(method === "HEAD" ? "GET" : method, rawPath);
   if (request.match?.route.readsBody !== true) exchange.dropBody?.();
 }
 
 /** The answer to a CORS preflight, which goes before an `OPTIONS` route of the application. */
 function preflightAnswer(request: RequestState): Answer | undefined {
-  const { app, path } = request;
+  const { app, rawPath } = request;
   const { cors } = app;
   if (cors === undefined || request.method !== "OPTIONS") return undefined;
   if (request.lines("origin").length === 0 || request.lines("access-control-request-method").length === 0)
     return undefined;
   const isCovered = (method: string): boolean => {
-    return cors.covers(app.router.find(method === "HEAD" ? "GET" : method, path)?.route.route);
+    return cors.covers(app.router.find(method === "HEAD" ? "GET" : method, rawPath)?.route.route);
   };
-  const allowed = app.router.allowedMethods(path)?.filter(isCovered) ?? [];
+  const allowed = app.router.allowedMethods(rawPath)?.filter(isCovered) ?? [];
   if (allowed.length === 0) return undefined;
   request.match = undefined;
   return cors.policy.preflight(request, allowed);
@@ -296,17 +296,17 @@ function isFromUntrustedOrigin(request: RequestState): boolean {
 
 /** Contract 4.2, rules 2, 3, 4, 6 and 7: 501, `OPTIONS *`, 308, 405 with its `Allow`, 404. */
 function answerNoRoute(request: RequestState): MaybePromise<Answer> {
-  const { app, method, target, path } = request;
+  const { app, method, target, rawPath } = request;
   if (!knownMethods.has(method) && !app.router.methods.includes(method)) return refused(notImplemented);
   if (method === "OPTIONS" && target === "*") return empty(204);
 
-  const shorter = app.redirectsSlash ? withoutSlash(path) : undefined;
+  const shorter = app.redirectsSlash ? withoutSlash(rawPath) : undefined;
   if (shorter !== undefined && app.router.find(method === "HEAD" ? "GET" : method, shorter) !== undefined) {
     return empty(308, [["location", inAscii(request.search === "" ? shorter : `${shorter}?${request.search}`)]]);
   }
 
   const allowed =
-    app.router.allowedMethods(path) ?? (shorter === undefined ? undefined : app.router.allowedMethods(shorter));
+    app.router.allowedMethods(rawPath) ?? (shorter === undefined ? undefined : app.router.allowedMethods(shorter));
   if (allowed !== undefined) {
     const headers = [["allow", allowed.join(", ")] as const];
     return method === "OPTIONS" ? empty(204, headers) : refused(methodNotAllowed, headers);

@@ -181,6 +181,22 @@ export function decodeSegment(segment: string): string | undefined {
   return segment.includes("%") ? (decodePercent(segment) ?? undefined) : segment;
 }
 
+/** The segments of a path, decoded as the router decodes them. One that is not UTF-8, or has a broken escape, is as it was sent. */
+export function decodedSegments(path: string): readonly string[] {
+  if (!path.startsWith("/") || path === "/") return Object.freeze([]);
+  const segments = path.slice(1).split("/");
+  return Object.freeze(segments.map((segment) => decodeSegment(segment) ?? segment));
+}
+
+/** A path with its segments decoded. `%2F` and `%25` stay, so that paths are equal only where their segments are. */
+export function decodedPath(path: string): string {
+  return path.includes("%") ? path.split("/").map(comparable).join("/") : path;
+}
+
+function comparable(segment: string): string {
+  return decodeSegment(segment)?.replaceAll("%", "%25").replaceAll("/", "%2F") ?? segment;
+}
+
 /** An encoded path segment. A parser of RFC 3986 keeps `%2E` and `%2E%2E`; that of WHATWG removes them as it does `.` and `..`. */
 export function encodeSegment(text: string): string {
   return text === "." || text === ".." ? text.replaceAll(".", "%2E") : percentEncoded(text);

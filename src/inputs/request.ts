@@ -1,5 +1,6 @@
 import type { SetCookie } from "../codecs/cookie.ts";
 import { fieldValue } from "../http/fields.ts";
+import { decodedPath, decodedSegments } from "../http/target.ts";
 import type { Code, Refusal } from "../refusals.ts";
 import type { BodyHolder, BodySource } from "./body-source.ts";
 import type { CertificateHolder } from "./peer-certificate.ts";
@@ -13,7 +14,8 @@ export interface InputRequest {
   readonly method: string;
   /** As sent: path and query, percent-encoded. */
   readonly target: string;
-  readonly path: string;
+  /** The target's path, percent-encoded. */
+  readonly rawPath: string;
   /** The query without its `?`. */
   readonly search: string;
   /** The values of a route's query fields. */
@@ -148,8 +150,15 @@ export interface RequestRecord {
   readonly method: string;
   /** The request target as sent. */
   readonly target: string;
-  /** The target's path, percent-encoded. */
+  /** The target's path as sent, percent-encoded: for a link or a redirect to it. To compare paths, use `path` or `segments`. */
+  readonly rawPath: string;
+  /**
+   * The path with its percent-encoding removed, as the router compares it: `/%61dmin` is `/admin`. A `/` or `%` in a segment stays `%2F`
+   * or `%25`, and a segment with a broken escape, or one that is not UTF-8, stays as sent. A segment may be `.` or `..`.
+   */
   readonly path: string;
+  /** The segments of the path, decoded: `["files", "a/b"]` of `/files/a%2Fb`. Empty for `/`, and for a target that is not a path. */
+  readonly segments: readonly string[];
   /** `Host`, or the authority of an absolute target, in lower case. */
   readonly host: string | undefined;
   /** The address that opened the connection: a proxy's, if there is one. */
@@ -184,6 +193,8 @@ export function recordOf(request: InputRequest): RequestRecord {
 
 class LazyRequestRecord implements RequestRecord {
   readonly #request: InputRequest;
+  #path: string | undefined = undefined;
+  #segments: readonly string[] | undefined = undefined;
 
   constructor(request: InputRequest) {
     this.#request = request;
@@ -198,8 +209,14 @@ class LazyRequestRecord implements RequestRecord {
   get target(): string {
     return this.#request.target;
   }
+  get rawPath(): string {
+    return this.#request.rawPath;
+  }
   get path(): string {
-    return this.#request.path;
+    return (this.#path ??= decodedPath(this.#request.rawPath));
+  }
+  get segments(): readonly string[] {
+    return (this.#segments ??= decodedSegments(this.#request.rawPath));
   }
   get host(): string | undefined {
     return this.#request.host;

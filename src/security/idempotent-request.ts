@@ -4,6 +4,7 @@ import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { unrefTimer } from "../async.ts";
 import { isObject } from "../arguments.ts";
 import { encodeHex } from "../http/bytes.ts";
+import { decodedPath } from "../http/target.ts";
 import type { GuardedEnd, HandlerGuard, InputRequest } from "../inputs/request.ts";
 import { withoutDeadline } from "../logging/context.ts";
 import { inBackground, isA } from "../logging/raised.ts";
@@ -69,9 +70,9 @@ export class IdempotentRequest implements HandlerGuard {
   }
 
   async enter(): Promise<Answer | undefined> {
-    const { method, path, search, bytes, now } = this.#request;
+    const { method, rawPath, search, bytes, now } = this.#request;
     this.#digest = await digestOf(this.#owner, none);
-    this.#fingerprint = await digestOf(`${method} ${path}?${search}\n`, bytes);
+    this.#fingerprint = await digestOf(`${method} ${decodedPath(rawPath)}?${search}\n`, bytes);
     const { keepMs, leaseMs, whenLost } = this.#settings;
     const claim = {
       fingerprint: this.#fingerprint,

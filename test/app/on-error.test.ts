@@ -48,7 +48,7 @@ describe("onError receives the error and its request", () => {
     expect(first?.request).toEqual({
       id: line["request_id"],
       method: "GET",
-      path: "/x",
+      rawPath: "/x",
       route: failing,
       traceId: line["trace_id"],
       spanId: line["span_id"],
@@ -101,7 +101,7 @@ describe("onError receives errors after the answer", () => {
     const response = await App.make([route], { onError }).fetch(new Request("http://h/x"));
     await expect(response.text()).rejects.toThrow("the stream failed");
     expect(all).toMatchObject([
-      { error: new StoreError("password s3cret"), request: { during: "stream", path: "/x" } },
+      { error: new StoreError("password s3cret"), request: { during: "stream", rawPath: "/x" } },
     ]);
     expect(all[0]?.request.id).toBe(told()["request_id"]);
   });

@@ -19,7 +19,7 @@ async function seen<A>(look: (request: RequestRecord) => A, target = "/x", optio
 
 describe("the request record", () => {
   it("has the parts of the request line, as they were sent", async () => {
-    const line = await seen(({ method, target, path }) => [method, target, path], "/%78?q=%20");
+    const line = await seen(({ method, target, rawPath }) => [method, target, rawPath], "/%78?q=%20");
     expect(line).toEqual(["GET", "/%78?q=%20", "/%78"]);
   });
 

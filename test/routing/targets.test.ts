@@ -8,7 +8,7 @@ const file = Path.rest("file");
 const told = { inputs: { request }, returns: Returns.text } as const;
 const host = get(Path.of("host"), told, ({ request }) => `${request.host} ${request.path} ${request.query("x")}`);
 const root = get(Path.root, told, ({ request }) => `root ${request.host} ${request.query("x")}`);
-const every = get(Path.of("e", file), told, ({ request }) => `${request.target} ${request.path}`);
+const every = get(Path.of("e", file), told, ({ request }) => `${request.target} ${request.rawPath}`);
 const app = Test.app([host, root, every]);
 
 async function told200(target: string, headers: Record<string, string> = { host: "t" }): Promise<string> {
@@ -24,7 +24,7 @@ describe("absolute-form", () => {
     ["RT-49", "http://abs.example", "root abs.example undefined"],
     ["RT-49", "http://abs.example/", "root abs.example undefined"],
     ["RT-49", "http://abs.example?x=2", "root abs.example 2"],
-    ["RT-49", "http://abs.example/%68ost", "abs.example /%68ost undefined"],
+    ["RT-49", "http://abs.example/%68ost", "abs.example /host undefined"],
     ["RT-49", "http://abs.example//host", "404"],
   ])("%s %s → %s", async (_id, target, expected) => {
     expect(await told200(target)).toBe(expected);

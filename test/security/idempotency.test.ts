@@ -167,6 +167,19 @@ describe("an idempotency key that another request has used", () => {
       200, 200, 422, 422,
     ]);
   });
+
+  it("is the same request where only the encoding of its path differs", async () => {
+    const once = Idempotency.by(Idempotency.memory(), everybody);
+    const name = Path.str("name");
+    const app = Test.app([post(Path.of("a", name), { inputs: { once }, returns: Returns.text }, () => "done")]);
+    const asked = async (target: string) => {
+      return (await Test.call(app, "POST", target, { headers: { "idempotency-key": '"k"' } })).status;
+    };
+    const targets = ["/a/~b%2fc", "/a/%7Eb%2Fc", "/%61/%7e%62%2fc", "/a/~b%252fc"];
+    const statuses: number[] = [];
+    for (const target of targets) statuses.push(await asked(target));
+    expect(statuses).toEqual([200, 200, 200, 422]);
+  });
 });
 
 describe("concurrent requests with one idempotency key", () => {

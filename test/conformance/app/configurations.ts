@@ -10,7 +10,7 @@ import { forms } from "./forms.ts";
 import { inputs } from "./inputs.ts";
 import { jsonBodies } from "./json-bodies.ts";
 import { lines } from "./lines.ts";
-import { hello, ok, routing, site } from "./routing.ts";
+import { guards, hello, ok, routing, site } from "./routing.ts";
 import { sealed } from "./sealed.ts";
 import { refusals, settings } from "./set.ts";
 import { sockets } from "./sockets.ts";
@@ -55,7 +55,7 @@ const everything: readonly Route[] = [
   ...events,
   ...wrong,
 ];
-const notFound: AppOptions["notFound"] = ({ path }) => Answer.html(`nothing at ${path}`, { status: 404 });
+const notFound: AppOptions["notFound"] = ({ rawPath }) => Answer.html(`nothing at ${rawPath}`, { status: 404 });
 
 export const configurations: { readonly [C in Configuration]: Configured } = {
   main: { routes: [...everything, ...sockets, ...Health.routes([fails("db"), passes, fails("queue")])], options: {} },
@@ -63,7 +63,7 @@ export const configurations: { readonly [C in Configuration]: Configured } = {
     routes: [...always, ...routing, ...Health.routes([passes], { live: Path.of("alive"), ready: Path.of("ready") })],
     options: { notFound, trailingSlash: "redirect" },
   },
-  site: { routes: [...always, ...site], options: { notFound } },
+  site: { routes: [...always, ...site], options: { notFound, middleware: guards } },
   small: {
     routes: [...always, ...jsonBodies, ...forms, ...bodies, ...waiting],
     options: { maxBody: 32, bodyBudget: 100, bodyShare: 100 },

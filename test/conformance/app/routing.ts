@@ -1,7 +1,7 @@
 /** Matching of paths: literals, parameters, those that pass on to the next route, rests (rows RT). */
 import * as v from "valibot";
 import { Answer, Codec, Path, Query, Result, Returns, del, get, param, post, request, route } from "usher-http";
-import type { Route } from "usher-http";
+import type { Middleware, Route } from "usher-http";
 
 const name = Path.str("name");
 const orderId = Path.int("order_id");
@@ -69,10 +69,17 @@ export const routing: readonly Route[] = [
   get(Path.of("target"), { inputs: { request }, returns: Returns.text }, ({ request }) => request.target),
 ];
 
+/** Answers in place of the routes below `/admin`, by the path or by its segments: both must agree with the router. */
+export const guards: readonly Middleware[] = [
+  (request, next) => (request.path.startsWith("/admin") ? Answer.make("guarded by its path") : next()),
+  (request, next) => (request.segments[0] === "admin" ? Answer.make("guarded by its segments") : next()),
+];
+
 /** A rest at the root, and paths that it must not match (rows RT-07, RT-31 to RT-34). */
 export const site: readonly Route[] = [
   get(Path.of(file), { inputs: { file: param(file) }, returns: Returns.text }, says("site")),
   get(Path.of("api", "users", q), { inputs: { q: param(q) }, returns: Returns.text }, says("user")),
   get(Path.of("api", "health"), { returns: Returns.text }, says("health")),
   post(Path.of("orders"), { returns: Returns.text }, says("ordered")),
+  get(Path.of("admin", "users"), { returns: Returns.text }, says("every user")),
 ];

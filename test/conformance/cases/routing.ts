@@ -129,10 +129,39 @@ const targets: readonly MessageCase[] = [
   { name: "RT a target of braces and quotes", ask: 'GET /text/{"a"}', answer: json('"{\\"a\\"}"') },
 ];
 
+const guarded = text("guarded by its path");
+const others = text("site");
+/** A guard compares paths as the router does: what reaches the route `/admin/users` is seen by the guard. */
+const spellings: readonly MessageCase[] = (
+  [
+    ["as it is", "/admin/users", guarded],
+    ["with an encoded letter", "/%61dmin/users", guarded],
+    ["with every letter encoded", "/%61%64%6D%69%6e/%75%73%65%72%73", guarded],
+    ["with letters encoded in either case of hex", "/ad%6Din/u%73ers", guarded],
+    ["with its last letter encoded", "/admi%6e/users", guarded],
+    ["with a query", "/%61dmin/users?x=/", guarded],
+    ["encoded twice is another path", "/%2561dmin/users", others],
+    ["with an encoded slash is one segment", "/admin%2Fusers", guarded],
+    ["with an encoded slash in front is another path", "/%2Fadmin/users", others],
+    ["with a semicolon is another segment", "/%61dmin;x=1/users", guarded],
+    ["with an encoded backslash is one segment", "/x%5Cadmin/users", others],
+    ["of an overlong a", "/%C1%A1dmin/users", malformed("path.file", "This is not text.")],
+    ["with a cut escape", "/%6/admin/users", malformed("path.file", "This is not text.")],
+    ["in another case", "/Admin/users", others],
+    ["with an encoded NUL", "/admin%00/users", guarded],
+  ] as const
+).map(([what, target, answer]) => ({
+  name: `RT a guard sees a path ${what}`,
+  on: "site",
+  ask: `GET ${target}`,
+  answer,
+}));
+
 const site: readonly MessageCase[] = [
   { name: "RT-07 a rest at the root takes every path", on: "site", ask: "GET /a/b", answer: text("site") },
   { name: "RT-31 a literal beats it", on: "site", ask: "GET /api/health", answer: text("health") },
   { name: "RT-31 a parameter beats it", on: "site", ask: "GET /api/users/7", answer: text("user") },
+  ...spellings,
   { name: "RT-31 a path too short is its", on: "site", ask: "GET /api/users", answer: text("site") },
   { name: "RT-31 a path too long is its", on: "site", ask: "GET /api/users/7/x", answer: text("site") },
   { name: "RT-31 the root is its", on: "site", ask: "GET /", answer: text("site") },
