@@ -83,8 +83,8 @@ export interface AppOptions {
   readonly deadlineHeader?: string;
   /**
    * The most requests in flight: as many as come unless set. One more is refused with 503 `busy` before anything of it is read. A
-   * request is in flight until its answer is made: neither an open event stream nor a WebSocket is, nor a request whose body still
-   * arrives. Routes with `Meta.overload` are exempt, as those of `Health` and `Metrics`. Not on Workers.
+   * request is in flight until its answer is made: neither an open event stream nor a WebSocket is, nor a request that waits for its
+   * body, or for the next part of it. Routes with `Meta.overload` are exempt, as those of `Health` and `Metrics`. Not on Workers.
    */
   readonly maxInFlight?: number;
   /**

@@ -125,7 +125,7 @@ function record(request: RequestState, answer: Answer, bytesSent: number, undecl
   if (request.inside !== undefined) logReplaced(request, request.inside, answer);
   if (answer.refused?.detail !== undefined) logRefusal(request, answer.refused);
   // Middleware may have answered otherwise.
-  if (!request.isTurnedAway || answer.refused !== overloaded) logAccess(request, answer, bytesSent);
+  if (request.place !== "refused" || answer.refused !== overloaded) logAccess(request, answer, bytesSent);
   if (request.span !== undefined) endSpan(request, request.span, answer, bytesSent);
   measureRequest(request, answer);
   request.settle();

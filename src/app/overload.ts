@@ -20,14 +20,24 @@ interface OverloadOptions {
 
 type BoundName = keyof OverloadOptions;
 
+/**
+ * Where a request is with the places of `maxInFlight`.
+ *
+ * - `none`: it counts for no bound, or is answered. Next: `held`, `refused`.
+ * - `held`: its handler may run. Next: `lent`, `none`.
+ * - `lent`: it waits for its body, and another request may have its place. Next: `held`, a queue, `refused`, `none`.
+ * - a queue: the next part of its body has arrived, and it waits for a place. Next: `held`, `none`.
+ * - `refused`: it is answered with 503. Such requests are counted and have no line each. Next: `none`.
+ */
+export type Place = "none" | "held" | "lent" | "refused" | PlaceQueue;
+
 /** What the bounds use of a request. */
 export interface PlacedRequest {
   readonly app: { readonly overload: Overload | undefined };
   readonly match: { readonly route: { readonly isExempt: boolean } } | undefined;
   readonly exchange: { readonly isInner?: boolean };
   readonly isSent: boolean;
-  holdsPlace: boolean;
-  isTurnedAway: boolean;
+  place: Place;
 }
 
 /** Takes a place for a request. False where it must be refused. */
@@ -36,24 +46,94 @@ export function takePlace(request: PlacedRequest, overload: Overload): boolean {
   return placed(request, overload.admits());
 }
 
-/** Gives the place of a request back: its answer is made, or it waits for its body. Returns whether it held one. */
-export function givePlace(request: PlacedRequest): boolean {
-  const { holdsPlace } = request;
-  if (holdsPlace) request.app.overload?.leaves();
-  request.holdsPlace = false;
-  return holdsPlace;
+/** Lends the place of a request to others, if it holds one, while it waits for its body. */
+export function lendPlace(request: PlacedRequest): void {
+  if (request.place !== "held") return;
+  request.place = "lent";
+  request.app.overload?.leaves();
 }
 
-/** Takes a place again for a request whose body has arrived. False if all were taken meanwhile. */
+/** Takes a place again for a request whose whole body has arrived. False if all were taken meanwhile. */
 export function takePlaceAgain(request: PlacedRequest): boolean {
   // After its deadline nothing would give the place back.
   return request.isSent || placed(request, request.app.overload?.enters() === true);
 }
 
+/**
+ * Takes a place again for a request whose handler continues with the next part of its body. It is not refused, because its handler
+ * has begun: it waits, before all requests that arrive.
+ *
+ * @returns Resolves once it has a place, or is answered; undefined where it need not wait.
+ */
+export function awaitPlace(request: PlacedRequest): Promise<void> | undefined {
+  const { overload } = request.app;
+  if (request.isSent || request.place !== "lent" || overload === undefined) return undefined;
+  return overload.returns(request);
+}
+
+/** The request is answered, and needs no place any more. */
+export function leavePlace(request: PlacedRequest): void {
+  const { place } = request;
+  request.place = "none";
+  if (place === "held") request.app.overload?.leaves();
+  else if (typeof place === "object") place.remove(request);
+}
+
 function placed(request: PlacedRequest, isPlaced: boolean): boolean {
-  request.holdsPlace = isPlaced;
-  request.isTurnedAway = !isPlaced;
+  request.place = isPlaced ? "held" : "refused";
   return isPlaced;
+}
+
+/** How long a handler waits for a place while none at all is given back. */
+const stuckMs = 1000;
+
+/**
+ * Requests that wait for a place again, in the order in which their bodies arrived. One of them may hold what those with a place wait
+ * for, such as a row lock or a connection of a pool. So if none gives its place back for a second, the first continues without one.
+ */
+class PlaceQueue {
+  readonly #waiting = new Map<PlacedRequest, () => void>();
+  readonly #isStuck: () => void;
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+
+  constructor(isStuck: () => void) {
+    this.#isStuck = isStuck;
+  }
+
+  add(request: PlacedRequest): Promise<void> {
+    request.place = this;
+    return new Promise((resolve) => {
+      this.#waiting.set(request, resolve);
+      if (this.#waiting.size === 1) this.#startTimer();
+    });
+  }
+
+  /** Lets the first request continue, if there is one. */
+  shift(): boolean {
+    const first = this.#waiting.entries().next();
+    if (first.done === true) return false;
+    const [request, resume] = first.value;
+    this.#waiting.delete(request);
+    request.place = "held";
+    this.#startTimer();
+    resume();
+    return true;
+  }
+
+  /** The request is answered: its handler continues and finds that out. */
+  remove(request: PlacedRequest): void {
+    const resume = this.#waiting.get(request);
+    this.#waiting.delete(request);
+    if (this.#waiting.size === 0) clearTimeout(this.#timer);
+    resume?.();
+  }
+
+  #startTimer(): void {
+    clearTimeout(this.#timer);
+    if (this.#waiting.size === 0) return;
+    this.#timer = outside(() => setTimeout(this.#isStuck, stuckMs));
+    unrefTimer(this.#timer);
+  }
 }
 
 const leastDelayMs = 10;
@@ -97,6 +177,7 @@ export class Overload {
   readonly #maxInFlight: number;
   readonly #delay: LoopDelay | undefined;
   readonly #logs = new Map<BoundName, CountedLog>();
+  readonly #queue = new PlaceQueue(() => this.#exceed());
   #inFlight = 0;
 
   constructor({ maxInFlight, maxEventLoopDelayMs }: OverloadOptions) {
@@ -120,13 +201,27 @@ export class Overload {
     return true;
   }
 
+  /** A place is free: the first that waits for one has it. */
   leaves(): void {
     this.#inFlight--;
+    if (this.#inFlight < this.#maxInFlight && this.#queue.shift()) this.#inFlight++;
+  }
+
+  /** Takes a place again for a handler whose body continues; it waits for one where all are taken. */
+  returns(request: PlacedRequest): Promise<void> | undefined {
+    if (this.#inFlight >= this.#maxInFlight) return this.#queue.add(request);
+    request.place = "held";
+    this.#inFlight++;
+    return undefined;
   }
 
   /** The server stops: logs how many were refused so far. */
   drain(): void {
     for (const log of this.#logs.values()) log.stop();
+  }
+
+  #exceed(): void {
+    if (this.#queue.shift()) this.#inFlight++;
   }
 
   #refuses(bound: BoundName): false {

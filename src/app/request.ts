@@ -26,8 +26,8 @@ import type { BodyHolding } from "./body-budget.ts";
 import type { CompiledApp, CompiledRoute, Inside } from "./compile.ts";
 import type { RequestDeadline } from "./deadline.ts";
 import type { Exchange } from "./exchange.ts";
-import { givePlace } from "./overload.ts";
-import type { PlacedRequest } from "./overload.ts";
+import { awaitPlace, leavePlace, lendPlace } from "./overload.ts";
+import type { Place, PlacedRequest } from "./overload.ts";
 import { Tasks } from "./tasks.ts";
 import { WholeBody, notWhole } from "./whole-body.ts";
 import type { ForwardedValues } from "./proxies.ts";
@@ -127,10 +127,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   bytes: Uint8Array = noBytes;
   /** Whether the metric of active requests counts it. */
   isCounted = true;
-  /** Whether it holds one of the places of `maxInFlight`. */
-  holdsPlace = false;
-  /** Whether it was refused because the app is overloaded. Such requests are counted and have no line each. */
-  isTurnedAway = false;
+  place: Place = "none";
   /** The provider that the application registered with `@opentelemetry/api`. */
   readonly otel: Registered | undefined = registered();
   readonly isMeasured: boolean = isMeasured(this.otel);
@@ -345,6 +342,14 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     this.app.budget.give(this, bytes);
   }
 
+  waits(): void {
+    lendPlace(this);
+  }
+
+  continues(): Promise<void> | undefined {
+    return awaitPlace(this);
+  }
+
   declare(codes: readonly Code[]): void {
     this.#lateCodes = [...this.#lateCodes, ...codes];
   }
@@ -420,7 +425,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   settle(): void {
     if (this.isCounted) figures.requests--;
     this.isCounted = false;
-    if (this.holdsPlace) givePlace(this);
+    if (this.place !== "none") leavePlace(this);
     this.#context?.settle();
   }
 

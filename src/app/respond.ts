@@ -20,7 +20,7 @@ import type { Exchange, WireResponse } from "./exchange.ts";
 import { RequestDeadline } from "./deadline.ts";
 import { endHandler, finish } from "./finish.ts";
 import { answerThrough } from "./middleware.ts";
-import { givePlace, overloaded, takePlace, takePlaceAgain } from "./overload.ts";
+import { lendPlace, overloaded, takePlace, takePlaceAgain } from "./overload.ts";
 import { failureAnswer, handlerFailure } from "./refused.ts";
 import { keep } from "./release.ts";
 import { RequestState } from "./request.ts";
@@ -240,10 +240,10 @@ function handleWithBody(request: RequestState, route: CompiledRoute, reading: In
   const encoded = request.openEncoding();
   if (encoded !== undefined) return refusalAnswer(encoded);
   const unread = reading.body === "whole" ? request.readWhole() : undefined;
-  const hadPlace = request.holdsPlace && isPending(unread) && givePlace(request);
+  if (request.place === "held" && isPending(unread)) lendPlace(request);
   return chain(unread, (refusal) => {
     if (refusal !== undefined) return refusalAnswer(request.timedOut ?? refusal);
-    if (hadPlace && !takePlaceAgain(request)) return refusalAnswer(overloaded);
+    if (request.place === "lent" && !takePlaceAgain(request)) return refusalAnswer(overloaded);
     const inputs = readBodyInputs(reading);
     return isPending(inputs) ? handleLater(request, route, inputs) : handle(request, route, inputs);
   });

@@ -167,6 +167,10 @@ export interface BodyHolder {
   /** Whether there is room for that many more bytes. */
   take(bytes: number): boolean;
   give(bytes: number): void;
+  /** The handler waits for the client's next bytes: other requests may run in its place. */
+  waits(): void;
+  /** Resolves once the handler may continue; undefined where it may at once. */
+  continues(): Promise<void> | undefined;
   /** The body was read after the response was sent. */
   readTooLate(): void;
 }
@@ -247,7 +251,12 @@ export class BodyReader implements Body {
     // Given back once: a read of what is over, or has failed, does not come this far.
     if (this.#held > 0) this.#holder.give(this.#held);
     if (this.#source.length !== undefined && this.#source.length > this.#max) return this.#fail(bodyTooLarge);
-    return this.#arrived(await this.#part(this.#source));
+    this.#holder.waits();
+    const arrived = this.#arrived(await this.#part(this.#source));
+    const place = this.#holder.continues();
+    if (place === undefined) return arrived;
+    await place;
+    return this.isAnswered ? this.#over() : arrived;
   }
 
   // A pending read ends when the request is answered: otherwise its promise would never settle.
@@ -261,7 +270,7 @@ export class BodyReader implements Body {
 
   #arrived(part: Uint8Array | BodyFailure | undefined): Result<Uint8Array | undefined, BodyFailure> {
     this.#stopWaiting = undefined;
-    if (this.#state === "answered") return this.#failure === undefined ? end : error(this.#failure);
+    if (this.#state === "answered") return this.#over();
     if (isFailure(part)) return this.#fail(part);
     if (part === undefined) {
       this.#state = "ended";
@@ -272,6 +281,11 @@ export class BodyReader implements Body {
     if (!this.#holder.take(part.byteLength)) return this.#fail(noRoom);
     this.#held = part.byteLength;
     return ok(this.#cut(part));
+  }
+
+  /** What a read gets after the answer. */
+  #over(): Result<undefined, BodyFailure> {
+    return this.#failure === undefined ? end : error(this.#failure);
   }
 
   #cut(part: Uint8Array): Uint8Array {

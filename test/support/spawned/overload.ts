@@ -48,6 +48,24 @@ export function describeOverload(start: Start): void {
       expect((await slow.answer()).body).toBe("4 bytes");
     });
 
+    it("holds no place while handlers wait for the parts of their bodies", async () => {
+      const server = await start({ maxInFlight: 1 });
+      const uploads = [await server.client(), await server.client(), await server.client()];
+      for (const [index, client] of uploads.entries()) {
+        const part = "x".repeat(index + 1);
+        client.send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", part);
+        await server.tells(`parts: ${part.length}`);
+      }
+      expect(await server.asks("GET /hello")).toBe("hi");
+      const held = (await server.client()).ask("GET /held");
+      await server.tells("held: asked");
+      for (const [index, client] of uploads.entries()) client.socket.write("y".repeat(5 - index));
+      await server.open();
+      expect((await held.answer()).body).toBe("held");
+      for (const client of uploads) expect((await client.answer()).body).toBe("6 bytes");
+      expect(await server.asks("GET /hello")).toBe("hi");
+    });
+
     it("refuses requests while its event loop is late, and serves after that", async () => {
       const server = await start({ maxEventLoopDelayMs: 20 });
       const blocking = (await server.client()).ask("GET /blocking");
