@@ -1,6 +1,7 @@
 /** A file as it is answered, wherever its bytes are. */
 import type { Answer } from "../../src/answers/answer.ts";
 import { preferredCoding } from "../../src/codecs/negotiation.ts";
+import type { EntityTag } from "../../src/codecs/conditions.ts";
 import { encodeHex } from "../../src/http/bytes.ts";
 import { ranged } from "../../src/representations/ranges.ts";
 import { contentDisposition } from "./headers.ts";
@@ -20,7 +21,8 @@ export interface FileAnswerOptions {
 export interface FileVersion {
   /** Bytes. */
   readonly size: number;
-  readonly etag: string;
+  /** A strong tag, or a weak one where the bytes may change and the tag not (RFC 9110 §8.8.1). */
+  readonly etag: string | EntityTag;
   /** Undefined where it is not known. */
   readonly modified: Date | undefined;
   /** The whole of it, where it is in memory. */

@@ -25,7 +25,8 @@ let text: (name: string) => Promise<string>;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "usher-kept-"));
   mkdirSync(join(root, "many"));
-  vi.useFakeTimers({ toFake: ["performance"] });
+  // A minute later than the files change: until a tick has passed, a file is read again.
+  vi.useFakeTimers({ toFake: ["performance", "Date"], now: Date.now() + 60_000 });
   app = Test.app(Files.directory(root));
   text = async (name) => (await Test.call(app, "GET", `/many/${name}`)).body;
   length = async (name) => {

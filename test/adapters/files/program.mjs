@@ -1,6 +1,6 @@
 /** Serves its own folder on the runtime that it runs on, and prints what a client got: see `runtimes.test.ts`. */
 import { connect } from "node:net";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Log } from "usher-http";
@@ -36,7 +36,22 @@ async function ask(path, headers = []) {
 const whole = await ask("/a.txt");
 // Bun sends a stream in chunks, whatever its length.
 const large = await fetch(`http://127.0.0.1:${server.port}/large.bin`);
+/** Renames one file over another of its length, at once, and continues the download of the first one. */
+async function replaced(/** @type {number} */ length) {
+  const path = join(root, `${length}.txt`);
+  writeFileSync(path, "a".repeat(length));
+  const { etag } = await ask(`/${length}.txt`);
+  writeFileSync(join(root, "next"), "b".repeat(length));
+  renameSync(join(root, "next"), path);
+  // A small file is looked at again after 100 ms.
+  if (length < 65_536) await new Promise((resolve) => setTimeout(resolve, 150));
+  // The lengths of chunks are hexadecimal.
+  const { status, body } = await ask(`/${length}.txt`, [`If-Range: ${etag}`, "Range: bytes=5-"]);
+  return [status, body.includes("aaaa"), (await ask(`/${length}.txt`, [`If-None-Match: ${etag}`])).status];
+}
+
 const results = {
+  replaced: [await replaced(10), await replaced(100_000), await replaced(5_000_000)],
   whole: [whole.status, whole.body],
   again: (await ask("/a.txt", [`If-None-Match: ${whole.etag}`])).status,
   part: await ask("/a.txt", ["Range: bytes=-3"]).then(({ status, body }) => [status, body]),

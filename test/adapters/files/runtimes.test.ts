@@ -25,6 +25,11 @@ const runs = rows<readonly [name: string, binary: () => string, flags: readonly 
 it.each(runs)("files are sent on %s (%#)", async (_name, binary, flags, server) => {
   const { stdout } = await promisify(execFile)(binary(), [...flags, program, server], { cwd: import.meta.dirname });
   expect(JSON.parse(stdout)).toEqual({
+    replaced: [
+      [200, false, 200],
+      [200, false, 200],
+      [200, false, 200],
+    ],
     whole: [200, "ALPHABET"],
     again: 304,
     part: [206, "BET"],
