@@ -152,7 +152,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #cookies: SetCookie[] | undefined = undefined;
   #change: ((answer: Answer) => Answer) | undefined = undefined;
   /** The reader of the body, if the handler reads it as it arrives; `"whole"` if it is read whole. */
-  #reader: { close(isCut: boolean): void } | "whole" | undefined = undefined;
+  #reader: { close(): boolean } | "whole" | undefined = undefined;
   /** The body without its coding, where it has one. */
   #decoded: DecodedSource | undefined = undefined;
   /** Whether its answer is made: nothing is added to it any more. */
@@ -320,14 +320,14 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return whole;
   }
 
-  openBody<Reader extends { close(isCut: boolean): void }>(
+  openBody<Reader extends { close(): boolean }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
   ): Reader {
     if (this.#reader !== undefined) throw bodyReadTwice(this.route?.route.pattern);
     if (this.guard !== undefined) throw notWhole(this.route);
     const reader = make(this.body, this);
     this.#reader = reader;
-    if (this.isAnswered) reader.close(true);
+    if (this.isAnswered) reader.close();
     return reader;
   }
 
@@ -416,7 +416,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   close(isCut: boolean): void {
     if (this.isAnswered) return;
     this.isAnswered = true;
-    if (typeof this.#reader === "object") this.#reader.close(isCut);
+    const isWaited = typeof this.#reader === "object" && this.#reader.close();
+    if (isWaited && !isCut) this.readTooLate();
     this.#decoded?.close();
     if (this.heldBytes > 0) this.app.budget.give(this, this.heldBytes);
   }
@@ -430,7 +431,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   readTooLate(): void {
-    this.#warn("read its body after its answer had gone, which read nothing");
+    this.#warn("read its body after its answer had gone, which failed");
   }
 
   #warnIfLate(): boolean {

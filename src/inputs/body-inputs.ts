@@ -209,7 +209,8 @@ export interface BodyStreamOptions {
 }
 
 /**
- * The body as a stream, never buffered whole. It can be read only while the handler runs; the unread rest is dropped.
+ * The body as a stream, never buffered whole. It can be read only while the handler runs: a later read fails, and the unread
+ * rest is dropped.
  *
  * @example
  * ```ts

@@ -156,8 +156,8 @@ function isFailed(failure: unknown): boolean {
 /** A body as a stream. Iteration throws the refusal of a failure, which answers the request if not caught. */
 export interface Body extends AsyncIterable<Uint8Array> {
   /**
-   * The next bytes, at most 65,536, or undefined at the end. After a failure every later read returns it again. Once the handler
-   * has answered, the body is at its end. If the request is answered while the handler runs, as at its deadline, a read fails.
+   * The next bytes, at most 65,536, or undefined at the end. After a failure every later read returns it again. Once the request
+   * is answered, a read fails as `unreadable`, unless the body was read to its end: a part of a body is never taken for all of it.
    */
   read(): Promise<Result<Uint8Array | undefined, BodyFailure>>;
 }
@@ -171,7 +171,7 @@ export interface BodyHolder {
   waits(): void;
   /** Resolves once the handler may continue; undefined where it may at once. */
   continues(): Promise<void> | undefined;
-  /** The body was read after the response was sent. */
+  /** The body was read after the response was sent, which failed. */
   readTooLate(): void;
 }
 
@@ -231,20 +231,27 @@ export class BodyReader implements Body {
     return this.#state === "answered";
   }
 
+  /** Whether the body was read to its end, so that nothing of it is missing. */
+  get isRead(): boolean {
+    if (this.#failure !== undefined || this.#left !== undefined) return false;
+    return this.#state === "ended" || this.#source === undefined || this.#length === this.#source.length;
+  }
+
   /**
-   * The request is answered, which gives back what the reader holds: reading ends.
-   *
-   * @param isCut Whether its handler still runs, which would take the part that it has read for all of it.
+   * The request is answered, which gives back what the reader holds: a later read fails, unless the body is read. Returns whether a
+   * read still waits, which fails too.
    */
-  close(isCut: boolean): void {
-    if (isCut && this.#state === "open" && this.#source !== undefined) this.#failure ??= answeredBefore;
+  close(): boolean {
+    const isWaited = this.#stopWaiting !== undefined;
+    if (!this.isRead) this.#failure ??= answeredBefore;
     this.#state = "answered";
     this.#left = undefined;
     this.#stopWaiting?.();
+    return isWaited;
   }
 
   async #next(): Promise<Result<Uint8Array | undefined, BodyFailure>> {
-    if (this.#state === "answered") this.#holder.readTooLate();
+    if (this.#failure === answeredBefore) this.#holder.readTooLate();
     if (this.#failure !== undefined) return error(this.#failure);
     if (this.#state !== "open" || this.#source === undefined) return end;
     if (this.#left !== undefined) return ok(this.#cut(this.#left));

@@ -8,7 +8,7 @@ import type { ReadJson } from "../schema/read.ts";
 import type { AnyStandard, InputOf, OutputOf, StandardSchema } from "../schema/standard.ts";
 import type { AnyShape, JsonOf, ValueOf } from "../schema/valibot.ts";
 import { checkContentType } from "./body-inputs.ts";
-import { BodyReader, bodyTooLarge, everyRead, noRoom, wrongMax } from "./body-source.ts";
+import { BodyReader, answeredBefore, bodyTooLarge, everyRead, noRoom, wrongMax } from "./body-source.ts";
 import type { BodyFailure, BodyHolder, InvalidLine } from "./body-source.ts";
 import type { Dep } from "./dep.ts";
 
@@ -46,7 +46,7 @@ const defaultMaxLine = 1_048_576;
 /**
  * The body as JSON lines (`application/x-ndjson`, `application/jsonl`): one JSON value on each line, each validated by a shape, or
  * by a schema of another library, when it is read. Blank lines are left out. Any other `Content-Type`, or none, is a 415 before
- * the body is read. The lines can be read only while the handler runs; the unread rest is dropped.
+ * the body is read. The lines can be read only while the handler runs: a later read fails, and the unread rest is dropped.
  *
  * The handler runs already when a line is found to be invalid, with all earlier lines read. A `for await` throws the 400, which
  * names the line: `body.line[3].item`. `read()` returns it, and can read the lines behind it.
@@ -109,6 +109,7 @@ const lineFeed = 0x0a;
 /** Splits a body into lines, and reads each as JSON. */
 class LinesReader implements JsonLines<unknown> {
   readonly #body: BodyReader;
+  readonly #holder: BodyHolder;
   readonly #read: ReadLine;
   readonly #begun: BegunLine;
   #turn: Promise<unknown> = Promise.resolve();
@@ -121,6 +122,7 @@ class LinesReader implements JsonLines<unknown> {
 
   constructor(body: BodyReader, holder: BodyHolder, maxLine: number, read: ReadLine) {
     this.#body = body;
+    this.#holder = holder;
     this.#read = read;
     this.#begun = new BegunLine(holder, maxLine);
   }
@@ -136,12 +138,15 @@ class LinesReader implements JsonLines<unknown> {
     return everyRead(() => this.read());
   }
 
-  /** The request is answered, which gives back what the reader holds. */
-  close(isCut: boolean): void {
-    this.#body.close(isCut);
+  /** The request is answered, which gives back what the reader holds: a later read fails, unless every line is read. */
+  close(): boolean {
+    const isRead = this.#body.isRead && this.#begun.length === 0 && isBlank(this.#part.subarray(this.#at));
+    if (!isRead) this.#failure ??= answeredBefore;
+    const isWaited = this.#body.close();
     this.#part = noBytes;
     this.#at = 0;
     this.#begun.drop();
+    return isWaited;
   }
 
   async #next(): Promise<Result<unknown, BodyFailure | InvalidLine>> {
@@ -153,7 +158,8 @@ class LinesReader implements JsonLines<unknown> {
 
   /** The bytes of the next line that is not blank, which stay as they are until the next call. */
   async #nextLine(): Promise<Result<Uint8Array | undefined, BodyFailure>> {
-    while (this.#failure === undefined) {
+    if (this.#failure === answeredBefore) this.#holder.readTooLate();
+    while (this.#failure === undefined && !this.#body.isAnswered) {
       const found = this.#part.indexOf(lineFeed, this.#at);
       const bytes = this.#part.subarray(this.#at, found === -1 ? undefined : found);
       if (found !== -1) {
@@ -166,13 +172,13 @@ class LinesReader implements JsonLines<unknown> {
       const failure = this.#begun.add(bytes);
       if (failure !== undefined) return error(failure);
       const read = await this.#body.read();
-      // After the answer the body is at its end, wherever it was.
-      if (!read.ok || this.#body.isAnswered) return read.ok ? end : read;
+      if (!read.ok) return read;
+      if (this.#body.isAnswered) break;
       this.#part = read.value ?? noBytes;
       this.#at = 0;
       if (read.value === undefined) return this.#lastLine();
     }
-    return error(this.#failure);
+    return this.#failure === undefined ? end : error(this.#failure);
   }
 
   /** The last line may have no line feed. */

@@ -7,8 +7,8 @@ import type { Problem, Refusal } from "../refusals.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { contentTypeOf, isMultipart, noBoundary, unsupported } from "./body-inputs.ts";
-import { BodyReader, everyRead, wrongMax } from "./body-source.ts";
-import type { MultipartFailure } from "./body-source.ts";
+import { BodyReader, answeredBefore, everyRead, wrongMax } from "./body-source.ts";
+import type { BodyHolder, MultipartFailure } from "./body-source.ts";
 import type { Dep } from "./dep.ts";
 import { MultipartReader } from "./multipart-parser.ts";
 import type { MultipartEvent } from "./multipart-parser.ts";
@@ -54,14 +54,17 @@ export function failureOf({ reason, detail }: Extract<MultipartEvent, { kind: "f
 /** Splits a body into its parts. */
 class PartsReader implements Multipart {
   readonly #body: BodyReader;
+  readonly #holder: BodyHolder;
   readonly #reader: MultipartReader;
   #turn: Promise<unknown> = Promise.resolve();
   /** The part that is being read; undefined between two. */
   #open: ReadPart | undefined = undefined;
   #isOver = false;
+  #failure: MultipartFailure | undefined = undefined;
 
-  constructor(body: BodyReader, boundary: string, maxHead: number) {
+  constructor(body: BodyReader, holder: BodyHolder, boundary: string, maxHead: number) {
     this.#body = body;
+    this.#holder = holder;
     this.#reader = new MultipartReader(boundary, { maxHead });
   }
 
@@ -71,6 +74,13 @@ class PartsReader implements Multipart {
 
   [Symbol.asyncIterator](): AsyncGenerator<Part, void, undefined> {
     return everyRead(() => this.next());
+  }
+
+  /** The request is answered, which gives back what the reader holds: a later read fails, unless every part is read. */
+  close(): boolean {
+    if (!this.#isOver && this.#open === undefined) this.#isOver = this.#reader.next()?.kind === "end";
+    if (!this.#isOver) this.#failure ??= answeredBefore;
+    return this.#body.close();
   }
 
   /** The next bytes of a part. */
@@ -105,18 +115,20 @@ class PartsReader implements Multipart {
     return end;
   }
 
-  /** The next event. Undefined once the request is answered, when its body is at its end. */
+  /** The next event. */
   async #event(): Promise<Result<Exclude<MultipartEvent, { kind: "failed" }> | undefined, MultipartFailure>> {
-    for (;;) {
+    if (this.#failure === answeredBefore) this.#holder.readTooLate();
+    while (this.#failure === undefined) {
       const event = this.#reader.next();
       if (event?.kind === "failed") return error(failureOf(event));
       if (event !== undefined) return ok(event);
       const read = await this.#body.read();
+      if (this.#failure !== undefined) break;
       if (!read.ok) return read;
-      if (this.#body.isAnswered) return end;
       if (read.value !== undefined) this.#reader.feed(read.value);
       else this.#reader.end();
     }
+    return error(this.#failure);
   }
 }
 
@@ -179,8 +191,9 @@ export function multipart(options: MultipartOptions): Dep<Multipart, never, { bo
       compile: () => (request) => {
         const boundary = boundaryOf(contentTypeOf(request) ?? "");
         if (boundary === undefined) return noBoundary;
-        const body = request.openBody((source, holder) => new BodyReader(source, max, holder));
-        return new PartsReader(body, boundary, maxHead);
+        return request.openBody((source, holder) => {
+          return new PartsReader(new BodyReader(source, max, holder), holder, boundary, maxHead);
+        });
       },
     },
   };

@@ -36,8 +36,8 @@ export interface InputRequest {
   headers(): Iterable<readonly [name: string, value: string]>;
   cookie(name: string): string | undefined;
   readonly body: BodySource | undefined;
-  /** Makes a reader for the body stream and closes it with the response. Throws where the body is also read in another way. */
-  openBody<Reader extends { close(isCut: boolean): void }>(
+  /** Makes a reader for the body stream and closes it with the response; closing returns whether a read waits. Throws where the body is also read in another way. */
+  openBody<Reader extends { close(): boolean }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
   ): Reader;
   /** The largest number of problems in a response. */

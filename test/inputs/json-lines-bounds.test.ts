@@ -93,6 +93,8 @@ describe("JSON lines: limits", () => {
   });
 });
 
+const cut = { kind: "unreadable", detail: "the request was answered before its body was read" };
+
 describe("JSON lines: readers", () => {
   it("JL-50 have one reader at a time, for any number of pending reads", async () => {
     const route = post(
@@ -107,7 +109,7 @@ describe("JSON lines: readers", () => {
     expect(await answer.json()).toEqual([1, 2, "end", "end"]);
   });
 
-  it("JL-51 end when the request is answered, also in the middle of a chunk", async () => {
+  it("JL-51 fail when they are read after the request is answered, also in the middle of a chunk", async () => {
     let late: Promise<unknown> | undefined;
     const route = post(
       Path.of("lines"),
@@ -119,11 +121,11 @@ describe("JSON lines: readers", () => {
       },
     );
     expect(await sent(route, "1\n2\n3\n")).toEqual([200, "answered"]);
-    expect(await late).toEqual({ ok: true, value: undefined });
-    expect(messages("warn")).toEqual(["/lines read its body after its answer had gone, which read nothing"]);
+    expect(await late).toEqual({ ok: false, error: cut });
+    expect(messages("warn")).toEqual(["/lines read its body after its answer had gone, which failed"]);
   });
 
-  it("JL-52 end a pending read when the request is answered, without the incomplete line", async () => {
+  it("JL-52 fail a pending read when the request is answered, without the incomplete line", async () => {
     const pulled = gate();
     let waiting: Promise<unknown> | undefined;
     const route = post(
@@ -145,7 +147,7 @@ describe("JSON lines: readers", () => {
     const init = { method: "POST", body, headers: type, duplex: "half" } as RequestInit;
     const answer = await App.make([route]).fetch(new Request("http://localhost/lines", init));
     expect(await answer.text()).toBe("answered");
-    expect(await waiting).toEqual({ ok: true, value: undefined });
+    expect(await waiting).toEqual({ ok: false, error: cut });
   });
 });
 

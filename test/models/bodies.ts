@@ -197,6 +197,13 @@ class Model {
     }).length;
   }
 
+  /** How many of those reads may say that the body is over: nothing of it is missing. */
+  get lateEnds(): number {
+    return this.all.filter(({ kind, sent, hasEnded }) => {
+      return (kind === "after" || kind === "racing") && sent === 0 && hasEnded;
+    }).length;
+  }
+
   /** What a client should have by now. */
   seen(asked: Asked): Answered | undefined {
     return asked.isSeen ? asked.answer : undefined;
@@ -339,12 +346,19 @@ async function take(world: World, model: Model, step: Step): Promise<void> {
   }
 }
 
+function isEnd(read: unknown): boolean {
+  const { ok, value } = read as { readonly ok: boolean; readonly value?: unknown };
+  return ok && value === undefined;
+}
+
 function agree(world: World, model: Model, after: string): void {
   if (world.late.length !== model.late) {
     throw new Error(
       `after ${after}: ${world.late.length} reads that nobody waits for are over, and should be ${model.late}`,
     );
   }
+  const ends = world.late.filter((read) => isEnd(read)).length;
+  if (ends > model.lateEnds) throw new Error(`after ${after}: ${ends} bodies were cut, and said to be over`);
   for (const asked of model.all) {
     if (asked.isCut && !world.seesCut) continue;
     const [is, should] = [world.answerOf(asked), model.seen(asked)];

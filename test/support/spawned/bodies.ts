@@ -43,6 +43,16 @@ export function describeBodies(start: Start): void {
       expect((await client.answer()).body).toBe("6 bytes");
     });
 
+    it("fails as a stream that is read after the answer", async () => {
+      const server = await start();
+      const client = await server.client();
+      client.send("POST /forgotten HTTP/1.1", "host: h", "content-length: 6", "", "abc");
+      expect((await client.answer()).body).toBe("forgotten");
+      await server.open();
+      await server.tells("forgotten: unreadable");
+      await server.logs("/forgotten read its body after its answer had gone, which failed");
+    });
+
     it("longer than the limit is a 413, with Content-Length or without", async () => {
       const server = await start({ maxBody: 10 });
       expect((await (await server.client()).ask("POST /size", [], "x".repeat(11)).answer()).status).toBe(413);

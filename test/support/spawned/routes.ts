@@ -227,6 +227,14 @@ const routes: readonly Route[] = [
     },
   ),
   post(Path.of("unread"), inText, () => "not read"),
+  post(Path.of("forgotten"), { inputs: { body: bodyStream({ max: 10_000_000 }) }, ...inText }, async ({ body }) => {
+    await body.read();
+    void opened.then(async () => {
+      const read = await body.read();
+      tell(`forgotten: ${read.ok ? "the end" : read.error.kind}`);
+    });
+    return "forgotten";
+  }),
   get(Path.of("blocking"), inText, blocking),
   // What a client waits for.
   get(Path.of("held"), watched, async ({ clientGone }) => {
