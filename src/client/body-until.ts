@@ -1,23 +1,27 @@
 import type { Following } from "../following.ts";
 
+/** Thrown when a response body is longer than `maxBody`. */
+export class TooLarge extends Error {
+  override readonly name = "TooLarge";
+
+  constructor(maxBody: number) {
+    super(`the answer's body is longer than ${maxBody} bytes`);
+  }
+}
+
 /**
- * The response with a body that fails once its call is over, which it then releases. The platforms abort a body by the signal
+ * The response with a body that fails past `maxBody` bytes, and once its call is over, which it then releases. The platforms abort a body by the signal
  * of its request, but forget that signal where the request was collected as garbage meanwhile: Node that of a `Request` it was
  * given, Deno any.
- *
- * @param check Gets each part; what it throws fails the body.
  */
-export function bodyUntil(
-  response: Response,
-  ending: Following | undefined,
-  check?: (part: Uint8Array) => void,
-): Response {
+export function bodyUntil(response: Response, ending: Following, maxBody: number = Number.POSITIVE_INFINITY): Response {
   const { body, status, statusText, headers, url, redirected } = response;
-  if (!ending || !body) {
-    ending?.release();
+  const { signal, release } = ending;
+  if (!body) {
+    release();
     return response;
   }
-  const { signal, release } = ending;
+  let left = maxBody;
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
   const cancel = (reason: unknown): void => {
     release();
@@ -41,7 +45,8 @@ export function bodyUntil(
             release();
             controller.close();
           } else {
-            check?.(value);
+            left -= value.byteLength;
+            if (left < 0) throw new TooLarge(maxBody);
             controller.enqueue(value);
           }
         } catch (thrown) {

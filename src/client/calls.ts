@@ -18,6 +18,20 @@ export interface ClientOptions {
    * own format and problem details (RFC 9457) are read. Undefined, or an exception, makes the call `unreachable`.
    */
   readonly readRefusal?: (response: Response) => RefusalRead | undefined | Promise<RefusalRead | undefined>;
+  /**
+   * The most bytes of a response that is read whole, after decompression: JSON, a text, a refusal. 16 MiB by default. A longer
+   * one makes the call `unreachable`, and ends its connection.
+   */
+  readonly maxBody?: number;
+  /** The longest line of JSON lines, in UTF-16 code units: 1,048,576 by default. A longer one throws a RangeError in the loop. */
+  readonly maxLine?: number;
+  /** The longest event of a stream, as it is sent, in UTF-16 code units: 1,048,576 by default. A longer one throws a RangeError in the loop. */
+  readonly maxEvent?: number;
+  /**
+   * The least time between two connections of an event stream, in milliseconds, from one request to the next: 1,000 by default. A
+   * server that sends `retry: 0` and ends each connection gets no more requests than that.
+   */
+  readonly minReconnectMs?: number;
 }
 
 /** A refusal as {@link ClientOptions.readRefusal} reads it from a response. */

@@ -12,23 +12,7 @@ import { freshHex, inSpan, openSpan, registered } from "../telemetry/span.ts";
 import { bodyUntil } from "./body-until.ts";
 import { send } from "./of.ts";
 
-/** Thrown when a response body is longer than `maxBody`. */
-export class TooLarge extends Error {
-  override readonly name = "TooLarge";
-
-  constructor(maxBody: number) {
-    super(`the answer's body is longer than ${maxBody} bytes`);
-  }
-}
-
-/** The same response with a body that throws past `maxBody` bytes, and once the call is over. */
-function limitBody(response: Response, maxBody: number, ending: Following): Response {
-  let left = maxBody;
-  return bodyUntil(response, ending, (part) => {
-    left -= part.byteLength;
-    if (left < 0) throw new TooLarge(maxBody);
-  });
-}
+export { TooLarge } from "./body-until.ts";
 
 /** A `fetch` for calls to other servers. Make it once, where the application starts, as a resource. */
 export interface HttpClient {
@@ -105,7 +89,7 @@ export function make(options: HttpClientOptions = {}): HttpClient {
           const request: RequestInit = { redirect: "manual", ...streamed, ...init, headers: sent, signal };
           return base === undefined || request.redirect !== "follow" ? send(url, request) : follow(url, request);
         });
-        return limitBody(response, maxBody, ending);
+        return bodyUntil(response, ending, maxBody);
       } catch (thrown) {
         ending.release();
         throw thrown;

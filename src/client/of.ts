@@ -3,7 +3,7 @@ import { askingForTextKinds } from "../events/text-kinds.ts";
 import type { BodyToSend } from "../inputs/body-inputs.ts";
 import type { ClientRoute } from "../routing/route.ts";
 import type { Client, ClientOptions, RefusalRead } from "./calls.ts";
-import type { CallResult, FetchFunction, LinesToSend } from "./received.ts";
+import type { CallResult, LinesToSend } from "./received.ts";
 
 /** The inputs of a call. */
 interface RequestParts {
@@ -84,19 +84,43 @@ function textOf(value: unknown): string {
 }
 
 /** Reads the framework's own format, and problem details (RFC 9457), whose `detail` is the sentence. */
-async function ownRefusal(response: Response): Promise<RefusalRead> {
-  const { detail, message, ...others } = (await response.json()) as { detail: string } & RefusalRead;
+async function ownRefusal(response: Response, maxBody: number): Promise<RefusalRead> {
+  const { detail, message, ...others } = JSON.parse(await textUpTo(maxBody, response)) as {
+    detail: string;
+  } & RefusalRead;
   return { message: message ?? detail, ...others };
+}
+
+// Of a name of its own: a bundler would load the class of the same name with a second file.
+const tooLarge = { name: "TooLarge" };
+
+/** As `Response.text()`, with a limit. */
+async function textUpTo(maxBody: number, { body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let left = maxBody;
+  try {
+    for (;;) {
+      const part = await reader?.read();
+      if (!part?.value) return text + decoder.decode();
+      left -= part.value.length;
+      if (left < 0) throw Object.assign(new Error(), tooLarge);
+      text += decoder.decode(part.value, { stream: true });
+    }
+  } finally {
+    reader?.cancel().catch(() => {});
+  }
 }
 
 /** Sends a request, with its form or its lines if there are any. Few calls need more than JSON, so a bundler loads the rest on demand. */
 async function outcomeOf(
   request: Request,
-  fetchRequest: FetchFunction = fetch,
-  signals: readonly AbortSignal[] = [],
-  { form, lines }: Pick<RequestParts, "form" | "lines"> = {},
-  readRefusal: NonNullable<ClientOptions["readRefusal"]> = ownRefusal,
+  options: ClientOptions,
+  signals: readonly AbortSignal[],
+  { form, lines }: Pick<RequestParts, "form" | "lines">,
 ): Promise<CallResult> {
+  const { fetch: fetchRequest = fetch, readRefusal, maxBody = 16_777_216 } = options;
   // Until a response comes: status 0 and no headers.
   let response = Response.error();
   let result: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
@@ -106,34 +130,47 @@ async function outcomeOf(
     );
     const type = response.headers.get("content-type") ?? "";
     const isOther = response.ok && type && !/[/+]json( |;|$)/i.test(type);
-    const ending = isOther || !signals[0] ? response : (await import("./received.ts")).endingBy(signals, response);
+    const isWrapped = !isOther && (signals[0] || (readRefusal && !response.ok));
+    const ending = isWrapped ? (await import("./received.ts")).endingBy(signals, response, maxBody) : response;
     if (!response.ok) {
       try {
-        const { error, message, problems = [], more } = (await readRefusal(ending)) ?? {};
+        const read = await (readRefusal ? readRefusal(ending) : ownRefusal(ending, maxBody));
+        const { error, message, problems = [], more } = read ?? {};
         if (typeof error === "string" && typeof message === "string") {
           result = { error, message, problems, ...(more && { more }) };
         }
       } finally {
-        // It may be in the headers alone, or throw. Of a body that is read this rejects, and the result stays.
-        await ending.body?.cancel();
+        // It may be in the headers alone, or throw. Of a body that is read this rejects.
+        ending.body?.cancel().catch(() => {});
       }
     } else if (isOther) {
       const outcome = (request: Request, response: Response, signal: AbortSignal): Promise<CallResult> =>
-        outcomeOf(request, async () => response, [signal], {}, readRefusal);
-      const call = { request, fetchRequest, signals, outcome };
+        outcomeOf(request, { ...options, fetch: async () => response }, [signal], {});
+      const call = { request, fetchRequest, signals, outcome, ...options, maxBody };
       result = { value: await (await import("./received.ts")).valueOf(response, call) };
-    } else result = { value: type ? await ending.json() : (await ending.text()) || undefined };
-  } catch {
+    } else {
+      const text = await textUpTo(maxBody, ending);
+      result = { value: type ? JSON.parse(text) : text || undefined };
+    }
+  } catch (thrown) {
     // No response, an incomplete one, or no refusal, as the page of a gateway.
+    if ((thrown as Partial<Error> | undefined)?.name === tooLarge.name)
+      result = { ...result, message: "The response is longer than maxBody." };
   }
   const { status, headers } = response;
   return { ok: "value" in result, status, headers, ...result } as CallResult;
 }
 
+const limits = ["maxBody", "maxLine", "maxEvent", "minReconnectMs"] as const;
+
 /** A function for every method and path, by a proxy. */
 function callsOf(options: ClientOptions): object {
   ambient.use();
   if (typeof options?.baseUrl !== "string") throw new TypeError("Client.of: baseUrl is no text");
+  for (const name of limits) {
+    const limit: unknown = options[name] ?? 0;
+    if (!(typeof limit === "number" && limit >= 0)) throw new TypeError(`Client.of: ${name} is no number from 0`);
+  }
   const get = (_: object, key: string | symbol) => {
     // A promise that resolves with a client reads its `then`: only a method and path are a call.
     const [method, pattern] = String(key).split(/ (\/.*)/) as [string, string?];
@@ -142,7 +179,7 @@ function callsOf(options: ClientOptions): object {
       (async (sent: RequestParts = {}) => {
         const signals = signalsOf(sent);
         const request = requestOf(options, method, pattern, sent, signals);
-        return outcomeOf(request, options.fetch, signals, sent, options.readRefusal);
+        return outcomeOf(request, options, signals, sent);
       })
     );
   };

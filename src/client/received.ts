@@ -5,7 +5,7 @@ import { following } from "../following.ts";
 import type { Following } from "../following.ts";
 import type { Problem } from "../refusals.ts";
 import { bodyUntil } from "./body-until.ts";
-import type { Refused } from "./calls.ts";
+import type { ClientOptions, Refused } from "./calls.ts";
 
 /** What a call resolves with. */
 export type CallResult = Succeeded<number, unknown> | Refused<string, readonly Problem[]>;
@@ -13,6 +13,8 @@ export type FetchFunction = (request: Request) => Promise<Response>;
 /** The values of JSON lines. */
 export type LinesToSend = Iterable<unknown> | AsyncIterable<unknown>;
 
+// Of a line, and of an event.
+const maxLength = 1_048_576;
 const firstMs = 1000;
 const maxWaitMs = 30_000;
 // A longer timer would fire at once.
@@ -32,7 +34,7 @@ function waitMs(retryMs: number | undefined, failures: number): number {
 /** Waits, unless the signal aborts before. */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, Math.min(ms, maxTimerMs));
     signal.addEventListener("abort", done);
     // It aborts while the stream is asked for, too.
     if (signal.aborted) done();
@@ -52,10 +54,11 @@ interface ReceivedEvent {
 }
 
 /** The call that was answered: what is needed to open its stream again, and its end. */
-interface AnsweredCall {
+interface AnsweredCall extends Pick<ClientOptions, "maxLine" | "maxEvent" | "minReconnectMs"> {
   readonly request: Request;
   readonly fetchRequest: FetchFunction;
   readonly signals: readonly AbortSignal[];
+  readonly maxBody: number;
   /** The result of a response to the same request, sent again. */
   readonly outcome: (request: Request, response: Response, signal: AbortSignal) => Promise<CallResult>;
 }
@@ -92,9 +95,13 @@ function stoppable<A>(
   };
 }
 
-/** The values of JSON lines. Throws where they were cut off, and where the time of a signal was over: they are not all. */
+/**
+ * The values of JSON lines. Throws where they were cut off, where the time of a signal was over, as they are not all, and at a line
+ * that is too long.
+ */
 async function* linesOf(
   { body }: Response,
+  { maxLine = maxLength }: AnsweredCall,
   { signal: stopped, release }: Following,
 ): AsyncGenerator<unknown, undefined, undefined> {
   const decoder = new TextDecoder();
@@ -108,11 +115,13 @@ async function* linesOf(
       const [rest = "", ...lines] = text.split("\n");
       begun += rest;
       for (const line of lines) {
+        checkLine(begun, maxLine);
         if (/[^ \t\r]/.test(begun)) yield JSON.parse(begun);
         // The loop may have aborted the signal.
         if (stopped.aborted) break;
         begun = line;
       }
+      checkLine(begun, maxLine);
       if (part.done) return undefined;
     }
     if ((stopped.reason as Partial<Error> | undefined)?.name === "TimeoutError") throw stopped.reason;
@@ -123,6 +132,10 @@ async function* linesOf(
   }
 }
 
+function checkLine({ length }: string, maxLine: number): void {
+  if (length > maxLine) throw new RangeError(`a line is longer than ${maxLine} characters`);
+}
+
 async function* eventsOf(
   first: Response,
   call: AnsweredCall,
@@ -131,12 +144,11 @@ async function* eventsOf(
   const { signal: stopped } = stopping;
   // Only a GET may be repeated.
   const isRepeatable = call.request.method === "GET";
-  const waiting = { failures: 0 };
+  const waiting = { failures: 0, openedAt: performance.now() };
   let response: Response | undefined = first;
-  let reader = new EventReader();
+  let reader = new EventReader(call.maxEvent);
   try {
     while (response !== undefined) {
-      const openedAt = performance.now();
       const texts = textKindsOf(response);
       const connection = eventsOfOne(response, reader, stopped);
       let read = await connection.next();
@@ -151,9 +163,9 @@ async function* eventsOf(
       if (stopped.aborted || (isWhole && !(isRepeatable && canResume(reader)))) return undefined;
       if (!isRepeatable) throw new Error("the event stream was cut off");
       // A proxy may end a quiet stream after a while: it had not failed.
-      if (performance.now() - openedAt >= maxWaitMs) waiting.failures = 0;
+      if (performance.now() - waiting.openedAt >= maxWaitMs) waiting.failures = 0;
       response = await reconnect(call, reader, waiting, stopping);
-      reader = new EventReader(undefined, reader);
+      reader = new EventReader(call.maxEvent, reader);
     }
     return undefined;
   } finally {
@@ -205,9 +217,9 @@ async function* partsOf(body: Response["body"], stopped: AbortSignal): AsyncGene
 
 /** Opens the stream again, with retries. Resolves with undefined if it has ended for good. */
 async function reconnect(
-  { request, fetchRequest, outcome }: AnsweredCall,
+  { request, fetchRequest, outcome, minReconnectMs = firstMs }: AnsweredCall,
   { lastId, retryMs }: EventReader,
-  waiting: { failures: number },
+  waiting: { failures: number; openedAt: number },
   stopping: Following,
 ): Promise<Response | undefined> {
   const { signal: stopped } = stopping;
@@ -216,8 +228,10 @@ async function reconnect(
   if (lastId) headers.set("last-event-id", String.fromCharCode(...new TextEncoder().encode(lastId)));
   let leastMs = 0;
   for (;;) {
-    await wait(Math.max(leastMs, waitMs(retryMs, waiting.failures++)), stopped);
+    const restMs = Math.ceil(waiting.openedAt + minReconnectMs - performance.now());
+    await wait(Math.max(leastMs, restMs, waitMs(retryMs, waiting.failures++)), stopped);
     if (stopped.aborted) return undefined;
+    waiting.openedAt = performance.now();
     const again = new Request(request, { headers, signal: stopped });
     const response = await fetchRequest(again).catch(() => undefined);
     if (response?.ok && isEventStream(response)) return response;
@@ -312,18 +326,18 @@ function encoded(values: AsyncIterable<unknown>, lineOf: (value: unknown) => str
   );
 }
 
-/** A response whose body fails once a signal aborts. */
-export function endingBy(signals: readonly AbortSignal[], response: Response): Response {
-  return bodyUntil(response, signals.length > 0 ? following(signals) : undefined);
+/** A response whose body fails once a signal aborts, and past a size. */
+export function endingBy(signals: readonly AbortSignal[], response: Response, maxBody?: number): Response {
+  return bodyUntil(response, following(signals), maxBody);
 }
 
 /** The value of a body, by its `Content-Type`. */
 export async function valueOf(response: Response, call: AnsweredCall): Promise<unknown> {
-  const { signals } = call;
+  const { signals, maxBody } = call;
   if (isEventStream(response)) return received(response, call);
   if (/^application\/(x-ndjson|jsonl)[\t ]*(;|$)/i.test(typeOf(response))) {
-    return stoppable(response, signals, (stopping) => linesOf(response, stopping));
+    return stoppable(response, signals, (stopping) => linesOf(response, call, stopping));
   }
-  const ending = endingBy(signals, response);
-  return /^text\//i.test(typeOf(response)) ? ending.text() : ending;
+  if (/^text\//i.test(typeOf(response))) return endingBy(signals, response, maxBody).text();
+  return signals[0] ? endingBy(signals, response) : response;
 }

@@ -9,10 +9,18 @@ export interface ReadEvent {
   readonly retryMs: number | undefined;
 }
 
+// It is sent back in a header, for which servers have 8 KiB and more.
+const maxIdLength = 4096;
+
+function shortId(id: string): string {
+  if (id.length > maxIdLength) throw new RangeError(`the id of an event is longer than ${maxIdLength} characters`);
+  return id;
+}
+
 /** Parses an event stream (HTML, "Interpreting an event stream") in chunks of any size. */
 export class EventReader {
   readonly #decoder = new TextDecoder();
-  readonly #maxBytes: number;
+  readonly #maxLength: number;
   #pending = "";
   #isBehindCr = false;
   #name = "";
@@ -25,11 +33,12 @@ export class EventReader {
   retryMs: number | undefined = undefined;
 
   /**
-   * @param maxBytes The size limit of an event; past it `feed` throws.
+   * @param maxLength The limit of an event as it is sent, and of any other line, in UTF-16 code units. `feed` throws for a longer one,
+   * and for an id that is longer than 4,096.
    * @param before The reader of the previous connection, if this one resumes its stream.
    */
-  constructor(maxBytes = 1_048_576, before?: EventReader) {
-    this.#maxBytes = maxBytes;
+  constructor(maxLength = 1_048_576, before?: EventReader) {
+    this.#maxLength = maxLength;
     this.#id = this.lastId = before?.lastId;
     this.retryMs = before?.retryMs;
   }
@@ -55,19 +64,19 @@ export class EventReader {
   }
 
   #field(line: string): undefined {
+    this.#check(this.#length + line.length);
     const colon = line.indexOf(":");
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? "" : line.slice(colon + (line[colon + 1] === " " ? 2 : 1));
     if (field === "event") this.#name = value;
-    else if (field === "data") this.#keep(value);
-    else if (field === "id" && !value.includes("\0")) this.#id = value;
+    else if (field === "data") this.#keep(value, line.length);
+    else if (field === "id" && !value.includes("\0")) this.#id = shortId(value);
     else if (field === "retry" && /^\d+$/.test(value)) this.retryMs = Number(value);
   }
 
-  #keep(value: string): void {
+  #keep(value: string, lineLength: number): void {
     this.#data.push(value);
-    this.#length += value.length + 1;
-    this.#check(this.#length);
+    this.#length += lineLength;
   }
 
   #dispatch(): ReadEvent | undefined {
@@ -81,7 +90,7 @@ export class EventReader {
   }
 
   #check(length: number): void {
-    if (length > this.#maxBytes) throw new RangeError(`an event is longer than ${this.#maxBytes} bytes`);
+    if (length > this.#maxLength) throw new RangeError(`an event is longer than ${this.#maxLength} characters`);
   }
 }
 

@@ -52,13 +52,35 @@ describe("an event stream that a client reads", () => {
       expect(reader.feed(bytesOf(`data: y${end}${end}`)).map(shown)).toEqual(["message[y]"]);
     }
   });
+});
 
+describe("an event stream whose event may be too long", () => {
   it("ER-15 limits the length of an event", () => {
-    expect(() => read([bytesOf("data: 0123456789")], 8)).toThrow("an event is longer than 8 bytes");
+    expect(() => read([bytesOf("data: 0123456789")], 8)).toThrow("an event is longer than 8 characters");
     expect(() => read(bytewise("data: 01\ndata: 23\ndata: 45\ndata: 67"), 12)).toThrow("an event is longer");
     expect(read(bytewise("data: 1\n\ndata: 2\n\ndata: 3\n\n"), 8)).toEqual(["message[1]", "message[2]", "message[3]"]);
   });
 
+  it.each([
+    ["an event as long as the limit", "data: 12\n\n", 8, true],
+    ["a longer one", "data: 123\n\n", 8, false],
+    ["lines that are too long together", "data: 1\ndata: 2\n\n", 13, false],
+    ["lines that are as long as the limit together", "data: 1\ndata: 2\n\n", 14, true],
+    ["lines without data, which are too long together", "data\ndata\ndata\n\n", 11, false],
+    ["comments that are too long together", ": 1234\n: 1234\n\ndata: 1\n\n", 8, true],
+    ["a long comment", ": 1234567\ndata: 1\n\n", 8, false],
+    ["a long name", "event: 123\ndata: 1\n\n", 8, false],
+    ["a long id", `id: ${"1".repeat(4096)}\ndata: 1\n\n`, 10_000, true],
+    ["an id that no header could have", `id: ${"1".repeat(4097)}\ndata: 1\n\n`, 10_000, false],
+  ])("has the same limit however the bytes are cut: %s", (_, text, most, isRead) => {
+    for (const parts of [[bytesOf(text)], bytewise(text)]) {
+      if (isRead) expect(read(parts, most)).toHaveLength(1);
+      else expect(() => read(parts, most)).toThrow(RangeError);
+    }
+  });
+});
+
+describe("an event stream that was written by Event.make", () => {
   it("yields the events that were written, however the bytes are cut", () => {
     const kind = Event.text("tick");
     const text = fc.string({ unit: "grapheme" });
