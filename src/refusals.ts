@@ -18,19 +18,38 @@ export class Problem {
 
 /** The default for how many problems one response lists. */
 export const maxListedProblems = 1000;
-/** Limits of a log line: problems, and characters of each place, because the name of a member can be as long as the body. */
+/** Limits of a log line: problems, and characters of each place, which may be 512 lists deep. */
 const maxInLine = 100;
 const maxPlaceLength = 100;
+
+/** What the log has of a problem: nothing that its client chose. */
+interface LoggedProblem {
+  /** Its place, with `(unknown)` for a name that is not of the schema. */
+  readonly at: string;
+  readonly code: string;
+  /** Undefined where a function of the value made the sentence, which may quote that. */
+  readonly message: string | undefined;
+}
+
+/** By problem, where the log has less of it than its client. */
+const loggedProblems = /* @__PURE__ */ new WeakMap<Problem, LoggedProblem>();
+
+/** Sets what the log has of a problem, where that is less than its client gets. */
+export function setLogged(problem: Problem, at: string, message: string | undefined): void {
+  loggedProblems.set(problem, { at, code: problem.code, message });
+}
 
 /** Problems as one text for the log, of limited length. */
 export function inOneLine(
   problems: readonly Problem[],
   more = 0,
-  print = ({ code, message }: Problem, at: string): string => `${at}: ${message} (${code})`,
+  print = ({ code, message }: LoggedProblem, at: string): string =>
+    message === undefined ? `${at}: ${code}` : `${at}: ${message} (${code})`,
 ): string {
   const listed = problems.slice(0, maxInLine).map((problem) => {
-    const { at } = problem;
-    return print(problem, at.length > maxPlaceLength ? `${at.slice(0, maxPlaceLength)}…` : at);
+    const logged = loggedProblems.get(problem) ?? problem;
+    const { at } = logged;
+    return print(logged, at.length > maxPlaceLength ? `${at.slice(0, maxPlaceLength)}…` : at);
   });
   const unlisted = problems.length - listed.length + more;
   return unlisted === 0 ? listed.join("; ") : `${listed.join("; ")}; and ${unlisted} more`;

@@ -217,7 +217,7 @@ function invalidReason(answer: Answer): string | undefined {
   for (const pair of headers) {
     const [name, value] = pair;
     if (!Array.isArray(pair) || typeof name !== "string") return "a header that is no pair of a name and a value";
-    if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${JSON.stringify(name)}`;
+    if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${shownName(name)}`;
     const isOwned = isServerOwned(name, answer) || (opensSocket && isHandshakeOwned(name));
     if (isOwned) return `a header only the framework writes: ${JSON.stringify(name)}`;
   }
@@ -227,6 +227,11 @@ function invalidReason(answer: Answer): string | undefined {
     if (wrong !== undefined) return `a header that cannot be written: "set-cookie": ${wrong}`;
   }
   return undefined;
+}
+
+/** A header's name for the log. One that is no token may be anything, such as a text of a client's. */
+function shownName(name: string): string {
+  return isToken(name) && name.length <= 64 ? JSON.stringify(name) : "(unknown)";
 }
 
 function wrongBody(body: Exclude<AnswerBody, undefined>): string | undefined {

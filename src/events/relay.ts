@@ -411,7 +411,8 @@ class EngineRelay implements OpenRelay {
 
 // The message may quote an event.
 function kindOf(why: unknown): string {
-  if (!(why instanceof Error)) return typeof why;
+  const { kind } = describeRaised(why);
+  if (!(why instanceof Error)) return kind;
   const { code } = why as { readonly code?: unknown };
-  return typeof code === "string" ? `${why.constructor.name} ${code}` : why.constructor.name;
+  return typeof code === "string" && /^\w{1,64}$/.test(code) ? `${kind} ${code}` : kind;
 }

@@ -89,7 +89,8 @@ const at = "body";
  * a 400 with its problems, up to the app's `maxProblems`. Another `Content-Type` is a 415 before the body is read. No body
  * reads as `{}`.
  *
- * @param options `refusal` answers an invalid body in place of the problems, of which the first 100 are logged. `examples`
+ * @param options `refusal` answers an invalid body in place of the problems, of which the first 100 are logged: with the names of the
+ *   schema, and `(unknown)` for others. `examples`
  *   are bodies for the API document, as they are sent.
  */
 export function json<S extends AnyShape>(

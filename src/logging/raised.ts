@@ -21,9 +21,17 @@ export function isA<A>(kind: abstract new (...args: never) => A, thrown: unknown
 export function describeRaised(thrown: unknown): Raised {
   if (!isError(thrown)) return { kind: typeof thrown, stack: "" };
   return {
-    kind: textOr(() => thrown.constructor.name, "Error"),
+    kind: className(thrown),
     stack: textOr(() => frames(thrown.stack as string, String(thrown.message)), ""),
   };
+}
+
+/** A library may name a class by data: only a short identifier is written, as a class in a program has. */
+const identifier = /^[A-Za-z_$][\w$]{0,63}$/;
+
+function className(thrown: Error): string {
+  const name = textOr(() => thrown.constructor.name, "Error");
+  return identifier.test(name) ? name : "Error";
 }
 
 // Also an error of another realm (`vm`, Jest), whose class is another one.
@@ -62,8 +70,17 @@ function frames(stack: string, message: string): string {
   return stack
     .split("\n")
     .filter((line) => isFrame(line) && !ofMessage.has(line.trim()))
-    .map((line) => line.trim())
+    .map((line) => withPlainName(line.trim()))
     .join("\n");
+}
+
+/** The names of functions in a frame: `async Pool.#run`, `new Order`, `Object.<anonymous>`, `Map.get [as find]`. */
+const plainName = /^[\w$.#<>[\] ]{1,200}$/;
+
+/** A frame, without the name of its function where that is no identifier: a function may be named by data, too. */
+function withPlainName(frame: string): string {
+  const [, name, place] = /^at (.*) \((.*?)\)$/.exec(frame) ?? [];
+  return name === undefined || plainName.test(name) ? frame : `at ${place}`;
 }
 
 /**

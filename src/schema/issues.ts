@@ -1,6 +1,6 @@
 import { isObject } from "./reading.ts";
 import type { JsonReading } from "./reading.ts";
-import { maxDepth, unreadable } from "./messages.ts";
+import { ClientSentence, maxDepth, unreadable } from "./messages.ts";
 import { SchemaError } from "./validate.ts";
 import type { StandardIssue } from "./validate.ts";
 
@@ -25,7 +25,8 @@ export function noteIssues(issues: readonly StandardIssue[], sent: unknown, read
       continue;
     }
     const at = follow(stepsOf(issue.path), sent, reading);
-    reading.wrong(codeOf(issue, at), messages.of(issue, at.value));
+    // It may name what the client sent: `Unrecognized key: "…"`.
+    reading.wrong(codeOf(issue, at), new ClientSentence(messages.of(issue, at.value)));
     reading.depth = 0;
   }
 }

@@ -1,3 +1,15 @@
+/** A sentence that a function of the value made: it may quote the value, so that only the client gets it. */
+export class ClientSentence {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** The sentence of a problem. */
+export type Sentence = string | ClientSentence;
+
 /** A type of JSON value, in words for the client. */
 export type Sort = "null" | "true or false" | "a number" | "text" | "a list" | "an object";
 
@@ -77,14 +89,20 @@ export const memberName: unique symbol = Symbol("name");
 
 export type Step = string | number | typeof memberName | undefined;
 
-/** Spells the place of a value: `body.items[2].count`, `body["odd name"]`. */
-export function jsonPath(root: string, path: readonly Step[], depth: number): string {
+/**
+ * Spells the place of a value: `body.items[2].count`, `body["odd name"]`.
+ *
+ * @param own The names that may be spelled; all unless given. Any other is `(unknown)`.
+ */
+export function jsonPath(root: string, path: readonly Step[], depth: number, own?: ReadonlySet<string>): string {
   let place = root;
   for (let level = 0; level < depth; level++) {
     const step = path[level];
     if (typeof step === "number") place += `[${step}]`;
     else if (step === memberName) place += "[name]";
-    else if (step !== undefined) place += plainName.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+    else if (step === undefined) continue;
+    else if (own?.has(step) === false) place += ".(unknown)";
+    else place += plainName.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
   }
   return place;
 }

@@ -6,6 +6,7 @@ import { intersectReader, lazyReader, unionReader, variantReader } from "./read-
 import { anyReader, listReader, objectReader, recordReader, tupleReader } from "./read-container.ts";
 import { fallbackReader, valibotReader, optionalReader, pipeReader, builtInReader } from "./read-pipe.ts";
 import { booleanReader, nothingReader, nullReader, numberReader, textReader, enumReader } from "./read-scalar.ts";
+import { namesOfStandard, ownNames } from "./own-names.ts";
 import { JsonReading } from "./reading.ts";
 import type { Reader } from "./reading.ts";
 import { kindOf, builtInOf, refuseKind } from "./valibot.ts";
@@ -104,11 +105,12 @@ export function compileReader<A>(shape: AnyStandard<unknown, A>): JsonReader<A> 
 function compiledReader<A>(shape: AnyStandard<unknown, A>): JsonReader<A> {
   const kind = kindOf(shape);
   const reader = compileRead(kind);
+  const names = ownNames(kind);
   // Computed at the first text: a recursive shape may use schemas that are made after this one.
   let exact: boolean | undefined;
 
   const readJson = (value: unknown, at: string, max?: number): ReadJson<A> => {
-    const reading = new JsonReading(at, max);
+    const reading = new JsonReading(at, max, names);
     const result = reader.read(value, reading);
     return reading.count === 0 ? ok(result as A) : problemsOf(reading);
   };
@@ -140,6 +142,7 @@ function textOf(body: Uint8Array): string | undefined {
 /** The reader of a schema of another library, which gets the JSON as the framework parses it. */
 function standardReader<A>(schema: AnyStandard<unknown, A>): JsonReader<A> {
   checkStandard(schema);
+  const names = namesOfStandard(schema);
   /** Calls `run` with the parsed JSON, or returns why it is not JSON. */
   const parsed = <R>(
     body: Uint8Array | string,
@@ -150,7 +153,7 @@ function standardReader<A>(schema: AnyStandard<unknown, A>): JsonReader<A> {
     const text = typeof body === "string" ? body : textOf(body);
     if (text === undefined) return refused("malformed", at);
     const json = parseJson(text, false);
-    return json.ok ? withJson(json.value, at, max, run) : refused(json.error, at);
+    return json.ok ? withJson(json.value, new JsonReading(at, max, names), run) : refused(json.error, at);
   };
   const now = (value: unknown, reading: JsonReading): ReadJson<A> =>
     readOf(validateNow(schema, value, "here"), value, reading);
@@ -162,7 +165,8 @@ function standardReader<A>(schema: AnyStandard<unknown, A>): JsonReader<A> {
   return {
     read: (body, at = "body", max) => parsed(body, at, max, now),
     readText: (text, at = "body", max) => parsed(text, at, max, now),
-    readValue: (value, at) => (isDeepValue(value) ? refused("too_deep", at) : withJson(value, at, undefined, now)),
+    readValue: (value, at) =>
+      isDeepValue(value) ? refused("too_deep", at) : withJson(value, new JsonReading(at, undefined, names), now),
     readBody: (body, at = "body", max) => parsed(body, at, max, awaited),
   };
 }
@@ -170,11 +174,9 @@ function standardReader<A>(schema: AnyStandard<unknown, A>): JsonReader<A> {
 /** As `v.unknown()` reads it: without the names that would change a prototype, and without numbers that are too large. */
 function withJson<R>(
   value: unknown,
-  at: string,
-  max: number | undefined,
+  reading: JsonReading,
   run: (value: unknown, reading: JsonReading) => R,
 ): R | ReadJson<never> {
-  const reading = new JsonReading(at, max);
   const json = anyReader.read(value, reading);
   return reading.count === 0 ? run(json, reading) : problemsOf(reading);
 }

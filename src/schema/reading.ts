@@ -1,6 +1,6 @@
-import { Problem, maxListedProblems } from "../refusals.ts";
-import { jsonPath } from "./messages.ts";
-import type { Sort, Step } from "./messages.ts";
+import { Problem, maxListedProblems, setLogged } from "../refusals.ts";
+import { ClientSentence, jsonPath } from "./messages.ts";
+import type { Sentence, Sort, Step } from "./messages.ts";
 
 /** A JSON object. */
 export interface Members {
@@ -66,33 +66,54 @@ export class JsonReading {
   /** The outcomes of values that may be read again, kept only within a trial. */
   readonly outcomes: Outcomes | undefined;
   readonly #max: number;
+  readonly #ownNames: (() => ReadonlySet<string>) | undefined;
   #length = 0;
 
-  /** @param max How many problems are listed. */
-  constructor(root: string, max: number = maxListedProblems, trialOf?: JsonReading) {
+  /**
+   * @param max How many problems are listed.
+   * @param ownNames The names that the log may have of a place; where they are not given, its problems are not logged.
+   */
+  constructor(
+    root: string,
+    max: number = maxListedProblems,
+    ownNames?: () => ReadonlySet<string>,
+    trialOf?: JsonReading,
+  ) {
     this.root = root;
     this.#max = max;
+    this.#ownNames = ownNames;
     this.path = trialOf?.path ?? [];
     this.depth = trialOf?.depth ?? 0;
     this.outcomes = trialOf === undefined ? undefined : (trialOf.outcomes ?? new Map());
   }
 
   /** The value breaks a rule and is still a value of its sort. */
-  breaks(code: string, message: string): void {
+  breaks(code: string, sentence: Sentence): void {
     this.count++;
     if (this.#isFull) this.more++;
-    else this.#list(new Problem(jsonPath(this.root, this.path, this.depth), code, message));
+    else this.#list(this.#problem(code, sentence));
+  }
+
+  #problem(code: string, sentence: Sentence): Problem {
+    const { root, path, depth } = this;
+    const isClients = sentence instanceof ClientSentence;
+    const problem = new Problem(jsonPath(root, path, depth), code, isClients ? sentence.text : sentence);
+    if (this.#ownNames === undefined) return problem;
+    const isNamed = path.slice(0, depth).some((step) => typeof step === "string");
+    const at = isNamed ? jsonPath(root, path, depth, this.#ownNames()) : problem.at;
+    if (isClients || at !== problem.at) setLogged(problem, at, isClients ? undefined : sentence);
+    return problem;
   }
 
   /** There is no value to continue with. */
-  wrong(code: string, message: string): void {
+  wrong(code: string, sentence: Sentence): void {
     this.valueless++;
-    this.breaks(code, message);
+    this.breaks(code, sentence);
   }
 
   /** A trial at the same place, whose problems count only after {@link take}. */
   trial(): JsonReading {
-    return new JsonReading(this.root, this.#max, this);
+    return new JsonReading(this.root, this.#max, this.#ownNames, this);
   }
 
   take(other: JsonReading): void {

@@ -2,7 +2,8 @@ import { needsSchema, needsText } from "../arguments.ts";
 import { getGlobalConfig } from "valibot";
 import type { GenericSchema } from "valibot";
 import type { AnyStandard, StandardSchema } from "./standard.ts";
-import type { Sort } from "./messages.ts";
+import { ClientSentence } from "./messages.ts";
+import type { Sentence, Sort } from "./messages.ts";
 
 /** A JSON shape: a Valibot schema that reads, validates, describes and writes one type of value. */
 export type Shape<A = unknown, Json = unknown> = GenericSchema<Json, A>;
@@ -285,7 +286,7 @@ export const textChanges: ReadonlyMap<string, (text: string) => string> = new Ma
 ]);
 
 /** The author's message if the part has one, otherwise the framework's sentence. */
-export function authorMessage(part: Kind | Action, value: unknown, sentence: string): string {
+export function authorMessage(part: Kind | Action, value: unknown, sentence: string): Sentence {
   if (part.message === undefined) return sentence;
   if (typeof part.message === "string") return part.message;
   // A message function takes Valibot's issue, which only Valibot can make.
@@ -300,12 +301,13 @@ function issuesOf(part: Kind | Action, value: unknown): readonly Issue[] {
 }
 
 /** The message of an issue if its author wrote it: Valibot's own messages quote the value, so they must not be sent. */
-export function messageByAuthor(issue: Issue, part: Kind | Action): string | undefined {
+export function messageByAuthor(issue: Issue, part: Kind | Action): Sentence | undefined {
   const { message, received, lang } = issue;
   const byValibot = message.startsWith("Invalid ") && message.endsWith(`eceived ${received}`);
   // Those of a language (`@valibot/i18n`) quote it too.
   const byLanguage = part.message === undefined && lang !== undefined && message.includes(received);
-  return byValibot || byLanguage ? undefined : message;
+  if (byValibot || byLanguage) return undefined;
+  return message === part.message ? message : new ClientSentence(message);
 }
 
 const names = new WeakMap<object, string>();
