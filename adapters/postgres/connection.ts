@@ -1,7 +1,9 @@
 import type { Socket } from "node:net";
 import { unrefTimer } from "../../src/async.ts";
 import { ConnectionFailure } from "../../src/database/connection.ts";
+import { warn } from "../../src/database/acquire-queue.ts";
 import type {
+  ConnectionError,
   StatementResult,
   StatementColumns,
   DatabaseConnection,
@@ -10,15 +12,12 @@ import type {
 } from "../../src/database/connection.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { addressesOf, askToCancel, dial, fits, saslPrepared } from "./dial.ts";
-import type { ServerAddress, Backend, ConnectionConfig, ServerKind } from "./dial.ts";
+import type { ServerAddress, ConnectionConfig, ServerKind } from "./dial.ts";
 import { Query, driverOf, prepared, simple, unprepared } from "./private.ts";
 import type { DescribedStatement, Execute, QueryProtocol } from "./private.ts";
 import { PreparedRun, Wire, connectionErrorOf, endsSession, messages } from "./protocol.ts";
-import type { Prepared, ServerError } from "./protocol.ts";
+import type { Prepared, ServerError, WireEvents } from "./protocol.ts";
 
-type DriverResult = StatementResult & { readonly state: Backend };
-
-const terminateMessage = Buffer.from([0x58, 0, 0, 0, 4]);
 const goodbyeMs = 1000;
 /** The protocol counts parameters in 16 bits (Bind, PostgreSQL §54.7); the driver allows two fewer. */
 const maxParameters = 65_533;
@@ -32,9 +31,10 @@ class PostgresConnection implements DatabaseConnection {
   readonly #driver: Execute;
   #socket: Socket | undefined = undefined;
   #wire: Wire | undefined = undefined;
-  #backend: Backend | undefined = undefined;
-  #isGone = false;
+  #life: "opening" | "open" | "gone" = "opening";
   #why = "the connection closed";
+  /** The SQLSTATE with which the server closed it. */
+  #code: string | undefined = undefined;
   /** In the order in which they were sent. */
   readonly #running: (Query | PreparedRun)[] = [];
   /** Whether the driver is writing a statement: an error meanwhile is about that statement. */
@@ -50,7 +50,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   get isOpen(): boolean {
-    return !this.#isGone && this.#backend !== undefined;
+    return this.#life === "open";
   }
 
   get isRunning(): boolean {
@@ -58,8 +58,8 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   async open(): Promise<void> {
-    const { state } = await this.#script("select 1");
-    this.#backend = state;
+    await this.#script("select 1");
+    if (this.#life === "opening") this.#life = "open";
   }
 
   run(sql: string, values: StatementValues): Promise<StatementResult> {
@@ -88,13 +88,13 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   async cancel(): Promise<void> {
-    if (this.#backend === undefined || this.#isGone) return;
-    await askToCancel(this.#config, this.#backend);
+    const backend = this.#wire?.backend;
+    if (backend !== undefined && this.isOpen) await askToCancel(this.#config, backend);
   }
 
   async shut(): Promise<void> {
-    const socket = this.#socket;
-    if (socket === undefined || this.#isGone) return;
+    const [socket, wire] = [this.#socket, this.#wire];
+    if (socket === undefined || wire === undefined || this.#isGone) return;
     this.#why = "the connection was shut";
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => socket.destroy(), goodbyeMs);
@@ -102,25 +102,31 @@ class PostgresConnection implements DatabaseConnection {
         clearTimeout(timer);
         resolve();
       });
-      socket.end(terminateMessage);
+      wire.terminate();
     });
   }
 
-  cut(why = "the connection was cut, as no answer came"): void {
+  cut(why = "the connection was cut, as no answer came", code?: string): void {
     this.#why = why;
+    this.#code = code;
+    this.#wire?.destroy();
     this.#socket?.destroy();
     this.#closed();
+  }
+
+  get #isGone(): boolean {
+    return this.#life === "gone";
   }
 
   unref(): void {
     this.#socket?.unref();
   }
 
-  async #script(sql: string): Promise<DriverResult> {
+  async #script(sql: string): Promise<StatementResult> {
     return last(await this.#send(sql, [], simple));
   }
 
-  #send<A = DriverResult>(
+  #send<A = StatementResult>(
     sql: string,
     values: StatementValues,
     protocol: QueryProtocol,
@@ -177,7 +183,7 @@ class PostgresConnection implements DatabaseConnection {
       this.#respelled.set(sql, `${this.#respelled.get(sql) ?? sql} `);
       run.settle();
     } else if (this.isRunning) run.reject(new ConnectionFailure(forgotten));
-    else this.#send<StatementResult>(sql, values, prepared).then(run.resolve, run.reject);
+    else this.#send(sql, values, prepared).then(run.resolve, run.reject);
   }
 
   /** Called when a query of the driver has its result. */
@@ -204,12 +210,25 @@ class PostgresConnection implements DatabaseConnection {
     return new ConnectionFailure({ kind: "unsendable", why });
   }
 
-  refuseCopy(query: Query): ConnectionFailure {
-    this.#forget(query);
+  #refuseCopy(): void {
+    const message = "COPY between the server and its client is no statement to run";
+    const refused = { kind: "refused", severity: "ERROR", code: "0A000", message, constraint: undefined } as const;
+    this.#running.shift()?.fail(new ConnectionFailure(refused));
     // Closing discards what was copied in; nothing reads what is copied out.
     this.cut("the connection was cut, as a statement copied");
-    const message = "COPY between the server and its client is no statement to run";
-    return new ConnectionFailure({ kind: "refused", severity: "ERROR", code: "0A000", message, constraint: undefined });
+  }
+
+  #ended(reason: ConnectionError): void {
+    // An error of the start: its severity says no more than that the connection is over.
+    if (reason.kind === "refused") this.#running.shift()?.fail(new ConnectionFailure(reason));
+    if (reason.kind === "gone") this.cut(reason.why, reason.code);
+    else this.cut("the server ended the connection");
+  }
+
+  #broken(why: string): void {
+    // No caller learns of it.
+    if (this.isOpen && !this.isRunning) warn(`a connection was closed: ${why}`);
+    this.cut(`the connection was cut: ${why}`);
   }
 
   #hasSent({ sentBefore }: Query | PreparedRun): boolean {
@@ -231,7 +250,7 @@ class PostgresConnection implements DatabaseConnection {
 
   // Called by the driver. If we dialled earlier, the driver would miss a close in between.
   async #dial(): Promise<Wire> {
-    const { address, target, isUnref } = this.#config;
+    const { address, target, isUnref, events, maxResultBytes } = this.#config;
     if (this.#isGone) throw new Error(this.#why);
     const onDialled = (socket: Socket): void => {
       this.#socket = socket;
@@ -242,22 +261,29 @@ class PostgresConnection implements DatabaseConnection {
     };
     const socket = await dial(address, target.tls, onDialled);
     socket.on("close", () => this.#closed());
-    this.#wire = new Wire(socket);
+    const wireEvents: WireEvents = {
+      ended: (reason) => this.#ended(reason),
+      broken: (why) => this.#broken(why),
+      copied: () => this.#refuseCopy(),
+      notified: events.notified,
+    };
+    this.#wire = new Wire(socket, wireEvents, maxResultBytes);
     return this.#wire;
   }
 
   #closed(): void {
     if (this.#isGone) return;
-    this.#isGone = true;
+    this.#life = "gone";
     this.#config.events.closed();
     // The driver does not report every close.
     const running = this.#running.splice(0);
     // Where the server ended the session at the first one, it did not run those behind it. After another error it did.
     const [first] = running;
     const endsAtFirst = first instanceof PreparedRun && first.refused !== undefined && endsSession(first.refused);
+    const code = this.#code === undefined ? {} : { code: this.#code };
     for (const [at, run] of running.entries()) {
       const isSent = this.#hasSent(run) && !(endsAtFirst && at > 0);
-      run.fail(new ConnectionFailure({ kind: "gone", isSent, why: this.#why }));
+      run.fail(new ConnectionFailure({ kind: "gone", isSent, why: this.#why, ...code }));
     }
   }
 }
@@ -276,9 +302,9 @@ function isStale({ routine }: ServerError): boolean {
   return stale.has(routine);
 }
 
-function last(answer: unknown): DriverResult {
-  const answers = answer as readonly DriverResult[] & DriverResult;
-  return Array.isArray(answers[0]) && "command" in answers[0] ? (answers.at(-1) as DriverResult) : answers;
+function last(answer: unknown): StatementResult {
+  const answers = answer as readonly StatementResult[] & StatementResult;
+  return Array.isArray(answers[0]) && "command" in answers[0] ? (answers.at(-1) as StatementResult) : answers;
 }
 
 interface OpenOptions {
@@ -287,7 +313,12 @@ interface OpenOptions {
   readonly statementCache: number;
   /** As {@link ConnectionConfig} has it. */
   readonly isUnref?: boolean;
+  /** As {@link ConnectionConfig} has it. */
+  readonly maxResultBytes?: number;
 }
+
+/** What a result may have at most, unless a pool says otherwise: as text, before it is read. */
+export const defaultMaxResultBytes: number = 128 * 1024 * 1024;
 
 const connectTimeoutMs = 10_000;
 // Past it a timer fires at once.
@@ -365,10 +396,18 @@ async function openAt(
   address: ServerAddress,
   target: Conninfo,
   kind: ServerKind,
-  { parameters, statementCache, isUnref = false }: OpenOptions,
+  { parameters, statementCache, isUnref = false, maxResultBytes = defaultMaxResultBytes }: OpenOptions,
   events: ConnectionEvents,
 ): Promise<PostgresConnection | NotOpened> {
-  const config: ConnectionConfig = { target, address, parameters, statementCache, isUnref, events };
+  const config: ConnectionConfig = {
+    target,
+    address,
+    parameters,
+    statementCache,
+    maxResultBytes,
+    isUnref,
+    events,
+  };
   const connection = new PostgresConnection(config);
   const boundMs = connectBoundOf(target);
   const timer = boundMs > 0 && setTimeout(() => connection.cut(`no connection within ${boundMs} ms`), boundMs);

@@ -25,6 +25,11 @@ export interface PoolOptions {
   readonly parameters?: { readonly [name: string]: string };
   /** Prepared statements per connection; 256 by default. Set 0 behind a pooler in transaction mode. */
   readonly statementCache?: number;
+  /**
+   * The most bytes of a statement's result, as the server sends it as text: 134 217 728 (128 MiB) by default, 0 for no limit. A longer one
+   * fails with `lost`, and its connection is replaced. Read a long result in parts.
+   */
+  readonly maxResultBytes?: number;
   /** The age at which a connection is replaced, plus or minus a tenth; 1 800 000 by default, 0 for none. */
   readonly maxLifetimeMs?: number;
   /** How long a connection is idle before the pool checks it, while another is idle; 60 000 by default, 0 for no checks. */
@@ -41,6 +46,8 @@ export interface ConnectionConfig {
   readonly parameters: { readonly [name: string]: string };
   /** The most prepared statements; 0 for none. */
   readonly statementCache: number;
+  /** The most bytes of a result, as the server sends it. */
+  readonly maxResultBytes: number;
   /** Whether it does not keep the process running, also while it connects. */
   readonly isUnref: boolean;
   readonly events: ConnectionEvents;
@@ -100,6 +107,7 @@ async function secured(socket: Socket, host: string, tls: Tls, dialled: (socket:
   // A man in the middle may append plain bytes, to be read as if they were encrypted (CVE-2021-23222).
   if (answer.length !== 1) throw new Error("the server answered more than was asked before encryption began");
   if (answer[0] !== 0x53) {
+    if (answer[0] !== 0x4e) throw new Error("the server did not answer whether it encrypts");
     if (tls.mode === "prefer") return socket;
     throw new Error("the server does not encrypt");
   }

@@ -8,7 +8,7 @@ import { error } from "../../src/database/acquire-queue.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { parametersOf, targetOf } from "./dial.ts";
 import type { PoolOptions } from "./dial.ts";
-import { openConnection } from "./connection.ts";
+import { defaultMaxResultBytes, openConnection } from "./connection.ts";
 
 export type { Pool } from "../../src/database/pool.ts";
 export type { PoolOptions } from "./dial.ts";
@@ -34,7 +34,9 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
     idleCheckMs = 60_000,
   } = options;
   const { statementCache = 256, reset = "use", idleInTransactionTimeoutMs = 30_000, parameters = {} } = options;
+  const { maxResultBytes = defaultMaxResultBytes } = options;
   const numbers = {
+    maxResultBytes,
     waitMs,
     statementTimeoutMs,
     idleInTransactionTimeoutMs,
@@ -52,16 +54,17 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
   const settings = parametersOf(info, options);
   const isOurs = settings["statement_timeout"] === String(Math.ceil(statementTimeoutMs));
   const answerMs = isOurs && statementTimeoutMs > 0 ? statementTimeoutMs + graceMs : undefined;
+  const opening = { parameters: settings, statementCache, maxResultBytes: orNone(maxResultBytes) };
   return Pool.over(
-    (events) => openConnection(info, { parameters: settings, statementCache }, events),
+    (events) => openConnection(info, opening, events),
     { size, waitMs, answerMs, maxLifetimeMs: orNone(maxLifetimeMs), idleCheckMs: orNone(idleCheckMs) },
     reset,
   );
 }
 
-/** A time of 0 is no limit, as it is to PostgreSQL. */
-function orNone(ms: number): number {
-  return ms === 0 ? Number.POSITIVE_INFINITY : ms;
+/** 0 is no limit, as it is to PostgreSQL. */
+function orNone(bound: number): number {
+  return bound === 0 ? Number.POSITIVE_INFINITY : bound;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Wire } from "./protocol.ts";
  *   query.handler            the function that sends queries    statements could not be made without the driver's `Query`
  *   the members of `Query`   written and read by a connection   its own class doubles the time of a statement
  *   options.socket           makes the connection's socket      no TLS of our own, no `target_session_attrs`, no cancel
- *   options.onnotify         receives notifications             no relay over LISTEN and NOTIFY
+ *   its use of that socket   `on`, `write`, `destroy`           a server that breaks the protocol would end the process
  */
 
 /** How a statement is sent. By default the driver sends one without parameters by the simple protocol. */
@@ -34,8 +34,6 @@ export type Execute = (query: Query) => void;
 interface QueryRunner {
   answered(query: Query): void;
   failed(query: Query, error: unknown): ConnectionFailure;
-  /** The statement was a COPY, which has no result. */
-  refuseCopy(query: Query): ConnectionFailure;
 }
 
 /**
@@ -98,15 +96,8 @@ export class Query {
   resolve(answer: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    if (isStream(answer)) return this.#refuseCopy(answer);
     this.#runner.answered(this);
     this.#settle(answer);
-  }
-
-  #refuseCopy(stream: Stream): void {
-    // It emits "error" when the connection closes; without a listener that ends the process.
-    stream.on("error", () => {});
-    this.#fail(this.#runner.refuseCopy(this));
   }
 
   /** If its second run fails too, the driver rejects with what it reads here, where that is not undefined: the first error. */
@@ -132,15 +123,6 @@ export class Query {
   }
 }
 
-interface Stream {
-  on(event: "error", listener: () => void): unknown;
-}
-
-// A stream of any runtime. Every other result is an array or a described statement.
-function isStream(answer: unknown): answer is Stream {
-  return "on" in (answer as object);
-}
-
 /** The driver's function that sends queries: each of its queries has it as `handler`. */
 function executeOf(driver: postgres.Sql): Execute {
   const { handler } = driver.unsafe("") as unknown as { readonly handler: Execute };
@@ -149,7 +131,7 @@ function executeOf(driver: postgres.Sql): Execute {
 
 /** Makes a driver of one connection, which dials once. */
 export function driverOf(
-  { target, parameters, statementCache, events }: ConnectionConfig,
+  { target, parameters, statementCache }: ConnectionConfig,
   socketOf: () => Promise<Wire>,
 ): Execute {
   let isDialled = false;
@@ -170,8 +152,6 @@ export function driverOf(
     backoff: 0,
     keep_alive: null,
     debug: false,
-    onnotice() {},
-    onnotify: events.notified,
     connection: parameters,
     types: asText,
     socket() {

@@ -3,13 +3,17 @@ import process from "node:process";
 import type { Socket } from "node:net";
 import { ConnectionFailure } from "../../src/database/connection.ts";
 import type { Column, ConnectionError, StatementResult, StatementValues } from "../../src/database/connection.ts";
+import type { Backend } from "./dial.ts";
+import { ProtocolState } from "./protocol-state.ts";
+import type { MessageReader } from "./protocol-state.ts";
+import { ProtocolViolation, checkBody, checkLength, otherColumns } from "./server-messages.ts";
 
 /** The members of the driver's `PostgresError`. */
 export interface ServerError {
   readonly severity?: string;
   readonly severity_local?: string;
-  readonly code: string;
-  readonly message: string;
+  readonly code?: string;
+  readonly message?: string;
   readonly constraint_name?: string;
   readonly column_name?: string;
   readonly table_name?: string;
@@ -31,9 +35,9 @@ const fields: ReadonlyMap<number, keyof ServerError> = new Map([
   [0x52, "routine"],
 ]);
 
-/** Parses an ErrorResponse. `start` is its first field. */
+/** Parses an ErrorResponse that {@link checkBody} has seen. `start` is its first field. */
 function serverError(bytes: Buffer, start: number, end: number): ServerError {
-  const error: { -readonly [K in keyof ServerError]: ServerError[K] } = { code: "", message: "" };
+  const error: { -readonly [K in keyof ServerError]: ServerError[K] } = {};
   for (let at = start; at < end && bytes[at] !== 0;) {
     const zero = bytes.indexOf(0, at + 1);
     const field = fields.get(bytes[at] as number);
@@ -61,7 +65,8 @@ function severityOf({ severity, severity_local = "ERROR" }: ServerError): string
 
 function errorOfServer(error: ServerError): ConnectionError {
   const severity = severityOf(error);
-  const { code, message, constraint_name: constraint, column_name: column, table_name: table } = error;
+  // The protocol asks for a code and a message, and the driver gives none where the server sent none.
+  const { code = "", message = "", constraint_name: constraint, column_name: column, table_name: table } = error;
   if (endsSession(error)) return { kind: "gone", isSent: true, why: `${severity} ${code}: ${message}`, code };
   const where = error.position === undefined ? {} : { position: Number(error.position) };
   const names = [constraint, column, table].filter((name) => name !== undefined);
@@ -89,7 +94,7 @@ interface Runner {
   ended(run: PreparedRun, isIdle: boolean): void;
 }
 
-const [bindComplete, dataRow, commandComplete, emptyQuery, errorResponse, ready] = [0x32, 0x44, 0x43, 0x49, 0x45, 0x5a];
+const [dataRow, commandComplete, errorResponse, ready] = [0x44, 0x43, 0x45, 0x5a];
 const maxBytes = 0x3fff_fffe;
 const null32 = 0xffffffff;
 const executeAndSync = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x53, 0, 0, 0, 4]);
@@ -141,16 +146,16 @@ export class PreparedRun {
     else this.settle();
   }
 
-  /** Reads a message (PostgreSQL §54.7). Returns whether it was the last one. */
+  /** Reads a message that {@link ProtocolState} allows (PostgreSQL §54.7). Returns whether it was the last one. */
   read(bytes: Buffer, at: number, end: number): boolean {
     const type = bytes[at];
-    if (type === dataRow) this.#rows.push(rowOf(bytes, at + 5));
+    if (type === dataRow) this.#rows.push(rowOf(bytes, at + 5, end, this.#columns.length));
     else if (type === commandComplete) this.#tag = bytes.toString("latin1", at + 5, end - 1);
     else if (type === errorResponse) this.refused = serverError(bytes, at + 5, end);
     else if (type === ready) {
       this.#runner.ended(this, bytes[at + 5] === 0x49);
       return true;
-    } else if (type !== bindComplete && type !== emptyQuery) throw new Error("the server sent an unexpected message");
+    }
     return false;
   }
 }
@@ -164,15 +169,18 @@ function wordAndCount(tag: string): readonly [string, number | null] {
   return [word === "INSERT 0" ? "INSERT" : word, count];
 }
 
-function rowOf(bytes: Buffer, start: number): StatementValues {
+/** Throws where a row has not the columns of its statement, or does not end where its message ends. */
+function rowOf(bytes: Buffer, start: number, end: number, columns: number): StatementValues {
   const row: (string | null)[] = [];
   let at = start + 2;
-  for (let left = bytes.readUInt16BE(start); left > 0; left--) {
+  if (bytes.readUInt16BE(start) !== columns) throw new ProtocolViolation(otherColumns);
+  for (let left = columns; left > 0; left--) {
     const length = bytes.readUInt32BE(at);
     at += 4;
     if (length === null32) row.push(null);
     else row.push(bytes.toString("utf8", at, (at += length)));
   }
+  if (at !== end) throw new ProtocolViolation("the server sent DataRow that cannot be read");
   return row;
 }
 
@@ -206,27 +214,50 @@ export function messages(name: string, values: StatementValues): Buffer | undefi
   return bytes;
 }
 
-// NoticeResponse, ParameterStatus, NotificationResponse may come at any time (PostgreSQL §54.2.7).
-const isAsynchronous = (type: number | undefined): boolean => type === 0x4e || type === 0x53 || type === 0x41;
+/** Listens to a connection's wire. */
+export interface WireEvents {
+  /** The server ended the session by an error. Nothing further is read. */
+  readonly ended: (reason: ConnectionError) => void;
+  /** The server broke the protocol. Nothing further is read. */
+  readonly broken: (why: string) => void;
+  /** The statement that runs is a COPY, which has no result. */
+  readonly copied: () => void;
+  readonly notified?: ((channel: string, payload: string) => void) | undefined;
+}
+
+/** What a row and its values take in memory besides their bytes, at least. */
+const rowBytes = 64;
 
 /**
- * The socket that the driver gets. It emits whole messages, and none of a {@link PreparedRun}, which reads its own: for
- * every row the driver makes eight buffers and an array with five members, and it writes one turn of the event loop later.
+ * The socket that the driver gets. It emits whole messages, none that {@link ProtocolState} does not allow, and none of a
+ * {@link PreparedRun}, which reads its own: for every row the driver makes eight buffers and an array with five members, and it writes
+ * one turn of the event loop later. The driver does not learn that the connection closed: it would write to a socket that it has
+ * forgotten, and throw where no caller catches it. Its statements are failed by their connection.
  */
 export class Wire extends EventEmitter {
   readonly #socket: Socket;
+  readonly #events: WireEvents;
+  readonly #maxResultBytes: number;
+  readonly #state = new ProtocolState();
   /** The first reads the messages. A driver's query is sent after all of them. */
   readonly #runs: PreparedRun[] = [];
-  /** The chunks of an incomplete message, and its least length. */
-  #begun: Buffer[] = [];
+  /** The start of an incomplete message, and the least length of the whole. */
+  #begun: Buffer = Buffer.alloc(0);
   #begunBytes = 0;
   #neededBytes = 0;
+  /** The size of the result that arrives. */
+  #resultBytes = 0;
+  #isClosed = false;
+  /** The server's process, and the key that cancels its statement. */
+  backend: Backend | undefined = undefined;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, events: WireEvents, maxResultBytes: number) {
     super();
     this.#socket = socket;
+    this.#events = events;
+    this.#maxResultBytes = maxResultBytes;
     socket.on("data", (bytes: Buffer) => this.#receive(bytes));
-    socket.on("close", () => this.emit("close", false));
+    socket.once("close", () => (this.#isClosed = true));
   }
 
   get bytesWritten(): number {
@@ -234,17 +265,27 @@ export class Wire extends EventEmitter {
   }
 
   /** For the driver. It sends one statement at a time, so it needs no "drain". */
-  write(bytes: Uint8Array): boolean {
+  write(bytes: Buffer): boolean {
+    if (this.#isClosed) return false;
+    this.#state.wrote(bytes);
     return this.#socket.write(bytes);
   }
 
   destroy(): void {
+    this.#isClosed = true;
     this.#socket.destroy();
+  }
+
+  /** Sends Terminate. What the server sends from now on is not read. */
+  terminate(): void {
+    this.#isClosed = true;
+    this.#socket.end(terminateMessage);
   }
 
   /** Sends a prepared statement. It reads the server's messages until its result is complete. */
   begin(run: PreparedRun, bytes: Uint8Array): void {
     this.#runs.push(run);
+    this.#state.sent("run");
     this.#socket.write(bytes);
   }
 
@@ -255,68 +296,115 @@ export class Wire extends EventEmitter {
   }
 
   #receive(chunk: Buffer): void {
+    if (this.#isClosed) return;
     let bytes = chunk;
     if (this.#begunBytes > 0) {
-      this.#begun.push(chunk);
-      this.#begunBytes += chunk.length;
+      this.#append(chunk);
       if (this.#begunBytes < this.#neededBytes) return;
-      bytes = Buffer.concat(this.#begun, this.#begunBytes);
+      bytes = this.#begun.subarray(0, this.#begunBytes);
     }
     try {
       this.#keep(bytes, this.#read(bytes));
-    } catch {
-      // An unreadable message, for example a text longer than a string may be. The rest of the stream is unusable.
-      this.#socket.destroy();
+    } catch (thrown) {
+      // Anything else is a text longer than a string may be.
+      const why =
+        thrown instanceof ProtocolViolation ? thrown.message : "the server sent a message that cannot be read";
+      this.destroy();
+      this.#events.broken(why);
     }
   }
 
   /** Reads every complete message. Returns the index of the first incomplete one. */
   #read(bytes: Buffer): number {
     let at = 0;
-    let run = this.#runs[0];
-    for (let end = endOf(bytes, 0); run !== undefined && end <= bytes.length; end = endOf(bytes, at)) {
-      if (isAsynchronous(bytes[at])) this.emit("data", bytes.subarray(at, end));
-      else if (run.read(bytes, at, end)) {
-        this.#runs.shift();
-        run = this.#runs[0];
+    // The driver's messages that it did not get yet.
+    let from = 0;
+    try {
+      for (let end = this.#endOf(bytes, 0); end <= bytes.length; end = this.#endOf(bytes, at)) {
+        const reader = this.#take(bytes, at, end);
+        if (reader === "driver") {
+          at = end;
+          continue;
+        }
+        this.#emit(bytes, from, at);
+        from = at = end;
+        if (this.#isClosed) break;
       }
-      at = end;
+    } finally {
+      this.#emit(bytes, from, at);
     }
-    if (run !== undefined) return at;
-    const from = at;
-    for (let end = endOf(bytes, at); end <= bytes.length; end = endOf(bytes, at)) {
-      if (bytes[at] === authentication) checkAuthentication(bytes, at, end);
-      at = end;
+    return this.#isClosed ? bytes.length : at;
+  }
+
+  #emit(bytes: Buffer, from: number, to: number): void {
+    if (to > from && !this.#isClosed) this.emit("data", bytes.subarray(from, to));
+  }
+
+  #take(bytes: Buffer, at: number, end: number): MessageReader {
+    const type = bytes[at] as number;
+    if (type === errorResponse && this.#hasEnded(bytes, at, end)) return "wire";
+    const reader = this.#state.take(bytes, at, end);
+    if (reader === "wire") this.#asynchronous(type, bytes, at, end);
+    else if (reader === "copy") this.#events.copied();
+    else {
+      this.#resultBytes = type === ready ? 0 : this.#resultBytes + (end - at) + rowBytes;
+      if (type === backendKey) this.backend = { pid: bytes.readInt32BE(at + 5), secret: bytes.readInt32BE(at + 9) };
     }
-    if (at > from) this.emit("data", bytes.subarray(from, at));
-    return at;
+    if (reader === "run" && (this.#runs[0] as PreparedRun).read(bytes, at, end)) this.#runs.shift();
+    return reader;
+  }
+
+  /** Whether the server has ended the session by an error: also each error of the start does. */
+  #hasEnded(bytes: Buffer, at: number, end: number): boolean {
+    checkBody(bytes, at, end);
+    const error = serverError(bytes, at + 5, end);
+    if (!endsSession(error) && !this.#state.isStarting) return false;
+    if (this.#state.isRun) (this.#runs[0] as PreparedRun).refused = error;
+    this.destroy();
+    this.#events.ended(errorOfServer(error));
+    return true;
+  }
+
+  #asynchronous(type: number, bytes: Buffer, at: number, end: number): void {
+    const { notified } = this.#events;
+    if (type !== notification || notified === undefined) return;
+    const payload = bytes.indexOf(0, at + 9) + 1;
+    notified(bytes.toString("utf8", at + 9, payload - 1), bytes.toString("utf8", payload, end - 1));
+  }
+
+  /** The end of a message: one byte of type, then a length that includes itself. If that is incomplete, the end of the header. */
+  #endOf(bytes: Buffer, at: number): number {
+    if (bytes.length - at < 5) return at + 5;
+    const length = bytes.readUInt32BE(at + 1);
+    checkLength(bytes[at] as number, length);
+    if (this.#resultBytes + length > this.#maxResultBytes)
+      throw new ProtocolViolation(`its result has more than ${this.#maxResultBytes} bytes`);
+    return at + 1 + length;
   }
 
   /** Keeps the incomplete message from that index. */
   #keep(bytes: Buffer, from: number): void {
-    this.#begunBytes = bytes.length - from;
-    if (this.#begunBytes === 0) {
-      if (this.#begun.length > 0) this.#begun = [];
-      return;
+    const isHeld = bytes.length - from > 0;
+    this.#begunBytes = 0;
+    this.#begun = empty;
+    if (!isHeld) return;
+    this.#neededBytes = this.#endOf(bytes, from) - from;
+    this.#append(bytes.subarray(from));
+  }
+
+  /** Its room grows with what was received, not to what is announced: an announcement costs a server nothing. */
+  #append(chunk: Buffer): void {
+    const length = this.#begunBytes + chunk.length;
+    if (length > this.#begun.length) {
+      const grown = Buffer.allocUnsafe(Math.max(length, Math.min(this.#neededBytes, 2 * length)));
+      this.#begun.copy(grown, 0, 0, this.#begunBytes);
+      this.#begun = grown;
     }
-    this.#begun = [bytes.subarray(from)];
-    this.#neededBytes = endOf(bytes, from) - from;
+    chunk.copy(this.#begun, this.#begunBytes);
+    this.#begunBytes = length;
   }
 }
 
-const authentication = 0x52;
-const saslContinue = 11;
-
-/** Throws for a message at which a promise of the driver would reject. It is not caught there, and would end the process. */
-function checkAuthentication(bytes: Buffer, at: number, end: number): void {
-  // The driver reads the salt and the number of iterations (RFC 5802 §5.1).
-  const isReadable =
-    bytes.readUInt32BE(at + 5) !== saslContinue ||
-    /^(?=.*,s=)(?=.*,i=0*[1-9]\d{0,8}(?:,|$))/.test(bytes.toString("utf8", at + 9, end));
-  if (end < at + 9 || !isReadable) throw new Error("the server sent an unreadable message");
-}
-
-/** The end of a message: one byte of type, then a length that includes itself. If that is incomplete, the end of the header. */
-function endOf(bytes: Buffer, at: number): number {
-  return bytes.length - at < 5 ? at + 5 : at + 1 + bytes.readUInt32BE(at + 1);
-}
+const empty = Buffer.alloc(0);
+const terminateMessage = Buffer.from([0x58, 0, 0, 0, 4]);
+const [backendKey, notification] = [0x4b, 0x41];

@@ -193,29 +193,50 @@ describe("a statement that the server has deallocated, and that fails", () => {
   );
 });
 
-describe("messages of the server", () => {
-  const message = (type: string, ...body: Buffer[]): Buffer => {
-    const head = Buffer.alloc(5, type);
-    head.writeUInt32BE(4 + Buffer.concat(body).length, 1);
-    return Buffer.concat([head, ...body]);
-  };
-  const int16 = (n: number): Buffer => Buffer.from([n >> 8, n & 255]);
-  const rowOf = (texts: readonly (string | null)[]): Buffer =>
-    message(
-      "D",
-      int16(texts.length),
-      ...texts.map((text) => {
-        const bytes = Buffer.from(text ?? "");
-        const length = Buffer.alloc(4);
-        length.writeInt32BE(text === null ? -1 : bytes.length);
-        return Buffer.concat([length, bytes]);
-      }),
-    );
-  const unasked = fc
-    .tuple(fc.constantFrom("N", "S", "A"), fc.uint8Array({ maxLength: 20 }))
-    .map(([type, body]) => message(type, Buffer.from(body)));
-  const rows = fc.array(fc.array(fc.option(fc.string({ unit: codePoint, maxLength: 12 })), { maxLength: 4 }));
+const message = (type: string, ...body: Buffer[]): Buffer => {
+  const head = Buffer.alloc(5, type);
+  head.writeUInt32BE(4 + Buffer.concat(body).length, 1);
+  return Buffer.concat([head, ...body]);
+};
+const int16 = (n: number): Buffer => Buffer.from([n >> 8, n & 255]);
+const rowOf = (texts: readonly (string | null)[]): Buffer =>
+  message(
+    "D",
+    int16(texts.length),
+    ...texts.map((text) => {
+      const bytes = Buffer.from(text ?? "");
+      const length = Buffer.alloc(4);
+      length.writeInt32BE(text === null ? -1 : bytes.length);
+      return Buffer.concat([length, bytes]);
+    }),
+  );
+const texts = fc.string({ unit: codePoint, maxLength: 12 }).map((text) => Buffer.from(text.replaceAll("\0", "")));
+const nul = Buffer.from([0]);
+const unasked = fc.tuple(fc.constantFrom("N", "S", "A"), texts, texts).map(([type, name, value]) => {
+  if (type === "N") return message("N", Buffer.from("M"), value, nul, nul);
+  return message(type, ...(type === "A" ? [Buffer.alloc(4)] : []), name, nul, value, nul);
+});
+const columns = Array.from({ length: 3 }, (_, at) => ({ name: `c${at}`, type: 25 }));
+const value = fc.option(fc.string({ unit: codePoint, maxLength: 12 }));
+const rows = fc.array(fc.array(value, { minLength: 3, maxLength: 3 }));
 
+/** A wire whose connection is open, and its events. */
+function openWire(): { readonly socket: EventEmitter; readonly wire: Wire; readonly told: unknown[] } {
+  const told: unknown[] = [];
+  const socket = Object.assign(new EventEmitter(), { write: () => true, destroy: () => told.push("destroyed") });
+  const listener = {
+    ended: (reason: unknown) => told.push(reason),
+    broken: (why: string) => told.push(why),
+    copied: () => told.push("copied"),
+    notified: (channel: string, payload: string) => told.push([channel, payload]),
+  };
+  const wire = new Wire(socket as unknown as Socket, listener, Number.POSITIVE_INFINITY);
+  wire.write(Buffer.alloc(8));
+  socket.emit("data", Buffer.concat([message("R", Buffer.alloc(4)), message("Z", Buffer.from("I"))]));
+  return { socket, wire, told };
+}
+
+describe("messages of the server", () => {
   it("are read the same in any chunks, and results arrive whole", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -224,12 +245,11 @@ describe("messages of the server", () => {
         fc.array(fc.nat()),
         fc.boolean(),
         async (rows, others, cuts, isLast) => {
-          const socket = Object.assign(new EventEmitter(), { write: () => true, destroy: () => socket.emit("close") });
-          const wire = new Wire(socket as unknown as Socket);
+          const { socket, wire, told } = openWire();
           const heard: Buffer[] = [];
           wire.on("data", (bytes: Buffer) => heard.push(Buffer.from(bytes)));
           const answered = new Promise<StatementResult>((resolve, reject) => {
-            const run = new PreparedRun("", [], [], { ended: (run) => run.settle() }, resolve, reject);
+            const run = new PreparedRun("", [], columns, { ended: (run) => run.settle() }, resolve, reject);
             wire.begin(run, Buffer.alloc(0));
           });
           const said = [message("2"), ...rows.map(rowOf), message("C", Buffer.from(`SELECT ${rows.length}\0`))];
@@ -242,21 +262,28 @@ describe("messages of the server", () => {
           const answer = await answered;
           expect([...answer]).toEqual(rows.map((row) => row.map((text) => text && Buffer.from(text).toString())));
           expect([answer.command, answer.count]).toEqual(["SELECT", rows.length]);
-          expect(Buffer.concat(heard)).toEqual(
-            Buffer.concat(isLast ? others : said.filter((one) => others.includes(one))),
-          );
+          // The driver gets none of them. Each notification is one event, in order.
+          expect(heard).toEqual([]);
+          const notifications = said.filter((one) => others.includes(one) && one[0] === 0x41);
+          expect(told).toEqual(notifications.map((one) => one.subarray(9, -1).toString().split("\0")));
         },
       ),
     );
   });
 
-  it("that was not requested ends the connection", () => {
-    let isDestroyed = false;
-    const socket = Object.assign(new EventEmitter(), { write: () => true, destroy: () => (isDestroyed = true) });
-    const wire = new Wire(socket as unknown as Socket);
+  it.each([
+    [
+      "of a copy",
+      message("H", Buffer.alloc(3)),
+      "the server sent CopyOutResponse, which the protocol does not allow there (run)",
+    ],
+    ["of no type", message("!", Buffer.alloc(3)), "the server sent a message of type 33"],
+    ["of the wrong length", message("2", Buffer.alloc(1)), "the server sent BindComplete of 5 bytes"],
+  ])("%s, where none was requested, ends the connection", (_what, bytes, why) => {
+    const { socket, wire, told } = openWire();
     const never = (): never => expect.fail("it was settled");
     wire.begin(new PreparedRun("", [], [], { ended: never }, never, never), Buffer.alloc(0));
-    socket.emit("data", message("G", Buffer.alloc(3)));
-    expect(isDestroyed).toBe(true);
+    socket.emit("data", bytes);
+    expect(told).toEqual(["destroyed", why]);
   });
 });
