@@ -164,15 +164,27 @@ class TransactionStore implements IdempotencyStore {
   }
 
   /** Two statements: the second one sees what was committed before the lock was free. */
-  async claim(digest: string, { takesOver }: IdempotencyClaim): Promise<IdempotencyEntry | undefined> {
+  async claim(digest: string, given: IdempotencyClaim): Promise<IdempotencyEntry | undefined> {
     const { lock, find, savepoint } = this.#statements;
-    const { locked } = await this.#db.exec(lock, BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`)));
+    const { takesOver } = given;
+    const { locked, fixed } = await this.#db.exec(lock, BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`)));
     if (!locked) return { fingerprint: undefined, answer: undefined, leaseMs: 1 };
     const row = await this.#db.exec(find, digest);
     const entry = row && entryOf(row);
     if (entry !== undefined && !(takesOver && entry.answer === undefined && entry.leaseMs <= 0)) return entry;
     await this.#db.exec(savepoint);
+    if (fixed) await this.#refuseUnseen(digest, given);
     return undefined;
+  }
+
+  /**
+   * A transaction with a fixed snapshot does not see an answer that was committed after its first statement, of another input or the lock
+   * itself. To insert the key fails then (`not_serializable`), so that the handler does not run: the next request gets the answer.
+   */
+  async #refuseUnseen(digest: string, { fingerprint, token }: IdempotencyClaim): Promise<void> {
+    const { insert, undo } = this.#statements;
+    await this.#db.exec(insert, digest, fingerprint, token);
+    await this.#db.exec(undo);
   }
 
   async keep(digest: string, { fingerprint, token, answer, keepMs, refused }: IdempotencyAnswer): Promise<boolean> {
@@ -236,7 +248,16 @@ function statementsOver(options: IdempotencyTableOptions) {
     }),
     sweep: Statement.count(sweeping(name, "kept_until <= clock_timestamp()")),
     // A second request with the key is answered at once, and does not wait for the transaction of the first.
-    lock: Statement.find("select pg_try_advisory_xact_lock($1) as locked", { params: [int64], row: { locked: bool } }),
+    lock: Statement.find(
+      `select pg_try_advisory_xact_lock($1) as locked,
+         current_setting('transaction_isolation') in ('repeatable read', 'serializable') as fixed`,
+      { params: [int64], row: { locked: bool, fixed: bool } },
+    ),
+    insert: Statement.exec(
+      `insert into ${name} (digest, fingerprint, token, locked_until, kept_until)
+       values ($1, $2, $3, clock_timestamp(), clock_timestamp()) on conflict (digest) do nothing`,
+      { params: [text, text, text] },
+    ),
     add: Statement.count(
       `insert into ${name} as kept (digest, fingerprint, token, answer, locked_until, kept_until)
        values ($1, $2, $3, $4, clock_timestamp(), ${inMs("$5")})
