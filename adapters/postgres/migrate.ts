@@ -197,7 +197,9 @@ async function recordIn(connection: DatabaseConnection): Promise<MigrationRecord
     async applied() {
       const rows = await connection.run(`select number, name, hash from ${records()} order by number`, []);
       return rows.map(([number, name, hash]) => {
-        return { number: BigInt(number as string), name: name as string, hash: hash as string };
+        if (typeof name !== "string" || typeof hash !== "string" || !/^\d{1,19}$/.test(number ?? ""))
+          throw new MigrationError(`the table ${records()} has a row that is not a migration's`);
+        return { number: BigInt(number as string), name, hash };
       });
     },
     async add({ number, name, hash }) {

@@ -145,6 +145,7 @@ export class LyingServer {
   /** Sent to a client that asks for a cancellation, before the connection closes; `undefined`: it stays open. */
   atCancel: Buffer | undefined = Buffer.alloc(0);
   cancelled = 0;
+  readonly own: (readonly [of: RegExp, row: Buffer])[] = [];
   readonly rounds: number;
 
   private constructor({ signIn = "trust", rounds = 16 }: LyingOptions) {
@@ -173,6 +174,11 @@ export class LyingServer {
   /** Ends every connection. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Answers statements of a kind with a row of the test's own. */
+  rowsOf(of: RegExp, row: Buffer): void {
+    this.own.push([of, row]);
   }
 
   /** Sends bytes to every client. */
@@ -206,7 +212,7 @@ class Session {
   readonly #prepared = new Map<string, { sql: string; runs: number }>();
   #bound: { sql: string; runs: number } = { sql: "", runs: 0 };
   #isParsed = false;
-  #skips = false;
+  #isAsleep = false;
 
   constructor(server: LyingServer, socket: Socket, signIn: "trust" | "scram") {
     this.#server = server;
@@ -265,7 +271,7 @@ class Session {
   }
 
   #take(type: string, body: Buffer): void {
-    if (this.#skips && type !== "S") return;
+    if (this.#isAsleep) return;
     switch (type) {
       case "p":
         return this.#proven(body);
@@ -289,6 +295,7 @@ class Session {
         const [, name = ""] = body.toString("utf8").split("\0");
         this.#bound = this.#prepared.get(name) ?? { sql: "", runs: 0 };
         this.#bound.runs++;
+        if (this.#bound.sql.startsWith("select pg_notify($1, message)")) this.#notify(valuesOf(body, name.length + 2));
         if (!this.#isParsed) this.#server.asked.push(this.#bound.sql);
         this.#isParsed = false;
         return this.#say(this.#again("bound"), message("2"));
@@ -296,11 +303,16 @@ class Session {
       case "E":
         return this.#execute();
       case "S":
-        this.#skips = false;
         this.#say(this.#again("ready"), ready);
         return this.#say("idle", Buffer.alloc(0));
       case "X":
         this.#socket.end();
+    }
+  }
+
+  #notify([channel = "", list = ""]: readonly string[]): void {
+    for (const [, text = ""] of list.matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
+      this.#server.say(message("A", int32(77), `${channel}\0${text.replace(/\\(.)/g, "$1")}\0`));
     }
   }
 
@@ -340,18 +352,19 @@ class Session {
     if (/pg_sleep/.test(sql)) {
       // It sleeps until it is cancelled.
       const before = this.#server.cancelled;
-      this.#skips = true;
+      this.#isAsleep = true;
       const timer = setInterval(() => {
         if (this.#socket.destroyed) clearInterval(timer);
         if (this.#server.cancelled === before) return;
         clearInterval(timer);
-        this.#skips = false;
+        this.#isAsleep = false;
         this.#socket.write(Buffer.concat([errorOf("ERROR", "57014"), ready]));
       }, 5);
       return;
     }
     if (noRows.test(sql)) return this.#say(this.#again("end"), message("C", tagOf(sql)));
     const { rows } = resultOf(sql);
+    for (const [of, row] of this.#server.own) if (of.test(sql)) this.#socket.write(row);
     for (const value of rows) this.#say(this.#again("row"), rowOf([value]));
     this.#say(this.#again("end"), message("C", `SELECT ${rows.length}\0`));
   }
@@ -377,6 +390,18 @@ class Session {
     this.#scram = { first, server };
     this.#say("SCRAM, second", message("R", int32(11), first));
   }
+}
+
+/** The parameters of a Bind, none of them NULL, behind the names. */
+function valuesOf(body: Buffer, start: number): readonly string[] {
+  const values: string[] = [];
+  let at = start + 4;
+  for (let left = body.readUInt16BE(start + 2); left > 0; left--) {
+    const length = body.readUInt32BE(at);
+    values.push(body.toString("utf8", at + 4, at + 4 + length));
+    at += 4 + length;
+  }
+  return values;
 }
 
 /** The result of a statement. */
