@@ -13,7 +13,7 @@ TypeScript and JavaScript, and imports nothing: any bundler takes it.
 
   -o, --output FILE    write to the file instead of standard output
       --check FILE     compare with the file; exit code 1 if they differ
-      --dotfiles       with files and folders whose names begin with a dot
+      --dotfiles NAMES the hidden files and folders to take, separated by commas; .well-known by default
       --max-bytes N    fail where the files have more together; 33554432 (32 MiB) by default`;
 
 /** `usher bundle`: writes a folder as a module. */
@@ -28,18 +28,22 @@ export const bundle: Command = {
       options: {
         output: { type: "string", short: "o" },
         check: { type: "string" },
-        dotfiles: { type: "boolean" },
+        dotfiles: { type: "string", default: ".well-known" },
         "max-bytes": { type: "string" },
       },
     });
     const [folder, ...more] = positionals;
     if (folder === undefined) throw new UsageError("the folder is missing");
     if (more.length > 0) throw new UsageError(`give one folder, not ${more.length + 1}`);
-    const { output, check, dotfiles = false, "max-bytes": maxBytes } = values;
+    const { output, check, dotfiles, "max-bytes": maxBytes } = values;
     if (maxBytes !== undefined && !/^\d{1,15}$/.test(maxBytes)) {
       throw new UsageError(`--max-bytes must be a whole number, not ${maxBytes}`);
     }
-    const files = filesOf(folder, { dotfiles, ...(maxBytes === undefined ? {} : { maxBytes: Number(maxBytes) }) });
+    const names = dotfiles === "" ? [] : dotfiles.split(",");
+    const files = filesOf(folder, {
+      dotfiles: names,
+      ...(maxBytes === undefined ? {} : { maxBytes: Number(maxBytes) }),
+    });
     return writeOrCheck(moduleOf(files), { output, check }, terminal, differenceOf);
   },
 };
@@ -49,7 +53,10 @@ function differenceOf(before: string, after: string): readonly string[] {
   return textDiff(before, after).map((line) => (line.length > 100 ? `${line.slice(0, 97)}...` : line));
 }
 
-function filesOf(folder: string, options: { readonly dotfiles: boolean; readonly maxBytes?: number }): BundledFiles {
+function filesOf(
+  folder: string,
+  options: { readonly dotfiles: readonly string[]; readonly maxBytes?: number },
+): BundledFiles {
   try {
     return read(folder, options);
   } catch (thrown) {

@@ -9,7 +9,7 @@ import { param } from "../../src/routing/param.ts";
 import * as Path from "../../src/routing/path.ts";
 import { get } from "../../src/routing/route.ts";
 import type { Route } from "../../src/routing/route.ts";
-import { immutableField, isImmutable, isSafe, segmentsOf } from "./routes.ts";
+import { checkDotfiles, immutableField, isImmutable, isSafe, segmentsOf, wellKnown } from "./routes.ts";
 
 /** The binding of a Worker to its static assets: `env.ASSETS`. */
 export interface AssetsBinding {
@@ -23,8 +23,8 @@ export interface AssetsOptions {
   readonly at?: string;
   /** `Cache-Control` in the place of the platform's, which is `public, max-age=0, must-revalidate`. */
   readonly cacheControl?: string;
-  /** Whether files and folders whose names begin with a dot are sent. */
-  readonly dotfiles?: boolean;
+  /** The names of hidden files and folders that are sent, as of {@link DirectoryOptions}. */
+  readonly dotfiles?: readonly string[];
   /** Folders whose files never change, as of {@link DirectoryOptions}. */
   readonly immutable?: readonly string[];
 }
@@ -45,7 +45,7 @@ export interface AssetsOptions {
  */
 export function assets(binding: AssetsBinding | Dep<AssetsBinding>, options: AssetsOptions = {}): readonly Route[] {
   checkAssets(binding, options);
-  const { at = "", cacheControl, dotfiles = false, immutable = [] } = options;
+  const { at = "", cacheControl, dotfiles = wellKnown, immutable = [] } = options;
   const prefix = segmentsOf(at);
   const folders = immutable.map(segmentsOf);
   const rest = Path.rest("file");
@@ -135,6 +135,5 @@ function checkAssets(binding: unknown, options: AssetsOptions): void {
     if (options[name] !== undefined) needsText(`Files.assets: ${name}`, options[name]);
   }
   if (options.immutable !== undefined) needsTexts("Files.assets: immutable", options.immutable);
-  const { dotfiles = false } = options;
-  needs(typeof dotfiles === "boolean", "Files.assets: dotfiles", dotfiles, "a boolean");
+  checkDotfiles("Files.assets", options.dotfiles);
 }

@@ -4,7 +4,7 @@ import { isBytes } from "../../src/http/bytes.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { contentTypeOf, encodings } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
-import { checkOptions, fileRoutes, isSafe, namedFiles, segmentsOf } from "./routes.ts";
+import { checkOptions, fileRoutes, isName, namedFiles, segmentsOf } from "./routes.ts";
 import type { DirectoryOptions, FileSource } from "./routes.ts";
 import { tagOf } from "./version.ts";
 import type { FileVersion, FoundFile, StoredFile } from "./version.ts";
@@ -56,7 +56,7 @@ class MemoryStore implements FileSource {
     for (const [path, content] of Object.entries(files)) {
       const names = path.split("/");
       const at = `Files.bundle: the file ${JSON.stringify(path)}`;
-      if (!names.every((name) => isSafe(name, true))) throw new TypeError(`${at}: a path is names with / between them`);
+      if (!names.every((name) => isName(name))) throw new TypeError(`${at}: a path is names with / between them`);
       checkContent(at, content);
       this.#contents.set(path, content);
       for (let length = 1; length < names.length; length++) this.#folders.add(names.slice(0, length).join("/"));

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Answer } from "../../src/answers/answer.ts";
 import { needsObject, needsText } from "../../src/arguments.ts";
 import type { Route } from "../../src/routing/route.ts";
-import { checkOptions, fileRoutes, namedFiles } from "./routes.ts";
+import { checkOptions, fileRoutes, namedFiles, wellKnown } from "./routes.ts";
 import type { DirectoryOptions } from "./routes.ts";
 import { notDirectory } from "./read.ts";
 import { FileStore, anywhere } from "./store.ts";
@@ -24,7 +24,8 @@ export type { FileAnswerOptions } from "./version.ts";
  * Routes that answer GET and HEAD with the files of a directory: with `ETag`, `Last-Modified`, `304`, ranges, and the compressed
  * files `.br`, `.zst` and `.gz` that lie next to them. A route of the application's own always comes first.
  *
- * Nothing outside of the directory is sent: `..`, encoded separators, symbolic links that lead out, and hidden files are a 404.
+ * Nothing outside of the directory is sent: `..`, encoded separators, symbolic links that lead out, and hidden files except `.well-known`
+ * are a 404, also where a link leads to one.
  * A changed file is sent at most 100 ms later. Files up to 64 KiB are kept in memory, at most 16 MiB of a directory.
  *
  * @param root The directory, absolute or from the working directory.
@@ -39,7 +40,8 @@ export type { FileAnswerOptions } from "./version.ts";
 export function directory(root: string, options: DirectoryOptions = {}): readonly Route[] {
   needsText("Files.directory: root", root);
   checkOptions("Files.directory", options);
-  return fileRoutes(new FileStore(rootOf(root, options), options.types ?? {}), options);
+  const store = new FileStore(rootOf(root, options), options.types ?? {}, options.dotfiles ?? wellKnown);
+  return fileRoutes(store, options);
 }
 
 /**

@@ -1,8 +1,10 @@
 /** A folder as files in memory. */
 import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { isAbsolute, join, resolve, sep } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { needs, needsObject, needsText } from "../../src/arguments.ts";
 import type { BundledFiles } from "./bundle.ts";
+import { leadsToHidden, namesBelow } from "./links.ts";
+import { checkDotfiles, wellKnown } from "./routes.ts";
 
 /** What is wrong with a folder; of a relative path also where it was looked for. */
 export function notDirectory(root: string): string {
@@ -12,17 +14,18 @@ export function notDirectory(root: string): string {
 
 /** The options of {@link read}. */
 export interface ReadOptions {
-  /** Whether files and folders whose names begin with a dot are read. */
-  readonly dotfiles?: boolean;
+  /** The names of hidden files and folders that are read, as of {@link DirectoryOptions}. */
+  readonly dotfiles?: readonly string[];
   /** What all files together may have, in bytes; 32 MiB by default. */
   readonly maxBytes?: number;
 }
 
 /**
- * Reads a folder into memory, for {@link bundle}: at a build, or once when a program starts. Hidden files are left out, as
- * {@link directory} does not send them.
+ * Reads a folder into memory, for {@link bundle}: at a build, or once when a program starts. Hidden files are left out, except
+ * `.well-known`, as {@link directory} does not send them.
  *
- * @throws Error where it is not a folder, for a symbolic link that leads out of it or in a circle, and for more than `maxBytes`.
+ * @throws Error where it is not a folder, for a symbolic link that leads out of it, to a hidden file or in a circle, and for more than
+ *   `maxBytes`.
  *
  * @example
  * ```ts
@@ -32,8 +35,8 @@ export interface ReadOptions {
 export function read(root: string, options: ReadOptions = {}): BundledFiles {
   needsText("Files.read: root", root);
   needsObject("Files.read: options", options);
-  const { dotfiles = false, maxBytes = 32 * 1024 * 1024 } = options;
-  needs(typeof dotfiles === "boolean", "Files.read: dotfiles", dotfiles, "a boolean");
+  const { dotfiles = wellKnown, maxBytes = 32 * 1024 * 1024 } = options;
+  checkDotfiles("Files.read", dotfiles);
   needs(Number.isSafeInteger(maxBytes) && maxBytes >= 0, "Files.read: maxBytes", maxBytes, "a whole number of bytes");
   const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true;
   if (!isFolder) throw new Error(`Files.read: ${notDirectory(root)}`);
@@ -45,11 +48,11 @@ export function read(root: string, options: ReadOptions = {}): BundledFiles {
 class FolderReader {
   readonly files: (readonly [path: string, content: Uint8Array])[] = [];
   readonly #root: string;
-  readonly #dotfiles: boolean;
+  readonly #dotfiles: readonly string[];
   readonly #maxBytes: number;
   #bytes = 0;
 
-  constructor(root: string, dotfiles: boolean, maxBytes: number) {
+  constructor(root: string, dotfiles: readonly string[], maxBytes: number) {
     this.#root = root;
     this.#dotfiles = dotfiles;
     this.#maxBytes = maxBytes;
@@ -61,7 +64,7 @@ class FolderReader {
     if (above.includes(real)) throw new Error(`Files.read: ${names.join("/")} leads in a circle`);
     // In one order on every machine: what is made of it can be compared.
     for (const name of readdirSync(real).toSorted()) {
-      if (name.startsWith(".") && !this.#dotfiles) continue;
+      if (name.startsWith(".") && !this.#dotfiles.includes(name)) continue;
       const path = [...names, name];
       const stats = statSync(this.#real(path));
       if (stats.isDirectory()) this.folder(path, [...above, real]);
@@ -83,9 +86,14 @@ class FolderReader {
   #real(names: readonly string[]): string {
     const path = names.join("/");
     const real = realOrThrow(join(this.#root, ...names), path);
-    const below = this.#root.endsWith(sep) ? this.#root : this.#root + sep;
-    if (real === this.#root || real.startsWith(below)) return real;
-    throw new Error(`Files.read: ${path} is a symbolic link that leads out of the folder`);
+    const below = namesBelow(this.#root, real);
+    if (below === undefined) throw new Error(`Files.read: ${path} is a symbolic link that leads out of the folder`);
+    if (leadsToHidden(below, this.#dotfiles)) {
+      throw new Error(
+        `Files.read: ${path} is a symbolic link to a hidden file: list its name in dotfiles, or remove the link`,
+      );
+    }
+    return real;
   }
 }
 

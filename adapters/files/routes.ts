@@ -25,8 +25,11 @@ export interface DirectoryOptions extends FileAnswerOptions {
   readonly fallback?: string | Fallback;
   /** The file that answers, with 404, where no file is found. */
   readonly notFound?: string;
-  /** Whether files and folders whose names begin with a dot are sent. */
-  readonly dotfiles?: boolean;
+  /**
+   * The names of hidden files and folders that are sent: names that begin with a dot. `[".well-known"]` by default (RFC 8615); with
+   * `[".well-known", ".htm"]` also each file and folder of the name `.htm`, wherever it is. With `[]` none is sent.
+   */
+  readonly dotfiles?: readonly string[];
   /**
    * Folders whose files never change, because each name has a hash of its content: `["_astro"]`. They are kept for a year:
    * `public, max-age=31536000, immutable`.
@@ -145,7 +148,7 @@ class DirectoryFiles {
   }
 
   #areSafe(names: readonly string[]): boolean {
-    const { dotfiles = false } = this.#options;
+    const { dotfiles = wellKnown } = this.#options;
     return names.every((name) => isSafe(name, dotfiles) && this.#source.isName?.(name) !== false);
   }
 }
@@ -155,10 +158,17 @@ export function segmentsOf(path: string): readonly string[] {
   return path.split("/").filter((segment) => segment !== "");
 }
 
-/** Whether a segment that a client sent is the name of one file or folder. */
-export function isSafe(name: string, dotfiles: boolean): boolean {
-  if (name === "" || name === "." || name === ".." || /[/\\\0]/.test(name)) return false;
-  return dotfiles || !name.startsWith(".");
+/** The hidden names that are sent unless the application lists others. */
+export const wellKnown: readonly string[] = [".well-known"];
+
+/** Whether a segment that a client sent is the name of one file or folder, which is sent. */
+export function isSafe(name: string, dotfiles: readonly string[]): boolean {
+  return isName(name) && (!name.startsWith(".") || dotfiles.includes(name));
+}
+
+/** Whether a text is the name of one file or folder. */
+export function isName(name: string): boolean {
+  return name !== "" && name !== "." && name !== ".." && !/[/\\\0]/.test(name);
 }
 
 const devices = /^(?:con(?:in\$|out\$)?|prn|aux|nul|(?:com|lpt)[\d¹²³]) *(?:\.|$)/i;
@@ -199,9 +209,20 @@ export function checkOptions(caller: string, options: DirectoryOptions): void {
   checkFallback(caller, options.fallback);
   if (options.immutable !== undefined) needsTexts(`${caller}: immutable`, options.immutable);
   if (options.types !== undefined) needsObject(`${caller}: types`, options.types);
-  const { dotfiles = false, download = false } = options;
-  needs(typeof dotfiles === "boolean", `${caller}: dotfiles`, dotfiles, "a boolean");
+  checkDotfiles(caller, options.dotfiles);
+  const { download = false } = options;
   needs(typeof download === "boolean" || typeof download === "string", `${caller}: download`, download, "a text");
+}
+
+/** @param caller As `Files.directory`. */
+export function checkDotfiles(caller: string, dotfiles: readonly string[] | undefined): void {
+  if (dotfiles === undefined) return;
+  needsTexts(`${caller}: dotfiles`, dotfiles);
+  const other = dotfiles.find((name) => !name.startsWith(".") || !isName(name));
+  if (other === undefined) return;
+  throw new TypeError(
+    `${caller}: dotfiles: ${JSON.stringify(other)} is not the name of a hidden file or folder: it begins with a dot, and has no /`,
+  );
 }
 
 function checkFallback(caller: string, fallback: unknown): void {

@@ -4,10 +4,11 @@ import type { BigIntStats } from "node:fs";
 import { createHash } from "node:crypto";
 import { open, realpath, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
-import { basename, join, sep } from "node:path";
+import { basename, join } from "node:path";
 import type { EntityTag } from "../../src/codecs/conditions.ts";
 import { contentTypeOf, encodings } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
+import { leadsToHidden, namesBelow } from "./links.ts";
 import { isWindowsName } from "./routes.ts";
 import type { FileSource } from "./routes.ts";
 import { tagOf } from "./version.ts";
@@ -105,15 +106,20 @@ export class FileStore implements FileSource {
   #realRoot: string | undefined = undefined;
   #rootReadAt = Number.NEGATIVE_INFINITY;
   readonly #types: ContentTypes;
+  readonly #dotfiles: readonly string[];
   /** The one that was used least recently first. */
   readonly #kept = new Map<string, DiskFile>();
   #keptBytes = 0;
   readonly #loading = new Map<string, Promise<FoundFile>>();
 
-  /** @param root An absolute path; {@link anywhere} for files that are found by absolute paths. */
-  constructor(root: string, types: ContentTypes) {
+  /**
+   * @param root An absolute path; {@link anywhere} for files that are found by absolute paths.
+   * @param dotfiles The hidden names that a link may lead to.
+   */
+  constructor(root: string, types: ContentTypes, dotfiles: readonly string[] = []) {
     this.#root = root;
     this.#types = types;
+    this.#dotfiles = dotfiles;
   }
 
   /** What is at a path below the root; at once where it was looked at just before. */
@@ -178,12 +184,30 @@ export class FileStore implements FileSource {
   ): Promise<DiskVersion | "directory" | undefined> {
     if (path.includes("\0")) return undefined;
     const real = await existing(realpath(path));
-    if (real === undefined || !(isIn(realRoot, real) || isIn(await this.#readRoot(), real))) return undefined;
+    if (
+      real === undefined ||
+      !(this.#isSent(realRoot, real, path) || this.#isSent(await this.#readRoot(), real, path))
+    ) {
+      return undefined;
+    }
     const stats = await existing(stat(real, { bigint: true }));
     if (stats === undefined) return undefined;
     if (stats.isDirectory()) return "directory";
     if (!stats.isFile()) return undefined;
     return known?.isOf(real, stats) === true ? known : newVersion(real, encoding);
+  }
+
+  /**
+   * Whether what a path leads to is in the root, and is not hidden. The names of the path itself were checked before, or are the
+   * application's own, as its `fallback`.
+   */
+  #isSent(realRoot: string | undefined, real: string, path: string): boolean {
+    if (realRoot === undefined) return false;
+    if (realRoot === anywhere) return true;
+    const names = namesBelow(realRoot, real);
+    if (names === undefined) return false;
+    const own = namesBelow(this.#root, path) ?? [];
+    return !leadsToHidden(names, [...this.#dotfiles, ...own]);
   }
 
   /**
@@ -211,11 +235,6 @@ export class FileStore implements FileSource {
     this.#kept.delete(path);
     this.#keptBytes -= keptBytesOf(file);
   }
-}
-
-function isIn(root: string | undefined, path: string): boolean {
-  if (root === undefined) return false;
-  return root === anywhere || path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
 function keptBytesOf({ plain, encoded }: DiskFile): number {

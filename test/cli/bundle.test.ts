@@ -67,7 +67,11 @@ it("ends with 1 and prints the reason when a folder cannot be a module", async (
     code: 1,
     error: expect.stringMatching(/^usher bundle: .* is past the 9 bytes of --max-bytes/),
   });
-  expect((await usher("bundle", dist, "--dotfiles")).out).toContain('".env": "SECRET"');
+  expect((await usher("bundle", dist, "--dotfiles", ".env")).out).toContain('".env": "SECRET"');
+  expect(await usher("bundle", dist, "--dotfiles", "env")).toMatchObject({
+    code: 1,
+    error: expect.stringMatching(/^usher bundle: dotfiles: "env" is not the name of a hidden file/),
+  });
 });
 
 it.each([

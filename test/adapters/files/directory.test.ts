@@ -210,11 +210,6 @@ describe("a site", () => {
     expect((await ask(routes, "GET /../secret")).status).toBe(404);
     expect((await ask(routes, "GET /.hidden")).status).toBe(404);
   });
-
-  it("sends hidden files only with the option", async () => {
-    expect((await ask(Files.directory(root, { dotfiles: true }), "GET /.env")).status).toBe(200);
-    expect((await ask(Files.directory(root, { dotfiles: true }), "GET /..")).status).toBe(404);
-  });
 });
 
 describe("compressed files next to a file", () => {
@@ -377,7 +372,11 @@ describe("at start", () => {
     ],
     [root, { fallback: { under: ["a"] } }, "Files.directory: fallback.file is undefined, and not a text"],
     [root, { fallback: 7 }, "Files.directory: fallback is a number, and not a text"],
-    [root, { dotfiles: "yes" }, "Files.directory: dotfiles is a string, and not a boolean"],
+    [root, { dotfiles: true }, "Files.directory: dotfiles is a boolean, and not a list of texts"],
+    [root, { dotfiles: "yes" }, "Files.directory: dotfiles is a string, and not a list of texts"],
+    [root, { dotfiles: ["env"] }, 'Files.directory: dotfiles: "env" is not the name of a hidden file or folder'],
+    [root, { dotfiles: [".."] }, 'Files.directory: dotfiles: ".." is not the name'],
+    [root, { dotfiles: [".a/.b"] }, 'Files.directory: dotfiles: ".a/.b" is not the name'],
     [root, { download: 7 }, "Files.directory: download is a number, and not a text"],
     [undefined, {}, "Files.directory: root is undefined, and not a text"],
     [root, null, "Files.directory: options is null, and not an object"],

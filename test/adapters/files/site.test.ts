@@ -25,7 +25,7 @@ const site = {
   "app.js.br": "br",
   "app.js.gz": "gz",
   ".env": "SECRET",
-  ".well-known/security.txt": "SECRET",
+  ".well-known/security.txt": "public",
   "large.bin": new Uint8Array(300_000).fill(97),
   ["__proto__"]: "a member",
   constructor: "c",
@@ -87,7 +87,7 @@ const paths = [
   ["NUL", "/app.js%00", 404, "NOT FOUND"],
   ["another case", "/ABOUT", 404, "NOT FOUND"],
   ["a hidden file", "/.env", 404, "NOT FOUND"],
-  ["a hidden folder", "/.well-known/security.txt", 404, "NOT FOUND"],
+  ["a hidden folder that is not", "/.well-known/security.txt", 200, "public"],
   ["a name of JavaScript", "/constructor", 200, "c"],
   ["another", "/toString", 404, "NOT FOUND"],
   ["a name like a prototype's", "/__proto__", 200, "a member"],
@@ -160,10 +160,9 @@ describe.each(sources)("%s", (name, of) => {
     expect((await ask(of({}), "GET /large.bin", ["Range: bytes=300000-"])).status).toBe(416);
   });
 
-  it("without an index has no folders, and sends hidden files if the option says so", async () => {
+  it("without an index has no folders", async () => {
     expect((await ask(of({}), "GET /about")).status).toBe(404);
     expect((await ask(of({}), "GET /")).status).toBe(404);
-    expect((await ask(of({ dotfiles: true }), "GET /.well-known/security.txt")).body).toBe("SECRET");
   });
 
   it("answers concurrent requests with one read", async () => {
@@ -254,7 +253,7 @@ describe("Files.read", () => {
       ["link.txt", "a"],
     ];
     expect(texts(Files.read(inside))).toEqual(shown);
-    expect(Object.keys(Files.read(inside, { dotfiles: true }))).toEqual([
+    expect(Object.keys(Files.read(inside, { dotfiles: [".env", ".git"] }))).toEqual([
       ".env",
       "a.txt",
       "b/.git/config",
@@ -282,7 +281,8 @@ describe("Files.read", () => {
     ["nothing", {}, `Files.read: nothing is not a directory: it is read as ${resolve("nothing")}`],
     [".", null, "Files.read: options is null, and not an object"],
     [".", { maxBytes: "1" }, "Files.read: maxBytes is a string, and not a whole number of bytes"],
-    [".", { dotfiles: 1 }, "Files.read: dotfiles is a number, and not a boolean"],
+    [".", { dotfiles: 1 }, "Files.read: dotfiles is a number, and not a list of texts"],
+    [".", { dotfiles: ["a"] }, 'Files.read: dotfiles: "a" is not the name of a hidden file or folder'],
   ])("refuses %j %j", (root, options, message) => {
     expect(() => Files.read(root as never, options as never)).toThrow(message);
   });

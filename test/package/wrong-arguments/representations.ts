@@ -41,7 +41,7 @@ export const representationTables: Tables = {
     ["Files.directory", (o) => Files.directory(folder, { fallback: o }), [{ file: "rule.ts", under: ["a"] }]],
     ["Files.directory", (file) => Files.directory(folder, { fallback: { file, under: [] } }), ["rule.ts"]],
     ["Files.directory", (under) => Files.directory(folder, { fallback: { file: "rule.ts", under } }), [["a"]]],
-    ["Files.directory", (dotfiles) => Files.directory(folder, { dotfiles }), [true]],
+    ["Files.directory", (dotfiles) => Files.directory(folder, { dotfiles }), [[".htm"]]],
     ["Files.bundle", (files, o) => Files.bundle(files, o), [{ "a.txt": "a" }, {}]],
     ["Files.bundle", (base64) => Files.bundle({ "a.txt": { base64 } }), ["YQ=="]],
     ["Files.bundle", (index) => Files.bundle({}, { index }), ["index.html"]],
