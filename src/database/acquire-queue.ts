@@ -61,6 +61,8 @@ export class PooledConnection {
   successor: PooledConnection | undefined = undefined;
   /** Whether the running statement ends a transaction or resets the session. */
   isEnding = false;
+  /** Whether a caller has borrowed it. */
+  isUsed = false;
   /** How many borrow it besides one: each runs a quick statement that only reads. */
   sharers = 0;
 
@@ -186,6 +188,7 @@ export class AcquireQueue {
       if (count > 0 && !isSharer) break;
       this.#leave(waiter);
       this.#warnOfWait(waiter);
+      pooled.isUsed = true;
       waiter.resolve(pooled);
       count++;
       if (!isSharer || count >= most) break;

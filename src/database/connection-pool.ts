@@ -51,6 +51,8 @@ export class ConnectionPool {
   #downCount = 0;
   #replaced = 0;
   #backoffMs = 0;
+  /** How many connections in a row were lost that no caller had borrowed. */
+  #unusedLosses = 0;
   #attempt: ReturnType<typeof setTimeout> | undefined = undefined;
   #why = "";
   #isClosed = false;
@@ -111,6 +113,7 @@ export class ConnectionPool {
     if (pooled === undefined)
       return this.#isUnreachable ? this.#refuseSoon() : this.#waiting.enqueue(waitMs, signal, pace);
     this.#acquired.add(pooled);
+    pooled.isUsed = true;
     return pooled;
   }
 
@@ -126,7 +129,7 @@ export class ConnectionPool {
       inBackground(this.#shut(pooled));
     } else if (!pooled.connection.isOpen) {
       this.#acquired.delete(pooled);
-      this.#markDown();
+      this.#markDown(pooled);
     } else if (!this.#waiting.handOff(pooled)) {
       this.#acquired.delete(pooled);
       pooled.idleMs = 0;
@@ -194,11 +197,17 @@ export class ConnectionPool {
     const at = this.#idle.indexOf(pooled);
     if (at === -1) return;
     this.#idle.splice(at, 1);
-    this.#markDown();
+    this.#markDown(pooled);
   }
 
-  #markDown(): void {
+  #markDown({ isUsed }: PooledConnection): void {
     this.#downCount++;
+    this.#unusedLosses = isUsed ? 0 : this.#unusedLosses + 1;
+    // A server that ends each connection as soon as it is open would be connected to without a pause.
+    if (this.#unusedLosses > this.#options.size) {
+      const doubled = firstBackoffMs * 2 ** (this.#unusedLosses - this.#options.size - 1);
+      this.#backoffMs = Math.min(doubled, maxBackoffMs);
+    }
     this.#revive();
   }
 

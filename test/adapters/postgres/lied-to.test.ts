@@ -167,6 +167,22 @@ describe("a server that signs its client in wrongly", () => {
   });
 });
 
+it("connections that are lost before anyone has used them are opened again ever more slowly", async () => {
+  const server = await LyingServer.start();
+  const pool = await Pool.create(server.url(), { size: 2 });
+  server.habit = { moment: "idle", bytes: message("Z", "I"), then: "goes on" };
+  server.cut();
+  const before = server.started;
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(server.started - before).toBeGreaterThan(2);
+  expect(server.started - before).toBeLessThan(20);
+  server.habit = undefined;
+  await eventually(() => outcome(pool.exec(one))).toBe(right);
+  await eventually(() => pool.stats().idle).toBe(2);
+  await pool.close();
+  server.close();
+});
+
 it("an idle connection that is broken is one log line, at level warn", async () => {
   const server = await LyingServer.start();
   const pool = await Pool.create(server.url(), { size: 1 });

@@ -142,6 +142,8 @@ export class LyingServer {
   started = 0;
   /** The texts of the statements that it got. */
   readonly asked: string[] = [];
+  /** Sent on each connection. */
+  habit: Lie | undefined = undefined;
   /** Sent to a client that asks for a cancellation, before the connection closes; `undefined`: it stays open. */
   atCancel: Buffer | undefined = Buffer.alloc(0);
   cancelled = 0;
@@ -223,7 +225,8 @@ class Session {
   #say(moment: Moment, honest: Buffer): void {
     if (this.#isSilent) return;
     const at = this.#server.lies.findIndex((lie) => lie.moment === moment);
-    const [lie] = at === -1 ? [] : this.#server.lies.splice(at, 1);
+    const { habit, lies } = this.#server;
+    const [lie = habit?.moment === moment ? habit : undefined] = at === -1 ? [] : lies.splice(at, 1);
     if (lie !== undefined) {
       this.#socket.write(lie.bytes);
       this.#isSilent = lie.then !== "goes on";
