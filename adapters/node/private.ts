@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
@@ -20,6 +21,7 @@ import { nodeMajor } from "./listen.ts";
  *   tlsSocket._parent       the connection below TLS                    without it a stopping server waits for handshakes
  *   response._sent100       a `100 Continue` was sent                   a promise of contract 4.6 needs both: Node finds
  *   response._expect_continue  the request had `Expect: 100-continue`   `100-continue` anywhere in the field
+ *   session.close, session.destroy  Node calls them itself               without it one packet ends a process of Node 20 or 22
  */
 
 /**
@@ -51,6 +53,22 @@ export function takenBytes(socket: Duplex): number | undefined {
   const below = belowTls(socket as TLSSocket) ?? socket;
   const counts = Reflect.get(below, "_handle") as ByteCounts | null | undefined;
   return counts === null || counts === undefined ? undefined : counts.bytesWritten - counts.writeQueueSize;
+}
+
+export type DestroyArguments = readonly [error?: Error | number, code?: number];
+
+/** The two functions that end a session of HTTP/2. */
+export interface SessionEnds {
+  readonly close: () => void;
+  readonly destroy: (...given: DestroyArguments) => void;
+}
+
+/** Lets `ours` be called where Node would end a session itself. @returns Node's own. */
+export function takeSessionEnds(session: ServerHttp2Session, ours: SessionEnds): SessionEnds {
+  const close = session.close.bind(session);
+  const destroy = session.destroy.bind(session);
+  Object.assign(session, ours);
+  return { close: () => close(), destroy: (...given) => destroy(...(given as Parameters<typeof destroy>)) };
 }
 
 const header = "_header";

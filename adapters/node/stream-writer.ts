@@ -1,6 +1,6 @@
 import { readParts } from "../../src/events/stream.ts";
 import type { Parts, StreamBody, StreamEnd, StreamSink, StreamWriting } from "../../src/events/stream.ts";
-import { caught, guarded, inBackground } from "../../src/logging/raised.ts";
+import { caught, inBackground } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 
 /** An open stream, which a stopping server may end. */
@@ -72,6 +72,11 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
   /** The same where the server stops, which waits for the client no longer than `lingerMs`. */
   protected abstract abortInTime(): void;
 
+  /** Closes the channel whose event threw. */
+  protected raised(thrown: unknown): void {
+    caught(thrown, this.channel);
+  }
+
   run(): void {
     this.channel.on("close", this.#cancel);
     this.server.streams.add(this);
@@ -97,7 +102,7 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
         (how) => this.#over(how),
         (thrown: unknown) => this.fail(thrown),
       )
-      .catch((thrown: unknown) => caught(thrown, this.channel));
+      .catch((thrown: unknown) => this.raised(thrown));
   }
 
   // Checked before the event: a producer that sends without a pause would never let its turn come.
@@ -125,7 +130,7 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
       if (this.#body.writeTo !== undefined) this.#over(this.#gone());
       else this.#wake?.();
     } catch (thrown) {
-      caught(thrown, this.channel);
+      this.raised(thrown);
     }
   };
 
@@ -202,11 +207,10 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
   #drained(): Promise<void> {
     if (this.channel.destroyed) return Promise.resolve();
     this.#draining ??= new Promise((resolve) => {
-      const settle = guarded(this.channel, () => {
+      this.whenDrained(() => {
         this.#draining = undefined;
         resolve();
       });
-      this.whenDrained(settle);
     });
     return this.#draining;
   }

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { endsWithTest } from "./ends.ts";
 import { beginning, frameTypes } from "./http2-client.ts";
 
@@ -48,6 +49,17 @@ export class WireClient {
     const socket = connect(port, "127.0.0.1").on("error", () => {});
     open.push(socket);
     await once(socket, "connect");
+    const client = new WireClient(socket);
+    socket.setNoDelay().write(first);
+    return client;
+  }
+
+  /** The same over TLS, where ALPN chooses HTTP/2 (RFC 7301). Any certificate will do. */
+  static async toSecure(port: number, first: Uint8Array = start): Promise<WireClient> {
+    const options = { port, host: "127.0.0.1", ALPNProtocols: ["h2"], rejectUnauthorized: false };
+    const socket = connectTls(options).on("error", () => {});
+    open.push(socket);
+    await once(socket, "secureConnect");
     const client = new WireClient(socket);
     socket.setNoDelay().write(first);
     return client;

@@ -1,9 +1,8 @@
 import type { ServerHttp2Stream } from "node:http2";
 import { bodyTooLarge, endedEarly, joined, noRoom, tooSlow } from "../../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../../src/inputs/body-source.ts";
-import { guarded } from "../../../src/logging/raised.ts";
 import type { Deadline, Deadlines, DeadlineListener } from "../../../src/server/deadlines.ts";
-import { endWithReset } from "./end-with-reset.ts";
+import { endWithReset, guardedBy } from "./resets.ts";
 
 type PartRead = Uint8Array | BodyFailure | undefined;
 
@@ -88,12 +87,12 @@ export class Http2Body implements BodySource, DeadlineListener {
     if (!stream.closed) this.#sendContinue?.();
     stream.on(
       "data",
-      guarded(stream, (part: Buffer) => this.#take(part)),
+      guardedBy(stream, (part: Buffer) => this.#take(part)),
     );
     stream.on(
       "end",
       // Node ends the body of a stream that was reset, too.
-      guarded(stream, () => this.#end(stream.aborted ? endedEarly : undefined)),
+      guardedBy(stream, () => this.#end(stream.aborted ? endedEarly : undefined)),
     );
     return deadline;
   }

@@ -14,7 +14,7 @@ import type { WireResponse } from "../../../src/app/exchange.ts";
 import { logRefusedHead } from "../../../src/app/failures.ts";
 import { isPending, whenResolved } from "../../../src/deferred.ts";
 import type { PeerCertificate } from "../../../src/inputs/peer-certificate.ts";
-import { attempt, caught, guarded } from "../../../src/logging/raised.ts";
+import { guarded } from "../../../src/logging/raised.ts";
 import type { RefusedHead } from "../../../src/server/bad-request.ts";
 import type { CountedLog } from "../../../src/app/counted-log.ts";
 import type { Deadline, Deadlines } from "../../../src/server/deadlines.ts";
@@ -26,7 +26,8 @@ import { Allowance, limits } from "./allowance.ts";
 import { Http2Exchange, refusedHead } from "./exchange.ts";
 import type { ExchangeConnection } from "./exchange.ts";
 import { ConnectExchange, isExtendedConnect, openSocket } from "./socket.ts";
-import { endWithReset } from "./end-with-reset.ts";
+import { caughtBy, closeLater, endWithReset, guardedBy } from "./resets.ts";
+import { SessionOwner } from "./session.ts";
 import { Http2Stream, SendTimeout, respond, sendBody } from "./stream.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } =
@@ -151,20 +152,17 @@ class Http2Connection implements ExchangeConnection {
   readonly scheme: "https" | undefined;
   /** The number of responses that are being sent. */
   sending = 0;
-  readonly #session: ServerHttp2Session;
+  readonly #session: SessionOwner;
   readonly #socket: Socket;
   readonly #http2: Http2;
   /** The number of handlers that run, also for streams that were reset. */
   #running = 0;
-  #streams = 0;
   #idle: Deadline | undefined = undefined;
-  /** Its client has sent too much, and the connection is about to be ended. */
-  #isTooMuch = false;
   readonly #resets = new Allowance(limits.resets);
   readonly #control = new Allowance(limits.control);
 
   constructor(session: ServerHttp2Session, socket: Socket, peer: string, http2: Http2) {
-    this.#session = session;
+    this.#session = new SessionOwner(session, socket, () => this.#linger());
     this.#socket = socket;
     this.#http2 = http2;
     this.peer = peer;
@@ -176,15 +174,12 @@ class Http2Connection implements ExchangeConnection {
         try {
           this.#begin(stream, headers, flags, raw as readonly string[]);
         } catch (thrown) {
-          caught(thrown, stream);
+          caughtBy(thrown, stream);
         }
       },
     );
     const count = guarded(undefined, () => this.#count(this.#control));
     session.on("ping", count).on("remoteSettings", count);
-    // Node closes the session then, and waits for its client to end the connection.
-    const ended = guarded(socket, () => this.close());
-    session.on("goaway", ended);
     session.on("close", () => {
       this.#idle?.clear();
       http2.open.delete(this);
@@ -202,8 +197,7 @@ class Http2Connection implements ExchangeConnection {
 
   /** Ends the connection once its streams have ended. */
   close(): void {
-    this.#session.close();
-    if (this.#streams === 0) this.#linger();
+    this.#session.drain();
   }
 
   /** Closes the connection in any case: its client may take nothing any more, not even the GOAWAY. */
@@ -218,25 +212,20 @@ class Http2Connection implements ExchangeConnection {
 
   /** Ends the connection of a client that sends too many of something. */
   #count(allowance: Allowance): void {
-    if (this.#isTooMuch || allowance.takes(this.deadlines.now)) return;
-    this.#isTooMuch = true;
+    if (!this.#session.isLive || allowance.takes(this.deadlines.now)) return;
     this.#http2.floods.count();
-    // Node 20 aborts the process where a session with open streams is destroyed while it reads what has arrived.
-    setImmediate(
-      guarded(this.#socket, () => {
-        // Without an error Node sends NO_ERROR, whatever the code.
-        this.#session.destroy(new Error("too much"), NGHTTP2_ENHANCE_YOUR_CALM);
-        this.#linger();
-      }),
-    );
+    // Without an error Node sends NO_ERROR, whatever the code.
+    this.#session.destroy(new Error("too much"), NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, raw: readonly string[]): void {
     stream.on("error", ignore);
     // Node reports a stream a turn later: its client may have reset it.
     if (stream.closed) return this.#count(this.#resets);
+    // Node has opened it before the GOAWAY was sent, which leaves it to another connection.
+    if (!this.#session.isOpen) return closeLater(stream, NGHTTP2_REFUSED_STREAM);
     this.#idle?.clear();
-    this.#streams++;
+    this.#session.streamBegan();
     const sending: Sending = {
       timeout: undefined,
       isCounted: false,
@@ -253,7 +242,7 @@ class Http2Connection implements ExchangeConnection {
       sending.isAnswered = true;
       return this.#refuse(refused, stream, sending);
     }
-    if (this.#running >= limits.handlers) return stream.close(NGHTTP2_REFUSED_STREAM);
+    if (this.#running >= limits.handlers) return closeLater(stream, NGHTTP2_REFUSED_STREAM);
     const { handler } = this.#http2;
     const exchange = isExtendedConnect(headers)
       ? new ConnectExchange(stream, head, this, handler.app)
@@ -266,31 +255,28 @@ class Http2Connection implements ExchangeConnection {
     }
     this.#running++;
     handler.inFlight++;
+    const write = guardedBy(stream, (sent: WireResponse) => this.#write(exchange, sent, sending));
     const take = (sent: WireResponse | undefined): void => {
       this.#running--;
       handler.inFlight--;
       sending.isAnswered = true;
-      attempt(stream, () => {
-        if (sent !== undefined) this.#write(exchange, sent, sending);
-      });
+      if (sent !== undefined) write(sent);
       handler.settle();
     };
     whenResolved(sent, take, (thrown) => {
-      caught(thrown, stream);
+      caughtBy(thrown, stream);
       take(undefined);
     });
   }
 
   #closed(sending: Sending): void {
-    this.#streams--;
     sending.timeout?.clear();
     // May answer a request whose body is not whole.
     sending.exchange?.streamClosed();
     if (sending.isCounted) this.sending--;
     if (!sending.isAnswered) this.#count(this.#resets);
-    if (this.#streams > 0) return;
-    if (this.#session.closed) this.#linger();
-    else this.#waits();
+    this.#session.streamEnded();
+    if (this.#session.isOpen && !this.#session.hasStreams) this.#waits();
   }
 
   #refuse({ status, why }: RefusedHead, stream: ServerHttp2Stream, sending: Sending): void {
@@ -310,7 +296,7 @@ class Http2Connection implements ExchangeConnection {
     // Its client would take a 2xx for an open socket.
     if (exchange instanceof ConnectExchange && sent.status < 300) {
       sent.unsent?.();
-      return stream.close(NGHTTP2_CANCEL);
+      return closeLater(stream, NGHTTP2_CANCEL);
     }
     const { body } = sent;
     const isEvents = isStream(body) && isEventStream(sent);
@@ -331,14 +317,14 @@ class Http2Connection implements ExchangeConnection {
       if (body === undefined) timeout.start();
       else sendBody(stream, body, timeout);
     }
-    if (sent.closes) this.#session.close();
+    if (sent.closes) this.#session.drain();
   }
 }
 
 /** A request whose body is not read whole is over with its response (RFC 9113 §8.1). */
 function dropRest(exchange: Http2Exchange): void {
   const { stream } = exchange;
-  const drop = guarded(stream, () => {
+  const drop = guardedBy(stream, () => {
     if (stream.readableEnded) return;
     // Otherwise the reader of a part would take the next one, and pause the stream.
     exchange.streamClosed();

@@ -4,14 +4,13 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { Duplex } from "node:stream";
 import type { App } from "../../../src/app/app.ts";
 import type { OpenedSocket, WireResponse } from "../../../src/app/exchange.ts";
-import { guarded } from "../../../src/logging/raised.ts";
 import type { Deadline, DeadlineListener, Deadlines } from "../../../src/server/deadlines.ts";
 import { lingerMs } from "../connection.ts";
 import { agreedExtensions } from "../upgrade.ts";
 import type { Upgrades } from "../upgrade.ts";
 import { Http2Exchange } from "./exchange.ts";
 import type { ExchangeConnection, RequestHead } from "./exchange.ts";
-import { endWithReset } from "./end-with-reset.ts";
+import { closeLater, destroyLater, endWithReset, guardedBy } from "./resets.ts";
 import { partBytes, respond } from "./stream.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants;
@@ -104,16 +103,16 @@ class StreamSocket extends Duplex implements DeadlineListener {
     });
     this.#stream = stream;
     this.#deadlines = deadlines;
-    const received = guarded(stream, (part: Buffer) => {
+    const received = guardedBy(stream, (part: Buffer) => {
       this.bytesRead += part.byteLength;
       if (!this.push(part)) stream.pause();
     });
-    const ended = guarded(stream, () => {
+    const ended = guardedBy(stream, () => {
       // Node ends the body of a stream that was reset, too.
       if (stream.aborted) this.destroy();
       else this.push(null);
     });
-    const closed = guarded(stream, () => this.destroy());
+    const closed = guardedBy(stream, () => this.destroy());
     stream.on("data", received).on("end", ended).on("close", closed).pause();
     // Where nothing arrived before the client ended its side, Node has emitted that already.
     if (stream.readableEnded) ended();
@@ -146,16 +145,17 @@ class StreamSocket extends Duplex implements DeadlineListener {
     this.#deadline?.clear();
     const stream = this.#stream;
     const isSent = this.writableFinished;
-    if (!stream.closed && !(isSent && this.readableEnded)) stream.close(isSent ? NGHTTP2_NO_ERROR : NGHTTP2_CANCEL);
+    if (!stream.closed && !(isSent && this.readableEnded))
+      closeLater(stream, isSent ? NGHTTP2_NO_ERROR : NGHTTP2_CANCEL);
     // Node 20 leaves a stream open whose client sends DATA behind its end.
-    this.#deadlines.time(lingerMs, { expire: () => stream.destroy() });
+    this.#deadlines.time(lingerMs, { expire: () => destroyLater(stream) });
     destroyed(error);
   }
 
   /** Sends the next part once the client has taken the one before. */
   #send(bytes: Buffer, written: WhenSent): void {
     let at = 0;
-    const next = guarded(this.#stream, (error?: Error | null) => {
+    const next = guardedBy(this.#stream, (error?: Error | null) => {
       this.#restart();
       this.partsTaken++;
       if (error || at >= bytes.byteLength) return written(error);

@@ -3,22 +3,13 @@ import type { WireResponse } from "../../../src/app/exchange.ts";
 import { logListener } from "../../../src/app/failures.ts";
 import type { StreamBody, StreamEnd } from "../../../src/events/stream.ts";
 import { stripped } from "../../../src/http/fields.ts";
-import { guarded } from "../../../src/logging/raised.ts";
 import type { Deadline, DeadlineListener } from "../../../src/server/deadlines.ts";
 import { lingerMs } from "../connection.ts";
 import { nodeMajor, nodeMinor } from "../listen.ts";
 import { StreamWriter } from "../stream-writer.ts";
 import type { ServerState } from "../stream-writer.ts";
 import type { Http2Exchange } from "./exchange.ts";
-import { endWithReset } from "./end-with-reset.ts";
-
-/**
- * Resets a stream (INTERNAL_ERROR), so that its client sees that the response is not whole. Node's `close` with an error code ends
- * the response first, and the client takes it for whole.
- */
-function reset(stream: ServerHttp2Stream): void {
-  stream.destroy(new Error("reset"));
-}
+import { caughtBy, cutLater, endWithReset, guardedBy } from "./resets.ts";
 
 /** The versions whose `respond` takes a list, too. */
 const takesLists = nodeMajor > 24 || (nodeMajor === 24 && nodeMinor >= 7) || (nodeMajor === 22 && nodeMinor >= 20);
@@ -118,7 +109,7 @@ export class SendTimeout implements DeadlineListener {
     if (this.#stream.destroyed) return;
     this.hasExpired = true;
     logListener("info", `reset a stream whose client stopped reading for ${this.#server.sendTimeoutMs / 1000}s`);
-    reset(this.#stream);
+    cutLater(this.#stream);
   }
 }
 
@@ -132,7 +123,7 @@ export function sendBody(stream: ServerHttp2Stream, body: string | Uint8Array, t
   endWithReset(stream);
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   let at = 0;
-  const next = guarded(stream, () => {
+  const next = guardedBy(stream, () => {
     if (stream.destroyed) return;
     timeout.start();
     const part = bytes.subarray(at, at + partBytes);
@@ -192,9 +183,13 @@ export class Http2Stream extends StreamWriter<ServerHttp2Stream> {
   protected abortInTime(): void {
     const stream = this.channel;
     if (this.isGone) return;
-    const act = guarded(stream, () => reset(stream));
+    const act = guardedBy(stream, () => cutLater(stream));
     this.server.deadlines.time(lingerMs, { expire: act });
     stream.write("", act);
+  }
+
+  protected override raised(thrown: unknown): void {
+    caughtBy(thrown, this.channel);
   }
 
   protected whenDrained(act: () => void): void {

@@ -27,6 +27,7 @@ const spoken = Socket.protocol({ client: Socket.text, server: Socket.text });
 const routes = [
   get(Path.of("spoken"), { returns: Returns.websocket(spoken) }, () => async (socket) => void (await socket.receive())),
   get(Path.of("ok"), inText, () => "ok"),
+  get(Path.of("closes"), { returns: Returns.response }, () => Answer.closeConnection(Answer.make("closes"))),
   get(Path.of("none"), { returns: Returns.response }, () => Answer.empty({ status: 204 })),
   get(Path.of("same"), { returns: Returns.response }, () => Answer.empty({ status: 304 })),
   get(Path.of("two"), { inputs: { addHeader }, ...inText }, ({ addHeader }) => {
