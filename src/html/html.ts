@@ -2,12 +2,12 @@ import { abandon, isThenable } from "../async.ts";
 import { isObject, kindOf } from "../arguments.ts";
 import { awaitErrors } from "../node-stream.ts";
 import { InvalidAnswerError } from "../refusals.ts";
-import { isSafeUrl, refusedUrl } from "./attributes.ts";
+import { safeValue, special } from "./attributes.ts";
 import { Page } from "./page.ts";
 import { PageStream } from "./stream.ts";
 import type { PageContent, PendingValue } from "./stream.ts";
 import { readTemplate } from "./template.ts";
-import type { Hole, HoleAttribute, Template } from "./template.ts";
+import type { Hole, HoleAttribute, Template } from "./hole.ts";
 
 /** A value in a template that needs no waiting itself. */
 type HtmlItem =
@@ -104,19 +104,32 @@ function filled({ texts, holes }: Template, values: readonly unknown[]): PageCon
   let text = texts[0] as string;
   let parts: (string | PendingValue)[] | undefined;
   let url: UrlParts | undefined;
+  let isCode = false;
   for (let i = 0; i < holes.length; i++) {
     const hole = holes[i] as Hole;
     const value = values[i];
-    if (hole.in === "content" && typeof value === "string") text += escape(value);
-    else if (hole.in === "address") {
-      url = withValue(url, hole, attributeText(hole, value));
-      if (hole.after !== undefined) {
-        text += checkedUrl(url, hole.attribute as HoleAttribute);
-        url = undefined;
+    let next = texts[i + 1] as string;
+    if (hole.in === "content" && typeof value === "string") text += escapeText(hole, value);
+    else if (hole.in === "value" || hole.in === "address") {
+      const read = attributeText(hole, value);
+      const first = read.search((hole.attribute as HoleAttribute).special);
+      const escaped = first === -1 ? read : escapeFrom(read, first, false);
+      if (first !== -1 && isAngularCode(hole, read)) isCode = true;
+      if (hole.in === "value") text += escaped;
+      else {
+        url = withValue(url, hole, read, escaped);
+        if (hole.after !== undefined) {
+          text += safeValue((hole.attribute as HoleAttribute).kind, url.checked, url.written);
+          url = undefined;
+        }
       }
-    } else if (hole.in === "value") text += escape(attributeText(hole, value));
-    else if (hole.in === "whole") text += wholeAttribute(hole, value);
+      if (isCode && hole.quoteEnd !== undefined) {
+        next = next.slice(0, hole.quoteEnd) + notForAngular + next.slice(hole.quoteEnd);
+        isCode = false;
+      }
+    } else if (hole.in === "whole") text += wholeAttribute(hole, value);
     else {
+      if (hole.tagEnd !== undefined) text += tagEndBefore(hole, values.slice(i, i + (hole.count as number)));
       const content = contentOf(hole, value);
       if (typeof content === "string") text += content;
       else {
@@ -126,16 +139,41 @@ function filled({ texts, holes }: Template, values: readonly unknown[]): PageCon
         text = "";
       }
     }
-    text += texts[i + 1] as string;
+    text += next;
   }
   if (parts === undefined) return text;
   parts.push(text);
   return parts;
 }
 
+/** AngularJS leaves an element with this attribute out. It also reads `{{…}}` in attributes, where no comment can be. */
+const notForAngular = " ng-non-bindable";
+const notForLibraries = `${notForAngular} v-pre`;
+
+function isAngularCode(hole: Hole, value: string): boolean {
+  return mayInterpolate(hole, value) || (hole.attribute as HoleAttribute).code?.test(value) === true;
+}
+
+/** Whether a value has `{{`, or a brace where another one may be next to it. */
+function mayInterpolate({ isAfterBrace }: Hole, value: string): boolean {
+  const first = value.indexOf("{");
+  if (first === -1) return false;
+  return (first === 0 && isAfterBrace) || value.endsWith("{") || value.includes("{{", first);
+}
+
+/** Vue reads `{{…}}` in a text area and a title too. */
+function tagEndBefore(hole: Hole, values: readonly unknown[]): string {
+  return (values.every((value) => isPlain(hole, value)) ? "" : notForLibraries) + (hole.tagEnd as string);
+}
+
+function isPlain(hole: Hole, value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((item) => isPlain(hole, item));
+  return typeof value === "string" ? !mayInterpolate(hole, value) : !isObject(value);
+}
+
 /** What a value is between tags, or in an element of text. */
 function contentOf(hole: Hole, value: unknown): PageContent {
-  if (typeof value === "string") return hole.in === "json" ? fail(hole, value, onlyJson) : escape(value);
+  if (typeof value === "string") return textOf(hole, value);
   if (value === undefined || value === null || typeof value === "boolean") return "";
   const content = Html.contentOf(value);
   if (content !== undefined) return contentOfHtml(hole, value, content);
@@ -151,6 +189,11 @@ function contentOf(hole: Hole, value: unknown): PageContent {
     return [{ iterable, contentOf: (item) => contentOfReady(hole, item) }];
   }
   return fail(hole, value, "give its text, or html`…`");
+}
+
+function textOf(hole: Hole, text: string): string {
+  if (hole.in === "json") return fail(hole, text, onlyJson);
+  return hole.in === "text" ? escape(text) : escapeText(hole, text);
 }
 
 const onlyJson = "a script of data takes Html.json(value) alone";
@@ -203,23 +246,31 @@ function isBytes(value: object): boolean {
 
 /** The text of a value between quotes, unescaped. */
 function attributeText(hole: Hole, value: unknown): string {
-  if (typeof value === "string") return value;
+  const { kind, takesWords } = hole.attribute as HoleAttribute;
+  if (typeof value === "string") return kind === "json" || kind === "numbers" ? fail(hole, value, advice[kind]) : value;
   if (typeof value === "number" || typeof value === "bigint") return String(value);
-  const { takesWords } = hole.attribute as HoleAttribute;
   if (typeof value === "boolean") return takesWords ? String(value) : "";
   if (value === undefined || value === null) return "";
-  if (Html.isJson(value)) return String(value);
-  return fail(hole, value, "an attribute takes text and numbers: join a list, and await a promise");
+  if (Html.isJson(value) && kind !== "numbers") return String(value);
+  return fail(hole, value, kind === "json" || kind === "numbers" ? advice[kind] : advice.text);
 }
+
+const advice = {
+  text: "an attribute takes text and numbers: join a list, and await a promise",
+  json: "a library reads this attribute as JSON, or as code: it takes Html.json(value) and numbers",
+  numbers: "a library runs a part of this attribute as code: it takes numbers alone",
+} as const;
 
 /** An attribute whose value has no quotes in the template, with the space before it. */
 function wholeAttribute(hole: Hole, value: unknown): string {
-  const attribute = hole.attribute as HoleAttribute;
-  const { name, kind } = attribute;
+  const { name, kind, takesWords, special } = hole.attribute as HoleAttribute;
   if (value === undefined || value === null) return "";
-  if (typeof value === "boolean" && !attribute.takesWords) return value ? ` ${name}` : "";
+  if (typeof value === "boolean" && !takesWords) return value ? ` ${name}` : "";
   const text = attributeText(hole, value);
-  return ` ${name}="${kind === "plain" || isSafeUrl(kind, text) ? escape(text) : refusedUrl}"`;
+  const first = text.search(special);
+  if (first === -1) return ` ${name}="${safeValue(kind, text, text)}"`;
+  const end = isAngularCode(hole, text) ? notForAngular : "";
+  return ` ${name}="${safeValue(kind, text, escapeFrom(text, first, false))}"${end}`;
 }
 
 /** A URL that is being put together: as it is checked, and as it is written. */
@@ -228,15 +279,16 @@ interface UrlParts {
   readonly written: string;
 }
 
-function withValue(url: UrlParts | undefined, { before = "", after = "" }: Hole, value: string): UrlParts {
+function withValue(
+  url: UrlParts | undefined,
+  { before = "", after = "" }: Hole,
+  value: string,
+  escaped: string,
+): UrlParts {
   return {
     checked: (url?.checked ?? "") + before + value + after,
-    written: (url?.written ?? "") + before + escape(value) + after,
+    written: (url?.written ?? "") + before + escaped + after,
   };
-}
-
-function checkedUrl({ checked, written }: UrlParts, { kind }: HoleAttribute): string {
-  return isSafeUrl(kind, checked) ? written : refusedUrl;
 }
 
 function fail(hole: Hole, value: unknown, advice: string): never {
@@ -245,23 +297,37 @@ function fail(hole: Hole, value: unknown, advice: string): never {
 
 function noop(): void {}
 
-// A carriage return would be read as a line feed, and HTML can say no NUL at all.
-// oxlint-disable-next-line no-control-regex
-const special = /[&<>"'\r\0]/;
-
-/** Text as HTML that a browser reads as the same text, between tags and between quotes. */
+/** Text as HTML that a browser reads as the same text between quotes, or in an element of text. */
 function escape(text: string): string {
   const first = text.search(special);
+  return first === -1 ? text : escapeFrom(text, first, false);
+}
+
+/** The same between tags. Vue and AngularJS do not see `{{` in it, as there is a comment between its braces. */
+function escapeText(hole: Hole, text: string): string {
+  const first = text.search(special);
   if (first === -1) return text;
+  const escaped = escapeFrom(text, first, true);
+  return hole.isAfterBrace && text.startsWith("{") ? `<!---->${escaped}` : escaped;
+}
+
+function escapeFrom(text: string, first: number, splitsBraces: boolean): string {
   let escaped = "";
   let from = 0;
   for (let i = first; i < text.length; i++) {
     const entity = entityOf(text.charCodeAt(i));
-    if (entity === undefined) continue;
+    if (entity === undefined || (entity === splitBrace && !(splitsBraces && isBraceNext(text, i)))) continue;
     escaped += text.slice(from, i) + entity;
     from = i + 1;
   }
   return escaped + text.slice(from);
+}
+
+const splitBrace = "{<!---->";
+
+/** Also at the end: the text behind it may begin with one. */
+function isBraceNext(text: string, i: number): boolean {
+  return i + 1 === text.length || text[i + 1] === "{";
 }
 
 function entityOf(code: number): string | undefined {
@@ -276,6 +342,8 @@ function entityOf(code: number): string | undefined {
       return "&quot;";
     case 39:
       return "&#39;";
+    case 123:
+      return splitBrace;
     case 13:
       return "&#13;";
     case 0:

@@ -13,7 +13,7 @@ export function trusted(text: string): Html {
 
 /**
  * A value as JSON, for the scripts of a page: in `<script type="application/json">` or in an attribute `data-…`. It is written without
- * `<`, `>` and `&`, so it can end neither.
+ * `<`, `>`, `&` and `{{`, so it can end neither.
  *
  * @throws Error for a value that JSON cannot write: `undefined`, a function, a `bigint`, a cycle.
  *
@@ -26,7 +26,7 @@ export function trusted(text: string): Html {
 export function json(value: unknown): Html {
   const text: string | undefined = JSON.stringify(value);
   if (text === undefined) throw new InvalidAnswerError("Html.json of a value that JSON cannot write");
-  return new Html(text.replace(/[<>&\u2028\u2029]/g, escapeOf), true);
+  return new Html(text.replace(/[<>&\u2028\u2029]|\{(?=\{)/g, escapeOf), true);
 }
 
 function escapeOf(character: string): string {

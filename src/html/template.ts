@@ -1,35 +1,7 @@
 import { InvalidAnswerError } from "../refusals.ts";
-import { kindOfAttribute, prefixOfUrl, refusedAttribute, takesWords } from "./attributes.ts";
-import type { AttributeKind, TagToCheck } from "./attributes.ts";
-
-/** Where a value of a template stands. */
-export interface Hole {
-  /**
-   * `content` between tags; `text` in an element whose text has no tags; `json` in a script that is data; `value` between quotes;
-   * `whole` in the place of a quoted value, `address` in a URL that is checked as a whole.
-   */
-  readonly in: "content" | "text" | "json" | "value" | "whole" | "address";
-  /** For the sentence of an error: `line 3, after <a href="`. Only the template's own text. */
-  readonly place: string;
-  readonly attribute?: HoleAttribute;
-  /** The template's text from the beginning of the URL, or from the value before. */
-  readonly before?: string;
-  /** The template's text to the end of the URL; undefined where another value follows. */
-  readonly after?: string;
-}
-
-export interface HoleAttribute {
-  readonly name: string;
-  readonly kind: AttributeKind;
-  readonly takesWords: boolean;
-}
-
-/** A template, read once for each place of the program that has one. */
-export interface Template {
-  /** One more than holes. */
-  readonly texts: readonly string[];
-  readonly holes: readonly Hole[];
-}
+import { readAttribute, readPrefix, specialOf, takesWords } from "./attributes.ts";
+import type { TagToCheck } from "./attributes.ts";
+import type { Hole, Template } from "./hole.ts";
 
 /** An attribute of the start tag that is read. */
 interface OpenAttribute {
@@ -45,10 +17,12 @@ interface OpenAttribute {
   value: string;
 }
 
-const rawElements: ReadonlySet<string> = new Set(["iframe", "noembed", "noframes", "script", "style", "xmp"]);
-const textElements: ReadonlySet<string> = new Set(["textarea", "title"]);
+const rawElements = /^(?:iframe|noembed|noframes|script|style|xmp)$/;
+const textElements = /^(?:textarea|title)$/;
+/** In these, the elements above are ignored, or have tags inside. */
+const otherContent = /^(?:frameset|math|select|svg)$/;
 /** A browser drops the line end after these tags. */
-const dropsLineEnd: ReadonlySet<string> = new Set(["listing", "pre", "textarea"]);
+const dropsLineEnd = /^(?:listing|pre|textarea)$/;
 const dataTypes =
   /^[\t\n\f\r ]*(?:application\/json|[a-z0-9.+-]+\/[a-z0-9.+-]+\+json|importmap|speculationrules)[\t\n\f\r ]*$/i;
 
@@ -72,6 +46,8 @@ class TemplateReader implements TagToCheck {
   readonly #appended: string[] = [];
   #chunk = 0;
   #at = 0;
+  /** Where the text begins that is read. */
+  #line = 1;
   #mode: "content" | "raw" | "tag" | "value" = "content";
   name = "";
   #isEndTag = false;
@@ -80,6 +56,12 @@ class TemplateReader implements TagToCheck {
   /** The element whose text is raw; empty outside. */
   #raw = "";
   #rawHoles: "text" | "json" | undefined = undefined;
+  /** The first value of an element of text. */
+  #firstText: number | undefined = undefined;
+  /** Where the text, or the value of an attribute, begins that is read; 0 where it began before the last value of the template. */
+  #runFrom = 0;
+  /** How many elements of other content are open, by name. */
+  readonly #otherContent = new Map<string, number>();
 
   constructor(strings: readonly (string | undefined)[]) {
     this.#strings = strings.map((text) => text ?? "");
@@ -89,20 +71,30 @@ class TemplateReader implements TagToCheck {
 
   read(): Template {
     for (this.#chunk = 0; this.#chunk < this.#strings.length; this.#chunk++) {
+      if (this.#chunk > 0) this.#line += linesIn(this.#strings[this.#chunk - 1] as string);
       this.#at = 0;
+      this.#runFrom = 0;
       this.#to[this.#chunk] = this.#text.length;
       while (this.#at < this.#text.length) this.#step();
       if (this.#chunk < this.#strings.length - 1) this.#hole();
     }
     this.#chunk--;
     this.#end();
-    const texts = this.#strings.map((text, i) => text.slice(this.#from[i], this.#to[i]) + (this.#appended[i] ?? ""));
-    return { texts, holes: this.#holes };
+    return { texts: this.#strings.map((_, i) => this.#textBefore(i)), holes: this.#holes };
+  }
+
+  #textBefore(i: number): string {
+    const kept = (this.#strings[i] as string).slice(this.#from[i], this.#to[i]);
+    const hole = this.#holes[i];
+    const isCut = hole?.in === "whole" || hole?.in === "address" || hole?.tagEnd !== undefined;
+    return (isCut ? kept : closed(kept)) + (this.#appended[i] ?? "");
   }
 
   literal(name: string): string | undefined {
     const attribute = this.#attributes.find((one) => one.name === name);
-    return attribute === undefined || attribute.holes > 0 ? undefined : attribute.value;
+    return attribute === undefined || attribute.holes > 0 || attribute.value.includes("&")
+      ? undefined
+      : attribute.value;
   }
 
   has(name: string): boolean {
@@ -138,40 +130,51 @@ class TemplateReader implements TagToCheck {
     const name = this.#eat(tagName);
     if (name === "") return this.#noTag();
     if (this.#at === text.length) this.#cut("the name of an element", chooseTemplate);
-    this.name = name.toLowerCase();
+    this.name = lowerCase(name);
     this.#attributes = [];
     this.#mode = "tag";
   }
 
   #noTag(): void {
     if (this.#isEndTag || this.#text[this.#at] === "?") this.#fail('has "</" or "<?" that begins no tag');
-    // Otherwise a "<" of text, as in "a < b".
+    // Otherwise a "<" of text, as in "a < b". At the end it would begin a tag with the text behind this template.
+    if (this.#at < this.#text.length) return;
+    this.#to[this.#chunk] = this.#at - 1;
+    this.#appended[this.#chunk] = "&lt;";
   }
 
-  /** It ends with "-->" or "--!>", or at once: "<!-->". */
+  /** It ends with "-->" or "--!>", or at once: "<!-->" and "<!--->" (13.2.5.43). */
   #comment(): void {
-    const end = /^!---?>|--!?>/.exec(this.#text.slice(this.#at));
-    if (end === null) this.#cut("a comment", "leave it out, or write the value into the page");
-    else this.#at += end.index + end[0].length;
+    const comment = /^!--(?:-?>|[^]*?--!?>)/.exec(this.#text.slice(this.#at))?.[0];
+    if (comment === undefined) return this.#cut("a comment", "leave it out, or write the value into the page");
+    this.#checkNoscript(comment);
+    this.#at += comment.length;
+    this.#runFrom = this.#at;
+  }
+
+  /** A browser that runs scripts reads `noscript` as text, which ends at the first end tag. */
+  #checkNoscript(text: string): void {
+    if (/<\/noscript/i.test(text)) this.#fail('has "</noscript" in an attribute, a comment or another element\'s text');
   }
 
   #declaration(): void {
     if (this.#text.startsWith("![", this.#at))
       this.#fail("has a CDATA section, which is a comment in HTML: write the text");
     const end = this.#text.indexOf(">", this.#at);
-    if (end === -1) this.#cut("a declaration", "write it in the template");
-    else this.#at = end + 1;
+    if (end === -1) return this.#cut("a declaration", "write it in the template");
+    this.#at = end + 1;
+    this.#runFrom = this.#at;
   }
 
   #tag(): void {
-    this.#eat(spaceOrSlash);
+    const skipped = this.#eat(spaceOrSlash);
     if (this.#at === this.#text.length) return;
     if (this.#text[this.#at] === ">") {
       this.#at++;
-      return this.#endTag();
+      return this.#endTag(skipped.endsWith("/"));
     }
     const nameAt = this.#at;
-    const name = this.#eat(attributeName).toLowerCase();
+    const name = lowerCase(this.#eat(attributeName));
     if (name === "") this.#fail(`has ${JSON.stringify(this.#text[this.#at])} in a tag, outside of quotes`);
     const afterName = this.#at;
     this.#eat(space);
@@ -189,6 +192,7 @@ class TemplateReader implements TagToCheck {
       this.#at++;
       this.#open(name, this.#at);
       this.#quote = quote;
+      this.#runFrom = this.#at;
       this.#mode = "value";
       return;
     }
@@ -220,7 +224,9 @@ class TemplateReader implements TagToCheck {
   #value(): void {
     const attribute = this.#attributeNow;
     const end = this.#text.indexOf(this.#quote, this.#at);
-    attribute.value += this.#text.slice(this.#at, end === -1 ? undefined : end);
+    const value = this.#text.slice(this.#at, end === -1 ? undefined : end);
+    this.#checkNoscript(value);
+    attribute.value += value;
     this.#at = end === -1 ? this.#text.length : end + 1;
     if (end === -1) return;
     attribute.to = end;
@@ -228,8 +234,9 @@ class TemplateReader implements TagToCheck {
   }
 
   #hole(): void {
-    if (this.#isEndTag && this.#mode === "tag") this.#failHole("an end tag", "write it behind");
-    if (this.#mode === "content") this.#push({ in: "content", place: this.#place() });
+    if (this.#isEndTag && (this.#mode === "tag" || this.#mode === "value"))
+      this.#failHole("an end tag", "write it behind");
+    if (this.#mode === "content") this.#push("content");
     else if (this.#mode === "raw") this.#rawHole();
     else if (this.#mode === "value") this.#attributeHole();
     else this.#wholeHole();
@@ -237,13 +244,16 @@ class TemplateReader implements TagToCheck {
 
   #rawHole(): void {
     if (this.#rawHoles === undefined) this.#failHole(`<${this.#raw}>`, this.#raw === "script" ? jsonScript : noRaw);
-    this.#push({ in: this.#rawHoles, place: this.#place() });
+    this.#push(this.#rawHoles);
+    if (this.#rawHoles === "json" || this.#firstText !== undefined) return;
+    this.#firstText = this.#chunk;
+    this.#to[this.#chunk] = this.#runFrom - 1;
   }
 
   #attributeHole(): void {
     this.#attributeNow.holes++;
     // Its kind is known at the end of the tag.
-    this.#push({ in: "value", place: this.#place() });
+    this.#push("value");
   }
 
   #wholeHole(): void {
@@ -254,64 +264,75 @@ class TemplateReader implements TagToCheck {
     if (!/^(?:[\t\n\f\r >]|\/>)/.test(next))
       this.#failHole("a part of a value without quotes", `write ${name}="…" with quotes`);
     attribute.holes++;
-    this.#push({ in: "whole", place: this.#place() });
+    this.#push("whole");
   }
 
-  #push(hole: Hole): void {
-    this.#holes.push(hole);
+  #push(place: Hole["in"]): void {
+    const before = this.#text.slice(this.#runFrom, this.#at);
+    if (place !== "whole" && before.lastIndexOf("{{") > before.lastIndexOf("}}"))
+      this.#failHole('"{{…}}"', "Vue and AngularJS run this as code: write it whole in the template");
+    const isAfterBrace = this.#at === 0 || before.endsWith("{");
+    this.#holes.push({ ...noHole, in: place, isAfterBrace, place: this.#place() });
   }
 
   /** Its ">" was read. */
-  #endTag(): void {
+  #endTag(isSelfClosing: boolean): void {
     this.#mode = "content";
+    const { name } = this;
+    this.#runFrom = this.#at;
+    if (otherContent.test(name)) this.#countOpen(isSelfClosing);
     if (this.#isEndTag) return;
     for (const attribute of this.#attributes) if (attribute.holes > 0) this.#fill(attribute);
-    const { name } = this;
     if (name === "plaintext") this.#fail("has <plaintext>, which nothing ends");
+    const isText = textElements.test(name);
     // The value that follows may begin with a line end.
-    if (dropsLineEnd.has(name) && this.#at === this.#text.length && !this.#isLast) this.#appended[this.#chunk] = "\n";
-    if (!rawElements.has(name) && !textElements.has(name)) return;
+    if (dropsLineEnd.test(name) && this.#at === this.#text.length && !this.#isLast) this.#appended[this.#chunk] = "\n";
+    if (!rawElements.test(name) && !isText) return;
+    // Of SVG it has ended, and of HTML it has not.
+    if (isSelfClosing) this.#fail(`has <${name}/>: write its end tag`);
     this.#mode = "raw";
     this.#raw = name;
+    this.#firstText = undefined;
     const isData = name === "script" && dataTypes.test(this.literal("type") ?? "");
-    this.#rawHoles = textElements.has(name) ? "text" : isData ? "json" : undefined;
+    this.#rawHoles = isText ? "text" : isData ? "json" : undefined;
   }
 
   /** Decides what the values of an attribute are, once the whole tag is known. */
   #fill(attribute: OpenAttribute): void {
-    const { name, firstHole, holes, isWhole } = attribute;
+    const { name, firstHole, holes, isWhole, to } = attribute;
     const { place } = this.#holes[firstHole] as Hole;
-    const refused = refusedAttribute(this, name);
-    if (refused !== undefined) this.#failAt(place, `the attribute "${name}"`, refused);
-    const kind = kindOfAttribute(this, name);
-    const pieces = kind === "plain" || isWhole ? [""] : this.#piecesOf(attribute, place);
-    const url = kind === "plain" ? "fixed" : prefixOfUrl(kind, pieces[0] as string);
-    if (url === "unsafe") this.#failAt(place, `the attribute "${name}"`, "this URL is code or a page: write it whole");
-    const isAddress = url === "open" && !isWhole;
-    const described = { name, kind: url === "fixed" ? "plain" : kind, takesWords: takesWords(name) } as const;
+    const where = `the attribute "${name}"`;
+    const holds = readAttribute(this, name);
+    if (typeof holds !== "string") return this.#failAt(place, where, holds.refused);
+    const pieces = isWhole ? [""] : this.#piecesOf(attribute);
+    const prefix = readPrefix(holds, pieces);
+    if (prefix === "code") this.#failAt(place, where, "this is code or a page: write it whole");
+    if (prefix === "entity") this.#failAt(place, where, "it has an entity in its scheme: write the character");
+    const isOpen = prefix === "open" && !isWhole;
+    const kind = holds === "json" || holds === "numbers" || prefix === "open" ? holds : "text";
+    const described = { name, kind, takesWords: takesWords(name), ...specialOf(this, name) };
     for (let i = firstHole; i < firstHole + holes; i++) {
       const hole = this.#holes[i] as Hole;
-      this.#holes[i] = { ...hole, in: isAddress ? "address" : hole.in, attribute: described };
+      this.#holes[i] = { ...hole, in: isOpen ? "address" : hole.in, attribute: described };
     }
-    if (isAddress) this.#cutOutUrl(attribute, pieces);
+    if (isOpen) this.#cutOutUrl(attribute, pieces);
+    const last = firstHole + holes - 1;
+    if (!isWhole) this.#holes[last] = { ...(this.#holes[last] as Hole), quoteEnd: isOpen ? 1 : to + 1 };
   }
 
-  /** The template's text around the values of a URL. */
-  #piecesOf({ name, firstHole, holes, from, to }: OpenAttribute, place: string): readonly string[] {
+  /** The template's text around the values of an attribute. */
+  #piecesOf({ firstHole, holes, from, to }: OpenAttribute): readonly string[] {
     const last = firstHole + holes;
     const [first = "", ...others] = this.#strings.slice(firstHole, last);
-    const pieces = [first.slice(from), ...others, (this.#strings[last] as string).slice(0, to)];
-    const decides = pieces.find((piece) => /[&:/?#]/.test(piece)) ?? "";
-    if (!/^[^:/?#]*&/.test(decides)) return pieces;
-    return this.#failAt(place, `the attribute "${name}"`, "its URL has an entity in its scheme: write the character");
+    return [first.slice(from), ...others, (this.#strings[last] as string).slice(0, to)];
   }
 
   /** The text of a URL belongs to its values: all of it is replaced where it is refused. */
   #cutOutUrl({ firstHole, holes, from, to }: OpenAttribute, pieces: readonly string[]): void {
     const last = firstHole + holes;
     for (let i = firstHole; i < last; i++) {
-      const hole = { ...(this.#holes[i] as Hole), before: pieces[i - firstHole] as string };
-      this.#holes[i] = i === last - 1 ? { ...hole, after: pieces.at(-1) as string } : hole;
+      const hole = { ...(this.#holes[i] as Hole), before: closed(pieces[i - firstHole] as string) };
+      this.#holes[i] = i === last - 1 ? { ...hole, after: pieces.at(-1) } : hole;
       this.#to[i] = i === firstHole ? from : 0;
     }
     this.#from[last] = to;
@@ -323,11 +344,32 @@ class TemplateReader implements TagToCheck {
     const text = end === null ? rest : rest.slice(0, end.index);
     if (this.#raw === "script" && text.includes("<!--"))
       this.#fail('has "<!--" in a script, which changes where it ends');
-    if (textElements.has(this.#raw) && /<[a-z/!?]/i.test(text)) {
-      this.#fail(`has a tag in <${this.#raw}>, which has text alone: write "&lt;"`);
+    const isText = textElements.test(this.#raw);
+    if ((isText || this.#isInOtherContent) && /<[a-z/!?]/i.test(text)) {
+      const advice = isText ? "which has text alone" : "which has tags here";
+      this.#fail(`has a tag in <${this.#raw}>, ${advice}: write "&lt;"`);
     }
+    this.#checkNoscript(text);
     this.#at += text.length;
-    if (end !== null) this.#mode = "content";
+    if (end === null) return;
+    this.#mode = "content";
+    const first = this.#firstText;
+    if (first === undefined) return;
+    const tagEnd = (this.#strings[first] as string).slice(this.#to[first]) + (this.#appended[first] ?? "");
+    this.#appended[first] = "";
+    this.#holes[first] = { ...(this.#holes[first] as Hole), tagEnd: closed(tagEnd), count: this.#holes.length - first };
+  }
+
+  get #isInOtherContent(): boolean {
+    for (const open of this.#otherContent.values()) if (open > 0) return true;
+    return false;
+  }
+
+  #countOpen(isSelfClosing: boolean): void {
+    const { name } = this;
+    const isEmpty = isSelfClosing && (name === "svg" || name === "math");
+    const change = this.#isEndTag ? -1 : isEmpty ? 0 : 1;
+    this.#otherContent.set(name, Math.max((this.#otherContent.get(name) ?? 0) + change, 0));
   }
 
   #end(): void {
@@ -345,11 +387,10 @@ class TemplateReader implements TagToCheck {
 
   /** Where the text before a hole ends: `line 3, after "<a href="`. */
   #place(): string {
-    const before = this.#strings.slice(0, this.#chunk).join("").split("\n").length;
-    const read = this.#text.slice(0, this.#at).split("\n");
-    const line = (read.at(-1) as string).replace(/^[\t ]+/, "");
+    const read = this.#text.slice(0, this.#at);
+    const line = read.slice(read.lastIndexOf("\n") + 1).replace(/^[\t ]+/, "");
     const shown = line.length > 40 ? `…${line.slice(-40)}` : line;
-    return `line ${before + read.length - 1}${shown === "" ? "" : `, after ${shown}`}`;
+    return `line ${this.#line + linesIn(read)}${shown === "" ? "" : `, after ${shown}`}`;
   }
 
   /** A construct that ends neither here nor before the next value. */
@@ -370,6 +411,29 @@ class TemplateReader implements TagToCheck {
   #fail(what: string): never {
     throw new InvalidAnswerError(`a template of html that ${what} (${this.#place()})`);
   }
+}
+
+const noHole = {
+  attribute: undefined,
+  before: undefined,
+  after: undefined,
+  quoteEnd: undefined,
+  tagEnd: undefined,
+  count: undefined,
+} as const;
+
+/** HTML's lower case: `İ` and the Kelvin sign stay what they are. */
+function lowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+function linesIn(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+/** Text that no value behind it makes an entity of. */
+function closed(text: string): string {
+  return text.replace(/&(?=(?:#x?)?$)/i, "&amp;");
 }
 
 const chooseTemplate = "choose between two templates";

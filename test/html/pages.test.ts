@@ -106,7 +106,7 @@ describe("a page with pending values", () => {
       () => h`<a>${h`<b>${Promise.resolve(h`<c>${Promise.resolve("d")}`)}`}</a>`,
       ["<a><b><c>d</a>"],
     ],
-    ["a title", () => h`<title>${Promise.resolve("<")}</title>`, ["<title>&lt;</title>"]],
+    ["a title", () => h`<title>${Promise.resolve("<")}</title>`, ["<title ng-non-bindable v-pre>&lt;</title>"]],
     [
       "data",
       () => h`<script type="application/json">${Promise.resolve(Html.json("<"))}</script>`,
