@@ -1,4 +1,5 @@
 import { calculatePKCECodeChallenge } from "oauth4webapi";
+import { networkOfClient } from "../../src/http/addresses.ts";
 import type { Answer } from "../../src/answers/answer.ts";
 import { responses } from "../../src/answers/returns.ts";
 import type { SetCookie } from "../../src/codecs/cookie.ts";
@@ -157,7 +158,8 @@ class SignIn<A, C extends string> {
     if (state === undefined || more.length > 0) return failed("the answer has no state, several, or is too long");
     const attempt = await this.#attempts.find(state, request);
     if (attempt === undefined) return failed("this browser has no sign-in of that state, or began it too long ago");
-    const taken = await this.#seen.take(`oidc ${state}`, this.#once, request.now);
+    const caller = { network: networkOfClient(request.client) };
+    const taken = await this.#seen.take(`oidc ${state}`, this.#once, request.now, caller);
     return waitOf("Oidc.routes", taken) > 0 ? failed("that answer was received before") : attempt;
   }
 

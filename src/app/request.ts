@@ -2,7 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { findCookie } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import type { MaybePromise } from "../deferred.ts";
-import { networkOf } from "../http/addresses.ts";
+import { networkOfClient } from "../http/addresses.ts";
 import { authorityOf, originForm } from "../http/target.ts";
 import { answeredBefore, bodyReadTwice, bodyRefusal, bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyHolder, BodySource } from "../inputs/body-source.ts";
@@ -85,8 +85,6 @@ class RequestContext implements LogContext {
 }
 
 const noBytes = new Uint8Array();
-/** The prefix length of one client's IPv6 network. */
-const ipv6Prefix = 64;
 const nothing: readonly never[] = [];
 const nothingForwarded: ForwardedValues = { client: undefined, host: undefined, proto: undefined };
 const frameworkNames: ReadonlySet<string> = /* @__PURE__ */ new Set(
@@ -195,11 +193,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return this.#forwardedValues()?.client ?? this.exchange.peer;
   }
   get network(): string | undefined {
-    if (this.#network === undefined) {
-      const { client } = this;
-      // A Unix socket has no address of the client.
-      this.#network = client === "" || client.startsWith("unix:") ? null : networkOf(client, ipv6Prefix);
-    }
+    if (this.#network === undefined) this.#network = networkOfClient(this.client) ?? null;
     return this.#network ?? undefined;
   }
   /** Whether cookies are `Secure`. False on loopback without TLS, where browsers drop `Secure` cookies. */

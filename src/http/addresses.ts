@@ -64,6 +64,14 @@ export function networkOf(text: string, ipv6Prefix: number): string {
   return translated.every((byte, i) => bytes[i] === byte) ? bytes.subarray(12).join(".") : prefixOf(bytes, ipv6Prefix);
 }
 
+/** How many bits of an IPv6 address are the network of one client. */
+const clientPrefix = 64;
+
+/** The network of a client, which has one share of what is bounded. Undefined where it has no address, as behind a Unix socket. */
+export function networkOfClient(client: string): string | undefined {
+  return client === "" || client.startsWith("unix:") ? undefined : networkOf(client, clientPrefix);
+}
+
 /** The address of a peer: an IPv4 peer of a dual-stack socket without the prefix of IPv6 (RFC 4291 §2.5.5.2). */
 export function peerAddress(address: string): string {
   return address.startsWith("::ffff:") ? address.slice(7) : address;

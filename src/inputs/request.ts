@@ -27,6 +27,8 @@ export interface InputRequest {
   /** Where the input `peerCertificate` finds the certificate, and what a runtime lets run after the answer. */
   readonly exchange: CertificateHolder & { keepAlive?(work: Promise<unknown>): void };
   readonly client: string;
+  /** The network of the client, which has one share of what is bounded; undefined where no address is known. */
+  readonly network: string | undefined;
   readonly secure: boolean;
   readonly now: Date;
   /** The same instant for the application, which may change the `Date`. */

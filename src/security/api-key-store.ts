@@ -1,4 +1,5 @@
 import { needsCount, needsObject } from "../arguments.ts";
+import { shareOf } from "../fair-store.ts";
 
 /** A key as it is stored: all but the key itself. */
 export interface ApiKeyEntry {
@@ -41,7 +42,7 @@ export interface ApiKeyStore {
 /**
  * Keeps keys in memory, for tests and servers of one process: they end with it.
  *
- * @param options `most` is 10,000 keys by default; another one is an error.
+ * @param options `most` is 10,000 keys by default, of which one owner may have an eighth, or 100 if that is more; another one is an error.
  */
 export function memory(options: { readonly most?: number } = {}): ApiKeyStore {
   needsObject("ApiKeys.memory: options", options);
@@ -60,6 +61,8 @@ class MemoryApiKeyStore implements ApiKeyStore {
   readonly #most: number;
   readonly #byId = new Map<string, KeptKey>();
   readonly #byDigest = new Map<string, KeptKey>();
+  /** How many keys each owner has. */
+  readonly #owned = new Map<string, number>();
 
   constructor(most: number) {
     this.#most = most;
@@ -67,6 +70,9 @@ class MemoryApiKeyStore implements ApiKeyStore {
 
   async add(entry: ApiKeyEntry): Promise<void> {
     if (this.#byId.size >= this.#most) throw new Error(`ApiKeys.memory: there are ${this.#most} keys, and no more fit`);
+    const owned = this.#owned.get(entry.owner) ?? 0;
+    if (owned >= shareOf(this.#most)) throw new Error(`ApiKeys.memory: one owner has ${owned} keys, and no more fit`);
+    this.#owned.set(entry.owner, owned + 1);
     const kept = { entry: structuredClone(entry) };
     this.#byId.set(entry.id, kept);
     this.#byDigest.set(entry.digest, kept);
@@ -102,10 +108,13 @@ class MemoryApiKeyStore implements ApiKeyStore {
   async sweep(before: Date): Promise<number> {
     let deleted = 0;
     for (const { entry } of this.#byId.values()) {
-      const { id, digest, expiresAt } = entry;
+      const { id, digest, expiresAt, owner } = entry;
       if (expiresAt === undefined || expiresAt > before) continue;
       this.#byId.delete(id);
       this.#byDigest.delete(digest);
+      const left = (this.#owned.get(owner) ?? 0) - 1;
+      if (left > 0) this.#owned.set(owner, left);
+      else this.#owned.delete(owner);
       deleted++;
     }
     return deleted;

@@ -1,6 +1,6 @@
 import { needsObject } from "../arguments.ts";
 import { withoutDeadline } from "../logging/context.ts";
-import { OldestFirst } from "../oldest-first.ts";
+import { FairStore, shareOf } from "../fair-store.ts";
 import { RefusingError, busy, refuse } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 
@@ -16,6 +16,8 @@ export interface IdempotencyClaim {
   readonly keepMs: number;
   /** Whether it may claim a key whose claim has run out without an answer. */
   readonly takesOver: boolean;
+  /** Whose key it is, for a share of a store that is bounded. Not to be stored: the digest has it. */
+  readonly caller?: string;
 }
 
 /** The claim or the answer that a store has for a key. */
@@ -67,9 +69,12 @@ export interface IdempotencyStore {
 
 /** The size of a store in memory. */
 export interface IdempotencyMemoryOptions {
-  /** Keys: 10,000 by default. Beyond that the oldest answer is dropped. */
+  /**
+   * Keys: 10,000 by default. Beyond that the caller whose answers take the most loses its oldest one. Of keys that are being answered
+   * one caller may have an eighth, or 100 if that is more: another one is a 503 `busy`.
+   */
   readonly most?: number;
-  /** The length of all answers, in characters: 64 Mi by default. Beyond that the oldest answers are dropped. */
+  /** The length of all answers, in characters: 64 Mi by default. Beyond that the same caller loses its oldest answers. */
   readonly maxText?: number;
 }
 
@@ -91,6 +96,7 @@ interface Kept {
   readonly answer: string | undefined;
   readonly lockedUntil: number;
   readonly keptUntil: number;
+  readonly caller: string | undefined;
 }
 
 /** An error of `claim` after which nothing is claimed for sure: there is nothing to free. */
@@ -129,44 +135,44 @@ class TooManyClaims extends NotClaimed {
 class MemoryIdempotencyStore implements IdempotencyStore {
   readonly #most: number;
   readonly #maxText: number;
+  /** What each key weighs in addition to its answer: callers that fill the store with keys have as much of it as those with long answers. */
+  readonly #perKey: number;
   readonly #claims = new Map<string, Kept>();
-  /** The oldest first. */
-  readonly #answers = new OldestFirst<Kept>();
-  #text = 0;
+  /** How many claims each caller has. */
+  readonly #counts = new Map<string, number>();
+  readonly #answers = new FairStore<Kept>();
   #claimed = 0;
 
   constructor(most: number, maxText: number) {
     this.#most = most;
     this.#maxText = maxText;
+    this.#perKey = Math.ceil(maxText / most);
   }
 
   async claim(digest: string, claim: IdempotencyClaim): Promise<IdempotencyEntry | undefined> {
     const at = performance.now();
     if (++this.#claimed % sweepEvery === 0) this.#sweep(at);
-    const { fingerprint, token, leaseMs, keepMs, takesOver } = claim;
+    const { fingerprint, token, leaseMs, keepMs, takesOver, caller } = claim;
     const known = this.#find(digest, at);
     const isFree = known === undefined || (known.answer === undefined && takesOver && known.lockedUntil <= at);
     if (!isFree && known.token !== token) {
       return { fingerprint: known.fingerprint, answer: known.answer, leaseMs: known.lockedUntil - at };
     }
-    if (known === undefined) this.#makeRoom(at);
-    this.#claims.set(digest, {
-      fingerprint,
-      token,
-      answer: undefined,
-      lockedUntil: at + leaseMs,
-      keptUntil: at + keepMs,
-    });
+    if (known === undefined) this.#makeRoom(caller, at);
+    const [lockedUntil, keptUntil] = [at + leaseMs, at + keepMs];
+    this.#setClaim(digest, { fingerprint, token, answer: undefined, lockedUntil, keptUntil, caller });
     return undefined;
   }
 
   async keep(digest: string, { fingerprint, token, answer, keepMs }: IdempotencyAnswer): Promise<boolean> {
-    if (this.#claims.get(digest)?.token !== token) return false;
-    this.#claims.delete(digest);
-    this.#answers.set(digest, { fingerprint, token, answer, lockedUntil: 0, keptUntil: performance.now() + keepMs });
-    this.#text += answer.length;
+    const claim = this.#claims.get(digest);
+    if (claim?.token !== token) return false;
+    this.#dropClaim(digest);
+    const keptUntil = performance.now() + keepMs;
+    const kept = { ...claim, fingerprint, answer, lockedUntil: 0, keptUntil };
+    this.#answers.set(digest, kept, () => claim.caller, answer.length + this.#perKey);
     // Not this one: its work would be done twice.
-    while (this.#text > this.#maxText && this.#answers.size > 1) this.#dropOldest();
+    while (this.#text > this.#maxText && this.#answers.evict(digest) !== undefined);
     return true;
   }
 
@@ -174,11 +180,34 @@ class MemoryIdempotencyStore implements IdempotencyStore {
     const claimed = this.#claims.get(digest);
     if (claimed?.token !== token) return;
     const lockedUntil = performance.now() + leaseMs;
-    this.#claims.set(digest, { ...claimed, lockedUntil, keptUntil: Math.max(claimed.keptUntil, lockedUntil) });
+    this.#setClaim(digest, { ...claimed, lockedUntil, keptUntil: Math.max(claimed.keptUntil, lockedUntil) });
   }
 
   async free(digest: string, token: string): Promise<void> {
-    if (this.#claims.get(digest)?.token === token) this.#claims.delete(digest);
+    if (this.#claims.get(digest)?.token === token) this.#dropClaim(digest);
+  }
+
+  /** The length of all answers. */
+  get #text(): number {
+    return this.#answers.weight - this.#answers.size * this.#perKey;
+  }
+
+  #setClaim(digest: string, claim: Kept): void {
+    this.#dropClaim(digest);
+    this.#claims.set(digest, claim);
+    const { caller } = claim;
+    if (caller !== undefined) this.#counts.set(caller, (this.#counts.get(caller) ?? 0) + 1);
+  }
+
+  #dropClaim(digest: string): void {
+    const claim = this.#claims.get(digest);
+    if (claim === undefined) return;
+    this.#claims.delete(digest);
+    const { caller } = claim;
+    if (caller === undefined) return;
+    const left = (this.#counts.get(caller) ?? 0) - 1;
+    if (left > 0) this.#counts.set(caller, left);
+    else this.#counts.delete(caller);
   }
 
   #find(digest: string, at: number): Kept | undefined {
@@ -189,38 +218,35 @@ class MemoryIdempotencyStore implements IdempotencyStore {
   }
 
   /** A claim that holds is never dropped for another one: its request still runs. One that has run out is, as the oldest answer is. */
-  #makeRoom(at: number): void {
+  #makeRoom(caller: string | undefined, at: number): void {
+    const isOverShare = caller !== undefined && (this.#counts.get(caller) ?? 0) >= shareOf(this.#most);
+    if (isOverShare && !this.#dropLost(at, caller))
+      throw new TooManyClaims("Idempotency.memory: too many keys of one caller");
     while (this.#claims.size + this.#answers.size >= this.#most) {
-      if (this.#answers.size > 0) this.#dropOldest();
-      else if (!this.#dropLost(at)) throw new TooManyClaims("Idempotency.memory: every key is claimed");
+      if (this.#answers.evict() === undefined && !this.#dropLost(at)) {
+        throw new TooManyClaims("Idempotency.memory: every key is claimed");
+      }
     }
   }
 
-  /** Drops the oldest claim that has run out. */
-  #dropLost(at: number): boolean {
-    for (const [digest, { lockedUntil }] of this.#claims) if (lockedUntil <= at) return this.#claims.delete(digest);
+  /** Drops the oldest claim that has run out, of one caller or of any. */
+  #dropLost(at: number, of?: string): boolean {
+    for (const [digest, { lockedUntil, caller }] of this.#claims) {
+      if (lockedUntil > at || (of !== undefined && of !== caller)) continue;
+      this.#dropClaim(digest);
+      return true;
+    }
     return false;
   }
 
-  #dropOldest(): void {
-    const kept = this.#answers.oldest;
-    this.#answers.deleteOldest();
-    this.#text -= kept?.answer?.length ?? 0;
-  }
-
   #forget(digest: string): void {
-    this.#text -= this.#answers.get(digest)?.answer?.length ?? 0;
     this.#answers.delete(digest);
-    this.#claims.delete(digest);
+    this.#dropClaim(digest);
   }
 
   #sweep(at: number): void {
-    for (const [digest, { keptUntil }] of this.#claims) if (keptUntil <= at) this.#claims.delete(digest);
-    this.#answers.sweep(2 * sweepEvery, ({ answer, keptUntil }) => {
-      if (keptUntil > at) return false;
-      this.#text -= answer?.length ?? 0;
-      return true;
-    });
+    for (const [digest, { keptUntil }] of this.#claims) if (keptUntil <= at) this.#dropClaim(digest);
+    this.#answers.sweep(2 * sweepEvery, ({ keptUntil }) => keptUntil <= at);
   }
 }
 

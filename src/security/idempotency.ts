@@ -98,7 +98,7 @@ export function by(
       (request, values) => {
         const key = values[keySlot] as string | undefined;
         if (key === undefined) return undefined;
-        const owner = JSON.stringify([callerOf(values[callerSlot]), key]);
+        const owner = { caller: callerOf(values[callerSlot]), key };
         const used = given === undefined ? store : values[storeSlot];
         request.guardHandler(new IdempotentRequest(storeOf(used), request, settings, owner));
         return key;

@@ -45,6 +45,12 @@ export interface KeySettings {
   readonly whenLost: "refuse" | "run";
 }
 
+/** A key, and whose it is. */
+interface KeyOwner {
+  readonly caller: string;
+  readonly key: string;
+}
+
 /** A request with an idempotency key: the guard before its handler. */
 export class IdempotentRequest implements HandlerGuard {
   readonly isTransaction: boolean;
@@ -53,15 +59,14 @@ export class IdempotentRequest implements HandlerGuard {
   readonly #store: IdempotencyStore;
   readonly #request: InputRequest;
   readonly #settings: KeySettings;
-  readonly #owner: string;
+  readonly #owner: KeyOwner;
   readonly #token: string = crypto.randomUUID();
   #digest = "";
   #fingerprint = "";
   #isClaimed = false;
   #extending: ReturnType<typeof setInterval> | undefined = undefined;
 
-  /** @param owner The key, and whose it is. */
-  constructor(store: IdempotencyStore, request: InputRequest, settings: KeySettings, owner: string) {
+  constructor(store: IdempotencyStore, request: InputRequest, settings: KeySettings, owner: KeyOwner) {
     this.#store = store;
     this.isTransaction = store.isTransaction === true;
     this.#request = request;
@@ -71,7 +76,8 @@ export class IdempotentRequest implements HandlerGuard {
 
   async enter(): Promise<Answer | undefined> {
     const { method, rawPath, search, bytes, now } = this.#request;
-    this.#digest = await digestOf(this.#owner, none);
+    const { caller, key } = this.#owner;
+    this.#digest = await digestOf(JSON.stringify([caller, key]), none);
     this.#fingerprint = await digestOf(`${method} ${decodedPath(rawPath)}?${search}\n`, bytes);
     const { keepMs, leaseMs, whenLost } = this.#settings;
     const claim = {
@@ -81,6 +87,7 @@ export class IdempotentRequest implements HandlerGuard {
       keepMs: Math.max(keepMs, leaseMs),
       leaseMs,
       takesOver: whenLost === "run",
+      caller,
     };
     const entry = checked(await this.#claim(claim, now));
     if (entry !== undefined) return this.#instead(entry);

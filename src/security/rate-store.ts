@@ -1,6 +1,7 @@
 import { needsObject } from "../arguments.ts";
 import { keyOf } from "../http/bytes.ts";
-import { OldestFirst } from "../oldest-first.ts";
+import { FairStore } from "../fair-store.ts";
+import type { Caller } from "../fair-store.ts";
 
 /** The rate of one key, in the terms of the generic cell rate algorithm. */
 export interface RateRule {
@@ -16,10 +17,11 @@ export interface RateStore {
    * Counts one request of a key, if it passes.
    *
    * @param now The instant of the request; a store that several processes share uses its own clock.
+   * @param caller Whose share of a bounded store the key takes; it is not needed otherwise.
    * @returns 0 if it passes, otherwise the milliseconds until a request would pass. Anything but a finite number, and an
    *   error, is a 500: a request that was not counted does not pass.
    */
-  take(key: string, rule: RateRule, now: Date): number | Promise<number>;
+  take(key: string, rule: RateRule, now: Date, caller?: Caller): number | Promise<number>;
 }
 
 /** What `take` of a store returned: from JavaScript that may be anything, and a request that was not counted must not pass. */
@@ -31,14 +33,14 @@ export function waitOf(caller: string, taken: unknown): number {
 /** A store in memory; synchronous. */
 export interface RateMemory {
   /** As {@link RateStore.take}, without a promise. */
-  take(key: string, rule: RateRule, now: Date): number;
+  take(key: string, rule: RateRule, now: Date, caller?: Caller): number;
 }
 
 /** The size of a store in memory. */
 export interface RateMemoryOptions {
   /**
    * Keys: 100,000 by default. Beyond that, and beyond an average of 64 characters a key, the least recently counted key is
-   * dropped. Of a key longer than 256 characters the first and the last 128 count, and its length.
+   * dropped of the client network that has the most. Of a key longer than 256 characters the first and the last 128 count, and its length.
    */
   readonly most?: number;
 }
@@ -67,17 +69,15 @@ export function memory(options: RateMemoryOptions = {}): RateMemory {
  */
 class MemoryRateStore implements RateMemory {
   readonly #most: number;
-  /** By key, in milliseconds since 1970; the least recently counted first. */
-  readonly #usedUp = new OldestFirst<number>();
-  /** The total length of all keys, which clients choose. */
-  #characters = 0;
+  /** By key, in milliseconds since 1970; the least recently counted first. A key weighs its characters, which clients choose. */
+  readonly #usedUp = new FairStore<number>();
   #passed = 0;
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  take(counted: string, { intervalMs, burst }: RateRule, at: Date): number {
+  take(counted: string, { intervalMs, burst }: RateRule, at: Date, caller?: Caller): number {
     const key = keyOf(shortened(counted));
     const now = at.getTime();
     const kept = this.#usedUp.get(key);
@@ -87,24 +87,22 @@ class MemoryRateStore implements RateMemory {
     const ahead = usedUp - now - intervalMs * (burst - 1);
     // Rounding errors of sums, such as three thirds of a second, are far below this.
     if (ahead > 1e-6) {
-      if (usedUp < known) this.#usedUp.set(key, usedUp);
+      if (usedUp < known) this.#set(key, usedUp, caller);
       return ahead;
     }
-    if (this.#usedUp.set(kept === undefined ? copyOf(key) : key, usedUp + intervalMs)) this.#characters += key.length;
-    if (++this.#passed % sweepEvery === 0) this.#sweep(now);
-    while (this.#usedUp.size > this.#most || this.#characters > this.#most * charactersPerKey) {
-      this.#forgotten(this.#usedUp.deleteOldest() ?? "");
-    }
+    this.#set(kept === undefined ? copyOf(key) : key, usedUp + intervalMs, caller);
+    if (++this.#passed % sweepEvery === 0) this.#usedUp.sweep(2 * sweepEvery, (usedUp) => usedUp <= now);
+    while (this.#isOver() && this.#usedUp.evict(key) !== undefined);
     return 0;
   }
 
-  #sweep(now: number): void {
-    const isOver = (usedUp: number): boolean => usedUp <= now;
-    this.#usedUp.sweep(2 * sweepEvery, isOver, (key) => this.#forgotten(key));
+  #set(key: string, usedUp: number, caller: Caller | undefined): void {
+    this.#usedUp.set(key, usedUp, () => caller?.network, key.length + charactersPerKey);
   }
 
-  #forgotten(key: string): void {
-    this.#characters -= key.length;
+  #isOver(): boolean {
+    const { size, weight } = this.#usedUp;
+    return size > this.#most || weight - size * charactersPerKey > this.#most * charactersPerKey;
   }
 }
 

@@ -92,7 +92,7 @@ export function limit<R extends string, W>(
         (_route, [slot = 0]) =>
         (request, values) => {
           const key = networkOf(values[slot] as string, ipv6Prefix);
-          const waitMs = store.take(prefix + key, rule, request.now);
+          const waitMs = store.take(prefix + key, rule, request.now, request);
           // `Promise.resolve`, since `then` of another kind of promise may return no promise.
           return isThenable(waitMs) ? Promise.resolve(waitMs).then(outcome) : outcome(waitMs);
         },

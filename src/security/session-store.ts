@@ -1,6 +1,7 @@
 import { needsObject } from "../arguments.ts";
 import { encodeBase64url, encodeHex } from "../http/bytes.ts";
-import { OldestFirst } from "../oldest-first.ts";
+import { FairStore } from "../fair-store.ts";
+import type { Caller } from "../fair-store.ts";
 
 /** 128 random bits in base64url, which cannot be guessed. */
 export function freshSessionId(): string {
@@ -60,8 +61,11 @@ export type SessionChange = "started" | "updated" | "seen";
 export interface SessionStore {
   /** The entry of a digest; undefined if there is none. */
   find(digest: string): Promise<SessionEntry | undefined>;
-  /** Stores an entry, new or changed. `change` names what changed. */
-  save(digest: string, entry: SessionEntry, change: SessionChange): Promise<void>;
+  /**
+   * Stores an entry, new or changed. `change` names what changed. `caller` is whose share of a bounded store a started one takes; a
+   * database needs none.
+   */
+  save(digest: string, entry: SessionEntry, change: SessionChange, caller?: Caller): Promise<void>;
   /**
    * Renews a session: moves the entry of `digest` to `next`, with the times of `entry`. As for `"seen"`, the stored data
    * stays.
@@ -84,7 +88,7 @@ export interface SessionStore {
 
 /** The size of a store in memory. */
 export interface MemoryOptions {
-  /** Sessions: 100,000 by default. Beyond that, the least recently used session is dropped. */
+  /** Sessions: 100,000 by default. Beyond that, the least recently used one is dropped of the client network that started the most. */
   readonly most?: number;
 }
 
@@ -104,8 +108,8 @@ export function memory(options: MemoryOptions = {}): SessionStore {
 class MemorySessionStore implements SessionStore {
   readonly #most: number;
   /** The least recently used first. */
-  readonly #entries = new OldestFirst<SessionEntry>();
-  #started = 0;
+  readonly #entries = new FairStore<SessionEntry>();
+  #count = 0;
 
   constructor(most: number) {
     this.#most = most;
@@ -115,18 +119,18 @@ class MemorySessionStore implements SessionStore {
     return this.#entries.get(digest);
   }
 
-  async save(digest: string, entry: SessionEntry, change: SessionChange): Promise<void> {
+  async save(digest: string, entry: SessionEntry, change: SessionChange, caller?: Caller): Promise<void> {
     const kept = this.#entries.get(digest);
-    if (change === "started") this.#start(entry.seenAt);
-    else if (kept === undefined) return;
-    this.#entries.set(digest, change === "seen" && kept !== undefined ? { ...entry, data: kept.data } : entry);
+    if (change !== "started" && kept === undefined) return;
+    const saved = change === "seen" && kept !== undefined ? { ...entry, data: kept.data } : entry;
+    this.#entries.set(digest, saved, () => caller?.network);
+    if (change === "started") this.#started(digest, entry.seenAt);
   }
 
   async replace(digest: string, next: string, entry: SessionEntry): Promise<boolean> {
     const kept = this.#entries.get(digest);
     if (kept === undefined) return false;
-    this.#entries.delete(digest);
-    this.#entries.set(next, { ...entry, data: kept.data });
+    this.#entries.rename(digest, next, { ...entry, data: kept.data });
     return true;
   }
 
@@ -138,9 +142,9 @@ class MemorySessionStore implements SessionStore {
     return this.#sweep(now, this.#entries.size);
   }
 
-  #start(now: Date): void {
-    if (++this.#started % sweepEvery === 0) this.#sweep(now, 2 * sweepEvery);
-    if (this.#entries.size >= this.#most) this.#entries.deleteOldest();
+  #started(digest: string, now: Date): void {
+    if (++this.#count % sweepEvery === 0) this.#sweep(now, 2 * sweepEvery);
+    if (this.#entries.size > this.#most) this.#entries.evict(digest);
   }
 
   #sweep(now: Date, steps: number): number {

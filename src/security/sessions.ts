@@ -155,13 +155,7 @@ class KeptSessions<A> implements Sessions<A> {
     needsCookie(request);
     const store = isResource(this.#store) ? request?.resource(this.#store.name) : this.#store;
     if (store === undefined) throw new Error("the sessions' store is not a resource of this request's app");
-    return this.#begin(
-      store as SessionStore,
-      setCookie,
-      data,
-      request?.now ?? new Date(),
-      request?.cookie(this.cookie.name),
-    );
+    return this.#begin(store as SessionStore, setCookie, data, request?.now ?? new Date(), request);
   }
 
   async #begin(
@@ -169,14 +163,15 @@ class KeptSessions<A> implements Sessions<A> {
     setCookie: SessionCookieDep,
     data: A,
     now: Date,
-    before: string | undefined,
+    request: InputRequest | undefined,
   ): Promise<Session<A>> {
+    const before = request?.cookie(this.cookie.name);
     const id = freshSessionId();
     const digest = await digestOf(id);
     const entry = this.#entry(this.#written(data), now, now);
     // The new cookie replaces the old one, so no request could close the old session later.
     if (isSessionId(before)) await store.delete(await digestOf(before));
-    await store.save(digest, entry, "started");
+    await store.save(digest, entry, "started", request);
     setCookie(makeCookie(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
     return new KeptSession(this, store, digest, entry, data, now);
   }

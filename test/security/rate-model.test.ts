@@ -33,7 +33,8 @@ class TableModel {
     if (!passes) return ahead;
     for (const oldest of this.#usedUp.keys()) {
       const characters = [...this.#usedUp.keys()].join("").length;
-      if (this.#usedUp.size <= this.#most && characters <= 64 * this.#most) break;
+      // The key that was counted last stays: otherwise a key longer than the table's text would have no limit.
+      if (oldest === key || (this.#usedUp.size <= this.#most && characters <= 64 * this.#most)) break;
       this.#usedUp.delete(oldest);
     }
     return 0;

@@ -323,21 +323,22 @@ describe("the memory store of a rate limit: eviction", () => {
 
   it.each([
     ["is full of live keys", 1000, 1000],
-    ["has room", 4000, 1000],
+    ["has room", 4100, 1000],
   ])("RL takes the same number of steps for a new key at any size, when it %s", async (_, most, held) => {
     const times = 3000;
     const stepsOf = async (held: number, most: number) => {
       const store = Rate.memory({ most });
       const take = (key: string, ms: number) => store.take(key, { intervalMs: 1e9, burst: 1 }, new Date(begin + ms));
-      for (let i = 0; i < held; i++) take(`held ${i}`, i);
+      // One more than it holds: the first eviction puts the callers in their order.
+      for (let i = 0; i <= held; i++) take(`held ${i}`, i);
       return mapSteps(() => {
-        for (let i = 0; i < times; i++) take(`new ${i}`, held + i);
+        for (let i = 0; i < times; i++) take(`new ${i}`, held + 1 + i);
       });
     };
     const [one, twice] = [await stepsOf(held, most), await stepsOf(2 * held, 2 * most)];
     // A fresh iterator of a Map first walks the entries that were deleted before the oldest.
     expect(one.walks).toBe(0);
-    expect(one.lookUps).toBeLessThanOrEqual(4 * times);
+    expect(one.lookUps).toBeLessThanOrEqual(9 * times);
     expect(twice).toEqual(one);
   });
 
