@@ -4,6 +4,7 @@ import process from "node:process";
 import { describeFailure, moduleAnd } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
 import { commandOfProgram, devOptions, notStarted } from "./dev.ts";
+import { hostGuard, hostsOf } from "./dev-hosts.ts";
 import { NoRoutes, appOptions, loadModule } from "./load-routes.ts";
 import type { Server } from "../src/server/options.ts";
 
@@ -32,14 +33,22 @@ export const devServer: Command = {
 
 async function started(args: readonly string[], terminal: Terminal): Promise<Server | undefined> {
   const { module, values } = moduleAnd(args, devOptions);
-  const { port = "8080", host = "localhost" } = values;
+  const { port = "8080", host = "localhost", "allow-host": allowed = [] } = values;
   // A module that does not load is not among the imports of Bun.
   if ("Bun" in globalThis) process.send?.({ "watch:import": [resolve(module)] });
   try {
     const loaded = await loadModule(module);
     const options = await appOptions(module, loaded, terminal);
+    const guard = hostGuard(hostsOf(host, allowed), () => terminal.error(hostAdvice));
     const { serve } = await adapter();
-    return await serve(loaded.routes, { ...options, port: Number(port), host, drainMs, signals: false });
+    return await serve(loaded.routes, {
+      ...options,
+      middleware: [guard, ...(options.middleware ?? [])],
+      port: Number(port),
+      host,
+      drainMs,
+      signals: false,
+    });
   } catch (thrown) {
     const advice = thrown instanceof NoRoutes ? `\nA program that calls serve itself: ${commandOfProgram(module)}` : "";
     terminal.error(`usher dev: ${describeFailure(thrown)}${advice}\nusher dev: waiting for a change\n`);
@@ -50,6 +59,9 @@ async function started(args: readonly string[], terminal: Terminal): Promise<Ser
     sendImports();
   }
 }
+
+const hostAdvice =
+  "usher dev: a request for another host than localhost was refused. If it is yours, as that of a tunnel, list it: --allow-host NAME\n";
 
 async function adapter() {
   if ("Bun" in globalThis) return import("../adapters/bun/index.ts");

@@ -5,6 +5,7 @@ import { parseEnv } from "node:util";
 import { Changes } from "./changes.ts";
 import { CommandFailure, UsageError, moduleAnd } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
+import { hostsOf } from "./dev-hosts.ts";
 import { ProcessGroup, onStopSignal } from "./process-group.ts";
 
 const help = `usher dev <module> [options]
@@ -17,6 +18,9 @@ which may be async.
 
   --port NUMBER    the port; 8080 by default
   --host HOST      the address; localhost by default, 0.0.0.0 for every interface
+  --allow-host NAME
+                   a host besides localhost that requests may name, as of a tunnel or a container: shop.example, or
+                   *.tunnel.example for all names below it; may be repeated
   --env FILE       sets the environment variables of the file, if it exists, except those that are set already
   --program        the module is a program that calls serve itself, on Node: usher dev --program src/main.ts`;
 
@@ -24,6 +28,7 @@ which may be async.
 export const devOptions = {
   port: { type: "string" },
   host: { type: "string" },
+  "allow-host": { type: "string", multiple: true },
   env: { type: "string" },
   program: { type: "boolean" },
 } as const;
@@ -38,9 +43,10 @@ export const dev: Command = {
   help,
   async run(args, terminal) {
     const { module, values } = moduleAnd(args, devOptions);
-    const { port = "8080", program: isProgram = false, env: envFile } = values;
+    const { port = "8080", host = "localhost", program: isProgram = false, env: envFile } = values;
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
       throw new UsageError(`--port must be a number from 0 to 65535, not ${port}`);
+    hostsOf(host, values["allow-host"] ?? []);
     if (isProgram) checkProgram(module, values);
     // A file that does not exist is not watched, so its creation would not restart anything.
     if (!existsSync(resolve(module))) throw new CommandFailure(`${module} is missing`);
@@ -64,8 +70,8 @@ interface Started {
   readonly envFile: string | undefined;
 }
 
-function checkProgram(module: string, values: { readonly port?: string; readonly host?: string }): void {
-  for (const name of ["port", "host"] as const)
+function checkProgram(module: string, values: { readonly [option: string]: unknown }): void {
+  for (const name of ["port", "host", "allow-host"])
     if (values[name] !== undefined) throw new UsageError(`--program takes no --${name}: the program chooses it`);
   if ("Bun" in globalThis || "Deno" in globalThis)
     throw new UsageError(`--program is for Node: run ${commandOfProgram(module)}`);
