@@ -308,8 +308,10 @@ function last(answer: unknown): StatementResult {
 }
 
 interface OpenOptions {
-  /** Start-up parameters, as {@link parametersOf} merges them. */
+  /** Start-up parameters. */
   readonly parameters: { readonly [name: string]: string };
+  /** A script that is run once it is open; none by default. */
+  readonly session?: string;
   readonly statementCache: number;
   /** As {@link ConnectionConfig} has it. */
   readonly isUnref?: boolean;
@@ -396,7 +398,7 @@ async function openAt(
   address: ServerAddress,
   target: Conninfo,
   kind: ServerKind,
-  { parameters, statementCache, isUnref = false, maxResultBytes = defaultMaxResultBytes }: OpenOptions,
+  { parameters, session = "", statementCache, isUnref = false, maxResultBytes = defaultMaxResultBytes }: OpenOptions,
   events: ConnectionEvents,
 ): Promise<PostgresConnection | NotOpened> {
   const config: ConnectionConfig = {
@@ -414,6 +416,7 @@ async function openAt(
   if (isUnref) unrefTimer(timer);
   try {
     await connection.open();
+    if (session !== "") await connection.script(session);
     if (await fits(connection, kind)) return connection;
     await connection.shut();
     return { why: `the server is not ${kind}`, isFinal: false };
@@ -422,10 +425,16 @@ async function openAt(
     connection.cut();
     if (reason.kind === "refused") return { why: `${reason.severity} ${reason.code}`, isFinal: true };
     const code = reason.kind === "gone" ? reason.code : undefined;
-    return { why: reason.why, code, isFinal: isMisconfigured(code) };
+    return { why: `${reason.why}${hintOf(reason.why)}`, code, isFinal: isMisconfigured(code) };
   } finally {
     if (timer !== false) clearTimeout(timer);
   }
+}
+
+/** What to do where a pooler is in front of the server, as each of them says it. */
+function hintOf(why: string): string {
+  if (!/unsupported startup parameter/i.test(why)) return "";
+  return '. Behind a pooler set the pool\'s option bounds to "session" or "transaction", by the mode of the pooler';
 }
 
 /** A wrong role, password, database or parameter: every other address would fail likewise. */

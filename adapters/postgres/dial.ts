@@ -7,36 +7,8 @@ import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
 import type { DatabaseConnection, ConnectionEvents } from "../../src/database/connection.ts";
 import { isObject, needs } from "../../src/arguments.ts";
-import type { Reset } from "../../src/database/pool.ts";
 import { parse } from "./connection-string.ts";
 import type { Conninfo, SessionKind, Tls } from "./connection-string.ts";
-
-/** The options of a pool. Times are in milliseconds. */
-export interface PoolOptions {
-  /** Number of connections, all opened at start-up; 8 by default. */
-  readonly size?: number;
-  /** How long a borrower waits for a connection; 5000 by default. */
-  readonly waitMs?: number;
-  /** The server's `statement_timeout`; 10 000 by default, 0 for no limit. */
-  readonly statementTimeoutMs?: number;
-  /** The server's `idle_in_transaction_session_timeout`; 30 000 by default, 0 for no limit. */
-  readonly idleInTransactionTimeoutMs?: number;
-  /** Settings of every connection, as `search_path`. They override the framework's. */
-  readonly parameters?: { readonly [name: string]: string };
-  /** Prepared statements per connection; 256 by default. Set 0 behind a pooler in transaction mode. */
-  readonly statementCache?: number;
-  /**
-   * The most bytes of a statement's result, as the server sends it as text: 134 217 728 (128 MiB) by default, 0 for no limit. A longer one
-   * fails with `lost`, and its connection is replaced. Read a long result in parts.
-   */
-  readonly maxResultBytes?: number;
-  /** The age at which a connection is replaced, plus or minus a tenth; 1 800 000 by default, 0 for none. */
-  readonly maxLifetimeMs?: number;
-  /** How long a connection is idle before the pool checks it, while another is idle; 60 000 by default, 0 for no checks. */
-  readonly idleCheckMs?: number;
-  /** When a released connection's session is reset: by default after `use`, and after a transaction that changed it. */
-  readonly reset?: Reset;
-}
 
 /** What is needed to open a connection. */
 export interface ConnectionConfig {
@@ -216,36 +188,4 @@ export function targetOf(at: string, target: string | Conninfo): Conninfo {
   const isConninfo = isObject(target) && Array.isArray(target.hosts) && isObject(target.parameters);
   needs(isConninfo, at, target, "a connection string, or made by Conninfo.parse");
   return target;
-}
-
-// `-c name=value` or `--name=value`, with `_` or `-` in a name.
-const switches = /(?:^|\s)(?:-c\s*|--)([\w.-]+)=/g;
-
-/**
- * The start-up parameters: the application's override the connection string's, which override ours. Case is ignored.
- *
- * The server reads `options` before the others: ours would override it.
- */
-export function parametersOf(target: Conninfo, options: PoolOptions): { readonly [name: string]: string } {
-  const own = {
-    application_name: "usher",
-    statement_timeout: bound(options.statementTimeoutMs ?? 10_000),
-    idle_in_transaction_session_timeout: bound(options.idleInTransactionTimeoutMs ?? 30_000),
-    DateStyle: "ISO",
-    IntervalStyle: "postgres",
-  };
-  const byName = new Map<string, readonly [string, string]>();
-  const switched = options.parameters?.["options"] ?? target.parameters["options"] ?? "";
-  const names = new Set(
-    [...switched.matchAll(switches)].map(([, name = ""]) => name.toLowerCase().replaceAll("-", "_")),
-  );
-  const sent = Object.fromEntries(Object.entries(own).filter(([name]) => !names.has(name.toLowerCase())));
-  for (const set of [sent, target.parameters, options.parameters ?? {}])
-    for (const [name, value] of Object.entries(set)) byName.set(name.toLowerCase(), [name, value]);
-  return Object.fromEntries(byName.values());
-}
-
-// 0 is sent too: the server's own settings may have a limit.
-function bound(ms: number): string {
-  return String(Math.ceil(ms));
 }

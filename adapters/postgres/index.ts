@@ -25,7 +25,7 @@ export type { PoolCheck, PoolStats, Reset } from "../../src/database/pool.ts";
 export type Pool = pools.Pool;
 export type { Pool as PoolType } from "../../src/database/pool.ts";
 export * as Pool from "./pool.ts";
-export type { PoolOptions } from "./dial.ts";
+export type { PoolBounds, PoolOptions } from "./settings.ts";
 export type Conninfo = conninfo.Conninfo;
 export type { Conninfo as ConninfoType } from "./connection-string.ts";
 export * as Conninfo from "./connection-string.ts";

@@ -8,7 +8,8 @@ import { needs, needsObject, needsText } from "../../src/arguments.ts";
 import { DatabaseError, failureOf } from "../../src/database/failure.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { openConnection } from "./connection.ts";
-import { parametersOf, targetOf } from "./dial.ts";
+import { targetOf } from "./dial.ts";
+import { settingsOf } from "./settings.ts";
 
 /** Why a migration failed: the file, the reason, and whether anything was kept. */
 export class MigrationError extends Error {
@@ -133,15 +134,15 @@ export async function migrate(target: string | Conninfo, options: MigrateOptions
 }
 
 function connect(target: Conninfo): Promise<DatabaseConnection> {
-  // A change of a large table may take any time.
-  const unbounded = { statement_timeout: "0", idle_in_transaction_session_timeout: "0", lock_timeout: "0" };
-  const parameters = { ...unbounded, application_name: "usher migrate", client_min_messages: "warning" };
-  const options = { parameters: parametersOf(target, { parameters }), statementCache: 0 };
-  return openConnection(target, options, { closed: () => {} });
+  const parameters = { application_name: "usher migrate" };
+  const settings = settingsOf(target, { parameters, bounds: "session" });
+  return openConnection(target, { parameters: settings.parameters, statementCache: 0 }, { closed: () => {} });
 }
 
-// PostgreSQL before 17 would refuse this one as a start-up parameter.
-const unlimiting = "select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'";
+/** A change of a large table may take any time. A pooler refuses these where a connection starts; not every version has each. */
+const unlimiting =
+  "select set_config(name, '0', false) from pg_settings where name in " +
+  "('statement_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout', 'transaction_timeout')";
 
 async function bringUp(
   connection: DatabaseConnection,

@@ -6,14 +6,17 @@ import { Pool } from "../../src/database/pool.ts";
 import type { Reset } from "../../src/database/pool.ts";
 import { error } from "../../src/database/acquire-queue.ts";
 import type { Conninfo } from "./connection-string.ts";
-import { parametersOf, targetOf } from "./dial.ts";
-import type { PoolOptions } from "./dial.ts";
+import { targetOf } from "./dial.ts";
+import type { PoolBounds, PoolOptions } from "./settings.ts";
 import { defaultMaxResultBytes, openConnection } from "./connection.ts";
+import { settingsOf } from "./settings.ts";
 
+export type { PoolBounds } from "./settings.ts";
 export type { Pool } from "../../src/database/pool.ts";
-export type { PoolOptions } from "./dial.ts";
+export type { PoolOptions } from "./settings.ts";
 export type { Isolation, TransactionOptions } from "../../src/database/transaction.ts";
 
+const boundsWords: ReadonlySet<string> = /* @__PURE__ */ new Set<PoolBounds>(["startup", "session", "transaction"]);
 const resets: ReadonlySet<string> = /* @__PURE__ */ new Set<Reset>(["use", "always", "never"]);
 
 /** How long after `statement_timeout` the pool closes the connection of a statement that still runs. */
@@ -33,8 +36,11 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
     maxLifetimeMs = 1_800_000,
     idleCheckMs = 60_000,
   } = options;
-  const { statementCache = 256, reset = "use", idleInTransactionTimeoutMs = 30_000, parameters = {} } = options;
+  const { idleInTransactionTimeoutMs = 30_000, parameters = {}, bounds = "startup" } = options;
   const { maxResultBytes = defaultMaxResultBytes } = options;
+  // Each statement may have another session of the server.
+  const isPooled = bounds === "transaction";
+  const { statementCache = isPooled ? 0 : 256, reset = isPooled ? "never" : "use" } = options;
   const numbers = {
     maxResultBytes,
     waitMs,
@@ -48,17 +54,18 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
     needs(typeof value === "number" && value >= 0, `Pool.create: ${name}`, value, "a number from 0");
   }
   needs(resets.has(reset), "Pool.create: reset", reset, "use, always or never");
+  needs(boundsWords.has(bounds), "Pool.create: bounds", bounds, "startup, session or transaction");
   needsObject("Pool.create: parameters", parameters);
   if (!Number.isInteger(size) || size < 1) throw new Error("Pool.create: size must be a whole number from 1");
   const info = targetOf("Pool.create: its target", target);
-  const settings = parametersOf(info, options);
-  const isOurs = settings["statement_timeout"] === String(Math.ceil(statementTimeoutMs));
-  const answerMs = isOurs && statementTimeoutMs > 0 ? statementTimeoutMs + graceMs : undefined;
-  const opening = { parameters: settings, statementCache, maxResultBytes: orNone(maxResultBytes) };
+  const { session, local, isBounded, parameters: atStart } = settingsOf(info, options);
+  const answerMs = isBounded ? statementTimeoutMs + graceMs : undefined;
+  const cancelMs = isPooled && isBounded ? statementTimeoutMs : undefined;
+  const opening = { parameters: atStart, session, statementCache, maxResultBytes: orNone(maxResultBytes) };
   return Pool.over(
     (events) => openConnection(info, opening, events),
-    { size, waitMs, answerMs, maxLifetimeMs: orNone(maxLifetimeMs), idleCheckMs: orNone(idleCheckMs) },
-    reset,
+    { size, waitMs, answerMs, cancelMs, maxLifetimeMs: orNone(maxLifetimeMs), idleCheckMs: orNone(idleCheckMs) },
+    { reset, session, local },
   );
 }
 

@@ -9,6 +9,7 @@ import type { RelayEngine, RelayConnection, RelayListener, OpenRelay } from "../
 import { inBackground } from "../../src/logging/raised.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { targetOf } from "./dial.ts";
+import { settingsOf } from "./settings.ts";
 import { connectBoundOf, openConnection } from "./connection.ts";
 
 // Messages too long for a notification wait in this table until they are fetched. It is unlogged, so a crash empties it;
@@ -206,7 +207,7 @@ function unescaped(message: string): string {
   return message.replace(/\x01([\x01\x02])/g, (_, sign) => (sign === "\x01" ? "\x01" : "\0"));
 }
 
-const statementTimeoutMs = "10000";
+const statementTimeoutMs = 10_000;
 const statementCache = 8;
 
 function postgresEngine(target: Conninfo, channel: string): RelayEngine {
@@ -226,8 +227,11 @@ async function openRelay(
   listener: RelayListener,
   isAgain: boolean,
 ): Promise<RelayConnection> {
-  const own = { application_name: "usher relay", statement_timeout: statementTimeoutMs };
-  const options = { parameters: { ...own, ...target.parameters }, statementCache, isUnref: isAgain };
+  // A pooler refuses a limit where a connection starts.
+  const bounds = { bounds: "session", statementTimeoutMs, idleInTransactionTimeoutMs: 0 } as const;
+  const { session } = settingsOf(target, bounds);
+  const parameters = { application_name: "usher relay", ...target.parameters };
+  const options = { parameters, session, statementCache, isUnref: isAgain };
   let opened: PostgresRelayConnection | undefined;
   const connection = await openConnection(target, options, {
     closed: () => opened?.ended(),

@@ -44,7 +44,7 @@ const groups = {
     "security-headers",
   ],
   "Event streams and WebSockets": ["event-streams", "broadcast", "websockets"],
-  Data: ["postgres", "migrations", "orms", "background-work", "http-client"],
+  Data: ["postgres", "postgres-poolers", "migrations", "orms", "background-work", "http-client"],
   "API document and clients": ["openapi", "typed-client", "mcp"],
   "Tests and operation": [
     "testing",

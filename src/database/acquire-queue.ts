@@ -63,6 +63,7 @@ export class PooledConnection {
   isEnding = false;
   /** Whether a caller has borrowed it. */
   isUsed = false;
+  #cancelling: Promise<void> | undefined = undefined;
   /** How many borrow it besides one: each runs a quick statement that only reads. */
   sharers = 0;
 
@@ -72,33 +73,43 @@ export class PooledConnection {
   }
 
   run(sql: string, values: StatementValues): Promise<StatementResult> {
+    // As `#next`, without a closure for each statement.
+    if (this.#cancelling !== undefined) return this.#next(false, () => this.#run(sql, values));
     this.runningMs = 0;
     this.isEnding = false;
     return this.#run(sql, values);
   }
 
+  script(sql: string): Promise<StatementResult> {
+    return this.#next(false, () => this.connection.script(sql));
+  }
+
   describe(sql: string): Promise<StatementColumns> {
-    this.runningMs = 0;
-    this.isEnding = false;
-    return this.connection.describe(sql);
+    return this.#next(false, () => this.connection.describe(sql));
   }
 
   ping(): Promise<StatementResult> {
-    this.runningMs = 0;
-    return this.connection.run("select 1", []);
+    return this.#next(false, () => this.connection.run("select 1", []));
   }
 
   end(sql: "commit" | "rollback"): Promise<StatementResult> {
+    return this.#next(true, () => this.#run(sql, []));
+  }
+
+  /** Asks the server to cancel the running statement. The next one waits until that request cannot hit it. */
+  cancel(): void {
+    this.#cancelling ??= this.connection.cancel().finally(() => (this.#cancelling = undefined));
+  }
+
+  #next<A>(isEnding: boolean, act: () => Promise<A>): Promise<A> {
     this.runningMs = 0;
-    this.isEnding = true;
-    return this.#run(sql, []);
+    this.isEnding = isEnding;
+    return this.#cancelling === undefined ? act() : this.#cancelling.then(act);
   }
 
   /** Resets the session. A connection that cannot be reset is closed: the next borrower would inherit its state. */
   async renew(sql: string): Promise<void> {
-    this.runningMs = 0;
-    this.isEnding = true;
-    await this.connection.script(sql).catch(() => this.connection.cut());
+    await this.#next(true, () => this.connection.script(sql)).catch(() => this.connection.cut());
   }
 
   #run(sql: string, values: StatementValues): Promise<StatementResult> {

@@ -10,6 +10,8 @@ export interface ConnectionPoolOptions {
   readonly waitMs: number;
   /** How long a statement may take before the pool closes its connection; undefined for no limit. */
   readonly answerMs: number | undefined;
+  /** How long a statement may take before the pool asks the server to cancel it; undefined where the server has that limit. */
+  readonly cancelMs: number | undefined;
   readonly maxLifetimeMs: number;
   readonly idleCheckMs: number;
 }
@@ -267,11 +269,12 @@ export class ConnectionPool {
 
   /** Closes connections whose statement runs too long, pings idle ones, and replaces old ones. */
   #maintain(): void {
-    const { idleCheckMs } = this.#options;
+    const { idleCheckMs, cancelMs = Number.POSITIVE_INFINITY } = this.#options;
     for (const pooled of this.#acquired) {
       if (!pooled.connection.isRunning) continue;
       pooled.runningMs += this.#sweepMs;
       if (pooled.runningMs > this.#boundOf(pooled)) pooled.connection.cut();
+      else if (pooled.runningMs > cancelMs && !pooled.isUnbounded && !pooled.isEnding) pooled.cancel();
     }
     for (const pooled of this.#idle.slice()) {
       pooled.idleMs += this.#sweepMs;

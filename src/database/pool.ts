@@ -48,6 +48,15 @@ export interface PoolStats {
 /** When a connection's session is reset: by default after `use`, which may have changed it, and after a transaction that did. */
 export type Reset = "use" | "always" | "never";
 
+/** What is set in the sessions of a pool. */
+export interface SessionSettings {
+  readonly reset: Reset;
+  /** A script for what a reset takes away; or empty. */
+  readonly session: string;
+  /** What follows the `begin` of each transaction; or empty. */
+  readonly local: string;
+}
+
 /** DISCARD ALL without its DEALLOCATE ALL: the prepared statements stay. */
 const resetting =
   "set session authorization default; select pg_advisory_unlock_all(); close all; unlisten *; " +
@@ -106,18 +115,22 @@ function holding<A>(from: Pool, work: (db: Database) => Promise<A>, db: Database
 export class Pool implements Database {
   readonly #connections: ConnectionPool;
   readonly #reset: Reset;
+  readonly #resetting: string;
+  readonly #local: string;
   readonly #measuring: (() => void)[] = [];
   readonly #paces = new Paces();
 
-  private constructor(connections: ConnectionPool, reset: Reset) {
+  private constructor(connections: ConnectionPool, { reset, session, local }: SessionSettings) {
     this.#connections = connections;
     this.#reset = reset;
+    this.#resetting = session === "" ? resetting : `${resetting}; ${session}`;
+    this.#local = local;
   }
 
   /** Resolves once every connection is open. */
-  static async over(open: OpenConnection, options: ConnectionPoolOptions, reset: Reset): Promise<Pool> {
+  static async over(open: OpenConnection, options: ConnectionPoolOptions, sessions: SessionSettings): Promise<Pool> {
     ambient.use();
-    return new Pool(await ConnectionPool.filled(open, options), reset);
+    return new Pool(await ConnectionPool.filled(open, options), sessions);
   }
 
   /** Runs one statement on a borrowed connection. */
@@ -154,7 +167,7 @@ export class Pool implements Database {
         return await holding(this, work, lease);
       } finally {
         await lease.end();
-        await this.#release(pooled, this.#reset === "never" ? "" : resetting, startedAt);
+        await this.#release(pooled, this.#reset === "never" ? "" : this.#resetting, startedAt);
       }
     });
   }
@@ -173,7 +186,11 @@ export class Pool implements Database {
     try {
       return await untilDeadline(options, (until) =>
         transact(
-          { acquire: (borrow) => this.#acquire(borrow), release: (pooled) => this.#connections.release(pooled) },
+          {
+            local: this.#local,
+            acquire: (borrow) => this.#acquire(borrow),
+            release: (pooled) => this.#connections.release(pooled),
+          },
           (db) => holding(this, work, db),
           until,
           (lent) => {
@@ -185,7 +202,7 @@ export class Pool implements Database {
     } finally {
       if (pooled !== undefined) {
         const resets = this.#reset === "always" || (this.#reset === "use" && pooled.hasChangedSession);
-        await this.#release(pooled, resets ? resetting : "", startedAt);
+        await this.#release(pooled, resets ? this.#resetting : "", startedAt);
       }
     }
   }
@@ -252,7 +269,7 @@ export class Pool implements Database {
       if (failure.kind !== "connection_closed") throw new DatabaseError(failure);
       if (isRetry) throw new DatabaseError({ kind: "unsent", detail: "the connection closed before the statement" });
     } finally {
-      if (this.#reset === "always") await this.#release(pooled, resetting, undefined);
+      if (this.#reset === "always") await this.#release(pooled, this.#resetting, undefined);
       else this.#connections.release(pooled);
     }
     // Alone: of callers that share a connection, only one is answered where the server has forgotten the statement.

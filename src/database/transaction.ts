@@ -225,6 +225,8 @@ export interface TransactionOptions extends Borrow {
 }
 
 interface ConnectionSource {
+  /** What follows each `begin`, as one message with it; or empty. */
+  readonly local: string;
   acquire(borrow: Borrow): Promise<PooledConnection>;
   release(pooled: PooledConnection): void;
 }
@@ -265,7 +267,9 @@ export async function transact<A>(
   const begin = begins.get(options.isolation);
   if (begin === undefined)
     throw new Error("Pool.transaction: isolation must be read committed, repeatable read or serializable");
-  const pooled = await beginOn(source, begin, options, onBorrowed);
+  const beginsOn: BeginTransaction = (pooled) =>
+    source.local === "" ? pooled.run(begin, []) : pooled.script(`${begin}${source.local}`);
+  const pooled = await beginOn(source, beginsOn, options, onBorrowed);
   for (let left = options.retries ?? 0; ; left--) {
     const outcome = await attempt(pooled, work, options);
     if (outcome.kind === "done") return outcome.value;
@@ -273,7 +277,7 @@ export async function transact<A>(
     const isConflict = isA(DatabaseError, thrown) && thrown.failure.kind === "not_serializable";
     if (!isConflict || left <= 0 || options.signal?.aborted) throw thrown;
     info(`a transaction is run again: ${thrown.message}`);
-    await pooled.run(begin, []).catch((failure: unknown) => {
+    await beginsOn(pooled).catch((failure: unknown) => {
       // Its state is unknown, so the next borrower must not get it.
       pooled.connection.cut();
       throw notBegun(failure);
@@ -281,17 +285,19 @@ export async function transact<A>(
   }
 }
 
+type BeginTransaction = (pooled: PooledConnection) => Promise<StatementResult>;
+
 /** Begins a transaction. If that fails nothing was done, so it tries one other connection. */
 async function beginOn(
   source: ConnectionSource,
-  begin: string,
+  beginsOn: BeginTransaction,
   borrow: Borrow,
   onBorrowed: (pooled: PooledConnection) => void,
 ): Promise<PooledConnection> {
   for (let isRetry = false; ; isRetry = true) {
     const pooled = await source.acquire(borrow);
     try {
-      await pooled.run(begin, []);
+      await beginsOn(pooled);
       onBorrowed(pooled);
       return pooled;
     } catch (failure) {

@@ -29,6 +29,7 @@ export const wideFiles: readonly string[] = [
   // The newest Node's is in each run; the tests of `usher-http/node` run on the current Node, which may be the oldest.
   "conformance/node-oldest",
   // Tools and packages of others, of more than one version.
+  "adapters/postgres/pgbouncer",
   "adapters/mcp/inspector",
   "package/opentelemetry",
   "telemetry/generations",

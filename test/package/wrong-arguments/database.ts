@@ -31,8 +31,15 @@ const connection: DatabaseConnection = {
   shut: async () => {},
   cut: () => {},
 };
-const options = { size: 1, waitMs: 1000, answerMs: undefined, maxLifetimeMs: 60_000, idleCheckMs: 60_000 };
-export const pool = await ConnectedPool.over(async () => connection, options, "use");
+const options = {
+  size: 1,
+  waitMs: 1000,
+  answerMs: undefined,
+  cancelMs: undefined,
+  maxLifetimeMs: 60_000,
+  idleCheckMs: 60_000,
+};
+export const pool = await ConnectedPool.over(async () => connection, options, { reset: "use", session: "", local: "" });
 const statement = Statement.exec("select 1");
 
 const types: readonly Row[] = [
