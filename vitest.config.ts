@@ -3,8 +3,10 @@ import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import type { Plugin } from "vitest/config";
 import { runFolder } from "./test/support/run-folder.ts";
+import { setPatience, waitMs } from "./test/support/patience.ts";
 import { alone, counted, leftOut, reset, shared } from "./test/support/shared.ts";
 import { SlowFirst } from "./test/support/slow-first.ts";
+import { isNamed } from "./test/support/which-run.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -12,6 +14,10 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const script = (name: string): Promise<unknown> => import(new URL(`scripts/${name}`, import.meta.url).href);
 const { readerScript } = (await script("reader.mjs")) as { readerScript: (root: string) => Plugin };
 const { compiledSources } = (await script("sources.mjs")) as { compiledSources: (root: string) => Plugin };
+
+const left = [...configDefaults.exclude, ...leftOut(here("."))];
+// A run of all tests has eight processes on two cores.
+setPatience(isNamed);
 
 export default defineConfig({
   plugins: [readerScript(here(".")), runFolder()],
@@ -27,7 +33,7 @@ export default defineConfig({
   },
   test: {
     setupFiles: [here("./test/support/setup.ts")],
-    reporters: ["default", here("./test/support/not-run.ts")],
+    reporters: ["default", here("./test/support/run-end.ts")],
     // Most of what a test does is to wait for other processes. On two cores, six workers take 435 s, and eight 414 s.
     maxWorkers: Math.max(8, availableParallelism()),
     sequence: { sequencer: SlowFirst, setupFiles: "list" },
@@ -39,7 +45,7 @@ export default defineConfig({
         test: {
           name: "shared",
           include: [...shared],
-          exclude: [...configDefaults.exclude, ...leftOut, ...alone, ...counted, ...reset],
+          exclude: [...left, ...alone, ...counted, ...reset],
           isolate: false,
           provide: { isProcessShared: true },
         },
@@ -50,21 +56,21 @@ export default defineConfig({
         test: {
           name: "counted",
           include: [...counted],
-          exclude: [...configDefaults.exclude, ...leftOut],
+          exclude: left,
           isolate: false,
         },
       },
       {
         extends: true,
         plugins: [compiledSources(here("."))],
-        test: { name: "alone", include: [...alone], exclude: [...configDefaults.exclude, ...leftOut] },
+        test: { name: "alone", include: [...alone], exclude: left },
       },
-      { extends: true, test: { name: "reset", include: [...reset] } },
+      { extends: true, test: { name: "reset", include: [...reset], exclude: left } },
     ],
-    // These only end what would never end: a slow machine fails no test.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    // These only end what would never end: on a busy machine they are longer.
+    testTimeout: waitMs(),
+    hookTimeout: waitMs(),
     // A test that asserts nothing passes whatever the code does.
-    expect: { requireAssertions: true, poll: { timeout: 60_000 } },
+    expect: { requireAssertions: true, poll: { timeout: waitMs() } },
   },
 });

@@ -8,6 +8,7 @@ import { bundleCreate, bundlePackage } from "./bundle.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
+console.error("building the package and its examples into dist");
 const files = await bundlePackage(root);
 await bundleCreate(root);
 const written = new Set(files.flatMap((file) => [normalize(file), dirname(file)]));

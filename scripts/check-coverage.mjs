@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const already = process.env["USHER_COVERAGE_IN"];
 const folder = already ?? mkdtempSync(join(tmpdir(), "usher-coverage-"));
 if (already === undefined) {
-  const { status } = spawnSync("npm", ["test", "--", "--config", "scripts/coverage/vitest.config.mjs"], {
+  const { status } = spawnSync("npm", ["run", "test:all", "--", "--config", "scripts/coverage/vitest.config.mjs"], {
     cwd: root,
     stdio: "inherit",
     env: { ...process.env, USHER_COVERAGE_IN: folder },

@@ -19,8 +19,16 @@ function kindOf(runtime: Choices["runtime"]): "worker" | "server" {
   return runtime === "workers" ? "worker" : "server";
 }
 
-/** Makes a project's files. @param templates The folder of the layers. */
-export function filesOf(templates: string, choices: Choices, name: string): ReadonlyMap<string, string> {
+/**
+ * Makes a project's files. A shell that npm starts ends on SIGTERM without its child: the scripts replace it by `exec`, which the
+ * shell of Windows has not. @param templates The folder of the layers.
+ */
+export function filesOf(
+  templates: string,
+  choices: Choices,
+  name: string,
+  platform: NodeJS.Platform = process.platform,
+): ReadonlyMap<string, string> {
   const words = new Set<string>([...Object.values(choices), kindOf(choices.runtime)]);
   const files = new Map<string, string>();
   for (const layer of layersOf(choices)) {
@@ -33,6 +41,8 @@ export function filesOf(templates: string, choices: Choices, name: string): Read
   }
   // The settings of this machine begin as the example has them.
   files.set(".env", files.get(".env.example") ?? "");
+  if (platform === "win32")
+    files.set("package.json", (files.get("package.json") ?? "").replaceAll('": "exec ', '": "'));
   return new Map([...files].map(([path, text]) => [path, named(path, text, name, choices)]));
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Log } from "usher-http";
 import { folder } from "./folder.ts";
-import { PostgresServer, canKeepDataIn } from "./postgres-server.ts";
+import { DataInUseError, PostgresServer, canKeepDataIn } from "./postgres-server.ts";
 
 /** A database, and a function that closes it. */
 export interface RunningDatabase {
@@ -16,13 +16,17 @@ export const migrations: string = fileURLToPath(new URL("migrations", folder));
 /** Opens the database at a URL; without one, starts a server of its own, whose data stays in a folder. */
 export async function openDatabase(url: string | undefined, directory: string | undefined): Promise<RunningDatabase> {
   if (url !== undefined) return { url, close: async () => {} };
+  const log = Log.source("orders");
   const server = await PostgresServer.start({
     directory: directory ?? folderOfData(),
     settings: { fsync: "on", full_page_writes: "on" },
+    onFirstStart: (folder) => log.info(`making a PostgreSQL database in ${folder}, which takes some seconds`),
+  }).catch((error: unknown) => {
+    if (!(error instanceof DataInUseError)) throw error;
+    console.error(`${error.message}. Stop it, or start beside it: DATA_DIR=/tmp/orders PORT=8081 npm start`);
+    process.exit(1);
   });
-  Log.source("orders").info(
-    `without DATABASE_URL: a PostgreSQL server of its own, with its data in ${server.directory}`,
-  );
+  log.info(`without DATABASE_URL: a PostgreSQL server of its own, with its data in ${server.directory}`);
   return { url: server.url(), close: () => server.close() };
 }
 

@@ -1,4 +1,4 @@
-import { Broadcast, Dep, Health, Openapi, SecureHeaders } from "usher-http";
+import { Broadcast, Dep, Health, Log, Openapi, SecureHeaders } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import { serve } from "usher-http/node";
 import { IdempotencyTable, Pool, SessionTable, Statement, migrate, relay } from "usher-http/postgres";
@@ -39,6 +39,8 @@ await Pool.run(database.url, {}, async (pool) => {
     resources: [Dep.resource(store, postgresStore(pool, news)), Dep.resource(sessionStore, sessions)],
     secureHeaders: SecureHeaders.make(),
   });
+  const at = `http://localhost:${server.port}`;
+  Log.source("orders").info(`to open: the page ${at}/, the API ${at}/docs, the probe ${at}/livez`);
   await server.stopped;
   for (const stop of stops) stop();
   news.close();

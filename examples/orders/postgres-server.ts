@@ -6,8 +6,8 @@ import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, chownSync, closeSync, cpSync, existsSync, mkdirSync, mkdtempSync } from "node:fs";
-import { openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, cpSync, existsSync, lchownSync, mkdirSync, mkdtempSync } from "node:fs";
+import { openSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -17,8 +17,10 @@ import { setTimeout as delay } from "node:timers/promises";
 export interface ServerOptions {
   /** The data folder; by default a new one that is deleted on close. */
   readonly directory?: string;
-  /** A folder of data that `makeData` made: a server without data starts with a copy, in a tenth of the time of `initdb`. */
+  /** A folder that `makeData` filled: a server without data starts with a copy, in a tenth of the time of `initdb`. */
   readonly template?: string;
+  /** Is called before `initdb`, which takes seconds. */
+  readonly onFirstStart?: (directory: string) => void;
   /** Settings of `postgresql.conf`, which override the defaults below. */
   readonly settings?: { readonly [name: string]: string };
   /** The lines of `pg_hba.conf`; by default every connection is trusted. */
@@ -33,6 +35,11 @@ export type Ending = "fast" | "immediate";
 interface Owner {
   readonly uid?: number;
   readonly gid?: number;
+}
+
+/** The data folder that was asked for has a running server. */
+export class DataInUseError extends Error {
+  override readonly name = "DataInUseError";
 }
 
 /** An empty server is ready within 0.1 s; recovery on a busy machine takes longer. */
@@ -78,7 +85,8 @@ export class PostgresServer {
     const directory = options.directory ?? mkdtempSync(join(tmpdir(), "usher-postgres-"));
     mkdirSync(directory, { recursive: true });
     give(directory, owner);
-    const server = new PostgresServer(await freePort(), directory, binariesFor(owner, directory), owner, options);
+    const binaries = binariesFor(owner, options.template ?? directory);
+    const server = new PostgresServer(await freePort(), directory, binaries, owner, options);
     try {
       server.#makeData();
       await server.start();
@@ -104,6 +112,7 @@ export class PostgresServer {
     const all = { ...settings, unix_socket_directories: this.directory, ...this.#options.settings };
     const given = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const server = [join(this.#binaries, "postgres"), "-D", this.#data, "-p", String(this.port), ...given];
+    const logged = this.log().length;
     const logFile = openSync(join(this.directory, "log"), "a");
     // Its own session, so that Ctrl-C reaches only the starter.
     const options: SpawnOptions = { ...this.#owner, detached: true, stdio: ["pipe", "pipe", logFile], cwd: "/" };
@@ -111,7 +120,8 @@ export class PostgresServer {
     const running = spawn("sh", ["-c", supervisor, gone, ...server], options);
     closeSync(logFile);
     this.#running = running;
-    await this.#ready(running);
+    await this.#ready(running, logged);
+    writeFileSync(join(this.directory, "starter"), `${process.pid}\n`);
     // It must not keep the starter running.
     running.unref();
     for (const pipe of [running.stdin, running.stdout]) (pipe as unknown as { unref?(): void } | null)?.unref?.();
@@ -140,9 +150,10 @@ export class PostgresServer {
 
   #makeData(): void {
     if (existsSync(join(this.#data, "PG_VERSION"))) return;
-    const { access, files = {}, template } = this.#options;
+    const { access, files = {}, template, onFirstStart } = this.#options;
+    onFirstStart?.(this.directory);
     if (template === undefined) initialize(this.#binaries, this.#owner, this.#data);
-    else runAs(this.#owner, "cp", ["-a", template, this.#data]);
+    else runAs(this.#owner, "cp", ["-a", join(template, "data"), this.#data]);
     if (access !== undefined) writeFileSync(join(this.#data, "pg_hba.conf"), `${access.join("\n")}\n`);
     for (const [name, content] of Object.entries(files)) {
       const file = join(this.#data, name);
@@ -152,7 +163,7 @@ export class PostgresServer {
   }
 
   // It is ready when its pid file says so and it accepts a connection.
-  async #ready(running: ChildProcess): Promise<void> {
+  async #ready(running: ChildProcess, logged: number): Promise<void> {
     const end = performance.now() + startBoundMs;
     const file = join(this.#data, "postmaster.pid");
     let ended = false;
@@ -163,20 +174,29 @@ export class PostgresServer {
       if (existsSync(file) && /^(?:ready|standby)/m.test(readFileSync(file, "utf8")) && (await accepts(this.port)))
         return;
       if (ended || performance.now() > end) {
+        const log = this.log().slice(logged);
+        if (ended && /lock file "postmaster\.pid" already exists/.test(log)) throw this.#inUse();
         const how = ended ? "it has ended" : `not within ${startBoundMs / 1000}s`;
-        throw new Error(`PostgreSQL did not start: ${how}: ${this.log().slice(-2000)}`);
+        throw new Error(`PostgreSQL did not start: ${how}: ${log.slice(-2000)}`);
       }
       await delay(5);
     }
   }
+
+  #inUse(): DataInUseError {
+    const file = join(this.directory, "starter");
+    const starter = existsSync(file) ? `process ${readFileSync(file, "utf8").trim()}` : "another process";
+    return new DataInUseError(`the data in ${this.directory} is in use by a PostgreSQL server that ${starter} started`);
+  }
 }
 
-/** Makes the data of a new server in a folder, which is to be empty and in one that exists. */
+/** Makes the data of a new server in a folder that exists, and a copy of the binaries where the server's user needs one. */
 export function makeData(folder: string): void {
   const owner = ownerOfServers();
-  mkdirSync(folder, { mode: 0o700 });
-  give(folder, owner);
-  initialize(binariesFor(owner, dirname(folder)), owner, folder);
+  const data = join(folder, "data");
+  mkdirSync(data, { mode: 0o700 });
+  give(data, owner);
+  initialize(binariesFor(owner, folder), owner, data);
 }
 
 function initialize(binaries: string, owner: Owner, data: string): void {
@@ -214,7 +234,7 @@ export function canKeepDataIn(directory: string): boolean {
 }
 
 function give(path: string, { uid, gid }: Owner): void {
-  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+  if (uid !== undefined && gid !== undefined) lchownSync(path, uid, gid);
 }
 
 /** The folder of `initdb` and `postgres`: npm's, or a copy if the server's user cannot run it there. */
@@ -222,8 +242,12 @@ function binariesFor(owner: Owner, directory: string): string {
   const installed = installedBinaries();
   if (linked(installed) && runs(installed, owner)) return join(installed, "bin");
   const copy = join(directory, "native");
-  if (!existsSync(copy)) cpSync(installed, copy, { recursive: true, verbatimSymlinks: true });
-  chmodSync(copy, 0o755);
+  if (!existsSync(copy)) {
+    cpSync(installed, copy, { recursive: true, verbatimSymlinks: true });
+    chmodSync(copy, 0o755);
+    // The server's user deletes the folder where the starter is killed.
+    for (const path of ["", ...readdirSync(copy, { recursive: true, encoding: "utf8" })]) give(join(copy, path), owner);
+  }
   if (linked(copy) && runs(copy, owner)) return join(copy, "bin");
   throw new Error(`the binaries of PostgreSQL do not run here, from ${installed} nor from a copy`);
 }

@@ -25,7 +25,7 @@ const listeners: { readonly [name: string]: readonly [folder: string, command: (
   "usher-http/deno": ["deno", () => [runtimes.deno(), ...deno]],
 };
 
-describe.skipIf(namespaces.isSkipped)(`a client that vanished${namespaces.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(namespaces.isSkipped)(`a client that vanished${namespaces.why}`, () => {
   beforeAll(() => {
     if (!canPull) throw new Error("no network namespace, which takes Linux, root and `ip netns`");
     ip("netns", "add", clients);

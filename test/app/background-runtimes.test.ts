@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { runtimes } from "../support/runtimes.ts";
+import { waitMs } from "../support/patience.ts";
 
 const program = join(import.meta.dirname, "background-program.ts");
 
@@ -12,7 +13,7 @@ it.each([
   { runtime: "Bun", command: runtimes.bun(), args: [program] },
   { runtime: "Deno", command: runtimes.deno(), args: ["run", "-A", program] },
 ])("AL-01, AL-03, AL-04, AL-06 and what a stopping server waits for, on $runtime", async ({ command, args }) => {
-  const { stdout } = await promisify(execFile)(command, args, { cwd: join(program, "../../.."), timeout: 280_000 });
+  const { stdout } = await promisify(execFile)(command, args, { cwd: join(program, "../../.."), timeout: waitMs() });
   expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toEqual({
     fired: ["19 ms", "second"],
     own: ["GET /begin 200", "job raised", "rang", "working"],

@@ -67,7 +67,7 @@ it("compares the named shapes once, however many routes there are", () => {
   expect(stringifiedFor(80)).toBeLessThan(6 * stringifiedFor(20));
 });
 
-describe("a generated client compiles", { timeout: 60_000 }, () => {
+describe("a generated client compiles", () => {
   const folder = mkdtempSync(join(tmpdir(), "usher-made-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   /** What the compiler says of the client, and of a program that calls it. */

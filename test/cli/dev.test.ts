@@ -9,6 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { freePort } from "../../examples/orders/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
+import { waitMs } from "../support/patience.ts";
 import { runtimes } from "../support/runtimes.ts";
 import { isWide, rows } from "../support/wide.ts";
 
@@ -123,7 +124,7 @@ async function dev({ command, args, cwd = root }: Run, module: string, options?:
 async function answers({ answer, printed }: Dev, path: string, text: string): Promise<void> {
   const asks = async () => expect(await answer(path).catch(String), printed()).toBe(text);
   // A server takes longer to start than a few milliseconds, and each question takes one of this process.
-  await vi.waitFor(asks, { timeout: 60_000, interval: 50 });
+  await vi.waitFor(asks, { timeout: waitMs(), interval: 50 });
 }
 
 /** Waits until it is printed. */
@@ -136,20 +137,17 @@ async function prints({ printed }: Dev, form: RegExp): Promise<void> {
  * the last one within some milliseconds.
  */
 async function savesUntil(save: () => void, isSeen: () => Promise<boolean>): Promise<void> {
-  await vi.waitUntil(
-    async () => {
-      save();
-      for (let looks = 0; looks < 40; looks++) {
-        if (await isSeen()) return true;
-        await setTimeout(50);
-      }
-      return false;
-    },
-    { timeout: 120_000 },
-  );
+  await vi.waitUntil(async () => {
+    save();
+    for (let looks = 0; looks < 40; looks++) {
+      if (await isSeen()) return true;
+      await setTimeout(50);
+    }
+    return false;
+  });
 }
 
-describe("usher dev", { timeout: 300_000 }, () => {
+describe("usher dev", () => {
   it.each(runs)("serves on $runtime, restarts on a change, prints errors, and ends with Ctrl-C", async (run) => {
     const { module, say } = project(run.runtime.replaceAll(/\W/g, ""), "first");
     const running = await dev(run, module);
@@ -230,7 +228,7 @@ const others = (["node-oldest", "node-22", "node-newest"] as const).map((runtime
 });
 const onNodes = rows<Run>([node24], others);
 
-describe("usher dev --program", { timeout: 300_000 }, () => {
+describe("usher dev --program", () => {
   it.each(onNodes)("restarts a program on $runtime at every save that replaces a file", async (run) => {
     const { module, replace } = programOf(`${run.runtime}-program`, "first");
     const running = await dev(run, module, ["--program"]);
@@ -270,7 +268,7 @@ describe("usher dev --program", { timeout: 300_000 }, () => {
   });
 });
 
-describe("usher dev --program: children of the program", { timeout: 300_000 }, () => {
+describe("usher dev --program: children of the program", () => {
   it("ends the program with itself also when the program has closed their channel", async () => {
     const { module } = programOf("apart", "first");
     writeFileSync(module, `process.disconnect();\n${readFileSync(module, "utf8")}`);
@@ -322,7 +320,7 @@ new Worker("console.log('it works')", { eval: true });
   });
 });
 
-describe("usher dev --env", { timeout: 300_000 }, () => {
+describe("usher dev --env", () => {
   it("gives a program the variables of a file, and restarts it when the file is created, changed or removed", async () => {
     const { module } = programOf("settings", "first");
     const file = join(folder, "settings.env");
@@ -354,7 +352,7 @@ describe("usher dev --env", { timeout: 300_000 }, () => {
 });
 
 // Bun sets the variables of this file by itself, also for `usher dev`.
-it("usher dev --env on Bun gives the routes later values of .env", { timeout: 300_000 }, async () => {
+it("usher dev --env on Bun gives the routes later values of .env", async () => {
   const { module } = project("bun-later", "first");
   writeFileSync(module, readFileSync(module, "utf8").replace('"stored"', "process.env.DEV_STORE"));
   const cwd = mkdtempSync(join(folder, "bun-"));
@@ -369,7 +367,7 @@ it("usher dev --env on Bun gives the routes later values of .env", { timeout: 30
   await answers(at, "/word", "first two");
 });
 
-describe("usher dev, its end", { timeout: 300_000 }, () => {
+describe("usher dev, its end", () => {
   it.each(runs)("ends its server on $runtime when it is killed itself", async (run) => {
     const { module } = project(`${run.runtime.replaceAll(/\W/g, "")}-killed`, "first");
     const running = await dev(run, module);

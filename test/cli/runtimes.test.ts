@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { runtimes } from "../support/runtimes.ts";
 import { rows } from "../support/wide.ts";
+import { waitMs } from "../support/patience.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
@@ -26,7 +27,7 @@ interface Ended {
 
 async function ran(command: string, args: readonly string[]): Promise<Ended> {
   try {
-    return { code: 0, ...(await execute(command, args, { cwd: root, timeout: 120_000, maxBuffer: 2 ** 24 })) };
+    return { code: 0, ...(await execute(command, args, { cwd: root, timeout: waitMs(), maxBuffer: 2 ** 24 })) };
   } catch (thrown) {
     return thrown as Ended;
   }
@@ -50,7 +51,7 @@ export const routes = Array.from({ length: ${routesOfIt} }, (_, i) => get(Path.o
   return file;
 }
 
-describe("usher: works", { timeout: 300_000 }, () => {
+describe("usher: works", () => {
   it.each([
     { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli.js"], module: built },
     {
@@ -80,7 +81,7 @@ describe("usher: works", { timeout: 300_000 }, () => {
   });
 });
 
-describe("usher: its end", { timeout: 300_000 }, () => {
+describe("usher: its end", () => {
   const node20 = { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli.js"] };
   const newest = { runtime: "the newest Node", command: runtimes["node-newest"](), args: ["dist/cli.js"] };
   const bun = { runtime: "Bun", command: runtimes.bun(), args: ["dist/cli.js"] };
@@ -156,7 +157,7 @@ export const routes = [get(Path.of("hello"), { returns: Returns.text }, say)];
   });
 });
 
-describe("usher: warnings of Node", { timeout: 300_000 }, () => {
+describe("usher: warnings of Node", () => {
   const command = runtimes["node-newest"]();
 
   /** A module in a folder with this `package.json`. */

@@ -167,7 +167,7 @@ function compile(compiler: string, compilerOptions: object, files: readonly stri
   }
 }
 
-describe("the client that usher generates: compiles", { timeout: 300_000 }, () => {
+describe("the client that usher generates: compiles", () => {
   const browser = { lib: ["es2023", "dom"], types: [] };
   const ways = rows(
     [
@@ -182,7 +182,7 @@ describe("the client that usher generates: compiles", { timeout: 300_000 }, () =
   });
 });
 
-describe("the client that usher generates: types", { timeout: 300_000 }, () => {
+describe("the client that usher generates: types", () => {
   it("accepts and returns the same types as the typed client", () => {
     const paths = {
       "usher-http": [join(root, "src/index.ts")],

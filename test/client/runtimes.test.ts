@@ -7,7 +7,7 @@ import { runtimes } from "../support/runtimes.ts";
 
 const program = join(import.meta.dirname, "program.ts");
 
-describe("Client.of", { timeout: 300_000 }, () => {
+describe("Client.of", () => {
   it.each([
     { runtime: "the newest Node", command: runtimes["node-newest"](), args: [program] },
     { runtime: "Bun", command: runtimes.bun(), args: [program] },

@@ -31,19 +31,16 @@ import type { Allowance } from "./run/seen.ts";
 import { takeSteps } from "./run/wire.ts";
 import type { Running, Target } from "./targets/target.ts";
 
-// The time limit of a server and of all waits for it: a case reports by itself what did not arrive in time.
-const timeout = 300_000;
-
 /** Runs every case against the servers of a target. */
 export function conforms(target: Target): void {
-  describe.each([target.name])("%s", { timeout }, (name) => {
+  describe.each([target.name])("%s", (name) => {
     const listed = deviationsOf(name);
     const { allows, seen } = allowance(listed);
     let server: Running | undefined;
     beforeAll(async () => {
       server = await target.start();
-    }, timeout);
-    afterAll(() => server?.stop(), timeout);
+    });
+    afterAll(() => server?.stop());
     const started = (): Running => {
       if (server === undefined) throw new Error(`${name} did not start`);
       return server;
@@ -149,7 +146,7 @@ export function fetchConforms(): void {
  * @param list The name of its deviations.
  */
 export function http2Conforms(target?: Target, list = "http2"): void {
-  describe.each([target?.name ?? "http2"])("%s", { timeout }, () => {
+  describe.each([target?.name ?? "http2"])("%s", () => {
     const listed = deviationsOf(list);
     const { allows, seen } = allowance(listed);
     const servers = new Map<Configuration, Server>();
@@ -157,12 +154,12 @@ export function http2Conforms(target?: Target, list = "http2"): void {
     let started: Running | undefined;
     beforeAll(async () => {
       started = await target?.start();
-    }, timeout);
+    });
     afterAll(async () => {
       for (const session of sessions.values()) session.destroy();
       await Promise.all([...servers.values()].map((server) => server.stop()));
       await started?.stop();
-    }, timeout);
+    });
     const urlOf = async (on: Configuration): Promise<string> => {
       if (started !== undefined) return `http://127.0.0.1:${portOf(started, on)}`;
       const { routes, options } = configurations[on];

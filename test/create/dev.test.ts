@@ -7,9 +7,11 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { startRegistry } from "../package/registry.ts";
 import { root } from "../package/packed.ts";
+import { eventually } from "../support/eventually.ts";
 import { rounds } from "../support/wide.ts";
 import { packProjects } from "./projects.ts";
 import type { Project } from "./projects.ts";
+import { waitMs } from "../support/patience.ts";
 
 const run = promisify(execFile);
 const projects = packProjects();
@@ -20,6 +22,9 @@ interface Development {
   has(text: RegExp): boolean;
   /** Waits until the output since the last call has a text, and gives the part of it that matched. */
   shows(text: RegExp): Promise<string>;
+  /** Gives SIGTERM to the command alone. */
+  terminate(): void;
+  /** Kills it, and all that it started. */
   stop(): Promise<void>;
 }
 
@@ -38,13 +43,20 @@ function develop({ command, folder, env }: Project): Development {
   return {
     has: (text) => text.test(unread),
     async shows(text) {
-      await expect.poll(() => unread, { timeout: 60_000 }).toMatch(text);
+      await expect.poll(() => unread).toMatch(text);
       const found = text.exec(unread);
       unread = unread.slice((found?.index ?? 0) + (found?.[0].length ?? 0));
       return found?.[1] ?? "";
     },
+    terminate() {
+      child.kill("SIGTERM");
+    },
     async stop() {
-      process.kill(-(child.pid ?? 0), "SIGKILL");
+      try {
+        process.kill(-(child.pid ?? 0), "SIGKILL");
+      } catch {
+        // All have ended.
+      }
       await ended;
     },
   };
@@ -74,7 +86,7 @@ async function answersAfterRestart(
           if (!hasRestarted) save();
           return hasRestarted;
         },
-        { interval: 3000, timeout: 60_000 },
+        { interval: 3000, timeout: waitMs() },
       )
       .toBe(true);
     const url = await server.shows(listening);
@@ -87,7 +99,7 @@ async function answersAfterRestart(
 const listening = /listening on (http:\/\/[^\s"]+)/;
 
 describe.each(["node", "bun", "deno"] as const)("the development server on %s", (runtime) => {
-  it("restarts when a file changes, and shows the message of an error", { timeout: 300_000 }, async () => {
+  it("restarts when a file changes, and shows the message of an error", async () => {
     const project = await projects.make(`dev-${runtime}`, { runtime, database: "none", sample: "hello" });
     const server = develop(project);
     try {
@@ -113,7 +125,7 @@ describe.each(["node", "bun", "deno"] as const)("the development server on %s", 
   });
 });
 
-it("serves the current version of a file of public, without a restart", { timeout: 300_000 }, async () => {
+it("serves the current version of a file of public, without a restart", async () => {
   const project = await projects.make("dev-live", { runtime: "node", database: "none", sample: "live" });
   const server = develop(project);
   try {
@@ -121,11 +133,34 @@ it("serves the current version of a file of public, without a restart", { timeou
     const style = async () => (await fetch(`${url}/page.css`)).text();
     expect(await style()).not.toContain("rebeccapurple");
     replace(join(project.folder, "public/page.css"), "main { color: rebeccapurple }");
-    await expect.poll(style, { timeout: 60_000 }).toContain("rebeccapurple");
+    await expect.poll(style).toContain("rebeccapurple");
     expect(server.has(listening)).toBe(false);
   } finally {
     await server.stop();
   }
+});
+
+describe("a script of a project", () => {
+  // Of npm: the npm that runs these tests, or the machine's.
+  it.each([
+    ["node", "npm run start"],
+    ["node", "npm run dev"],
+    ["bun", "npm run start"],
+    ["bun", "bun run start"],
+    ["deno", "deno task start"],
+  ] as const)("on %s ends its server when `%s` gets SIGTERM", async (runtime, line) => {
+    const name = `ended-${runtime}-${line.replaceAll(" ", "-")}`;
+    const project = await projects.make(name, { runtime, database: "none", sample: "hello" });
+    const server = develop({ ...project, command: () => ["sh", "-c", `exec ${line}`] });
+    try {
+      const url = await server.shows(listening);
+      expect((await fetch(`${url}/hello/Ada`)).status).toBe(200);
+      server.terminate();
+      await eventually(() => expect(fetch(url)).rejects.toMatchObject({ message: "fetch failed" }));
+    } finally {
+      await server.stop();
+    }
+  });
 });
 
 it("ends quietly when the reader of a pipe closes it", async () => {
@@ -134,7 +169,7 @@ it("ends quietly when the reader of a pipe closes it", async () => {
   expect(stderr).toBe("");
 });
 
-describe("create-usher, from a registry", { timeout: 300_000 }, () => {
+describe("create-usher, from a registry", () => {
   const options = ["--sample", "live"];
   it.each([
     {

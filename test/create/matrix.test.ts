@@ -50,7 +50,6 @@ it("has fourteen projects", () => {
 
 describe.each(possible.filter((choices) => isWide || !left.includes(nameOf(choices))))(
   "the project of $sample on $runtime, with database $database",
-  { timeout: 300_000 },
   (choices) => {
     const name = nameOf(choices);
     let made: Promise<Project> | undefined;

@@ -89,7 +89,8 @@ function projectIn(folder: string, env: NodeJS.ProcessEnv): Project {
     manifest,
     read,
     env,
-    command: (name) => ["sh", "-c", `exec ${manifest.scripts[name]}`],
+    // With `exec` where the script has none, so that the process is the server's.
+    command: (name) => ["sh", "-c", `exec ${manifest.scripts[name]?.replace(/^exec /, "")}`],
     async script(name, more = {}) {
       const options = { cwd: folder, env: { ...process.env, ...env, ...more } };
       try {

@@ -10,6 +10,7 @@ import { HeldEngine } from "../support/relays/held-engine.ts";
 import { HubModel, acts } from "../support/relays/hub-model.ts";
 import type { World } from "../support/relays/hub-model.ts";
 import { rounds } from "../support/wide.ts";
+import { waitMs } from "../support/patience.ts";
 
 /** The number of sequences and the seed: set `USHER_MODEL_ROUNDS` and `USHER_MODEL_SEED` for others. */
 const count = Number(process.env["USHER_MODEL_ROUNDS"] ?? rounds(40));
@@ -83,7 +84,7 @@ class MemoryWorld implements World {
 }
 
 describe("hubs over a broker in memory", () => {
-  it(`no subscription has a gap, and nothing leaks, in ${count} sequences`, { timeout: 300_000 + count * 1000 }, () =>
+  it(`no subscription has a gap, and nothing leaks, in ${count} sequences`, { timeout: waitMs() + count * 1000 }, () =>
     held(
       fc.assert(
         fc.asyncProperty(acts(4), async (acts) => {

@@ -37,7 +37,7 @@ describe("the script of the page", () => {
   });
 });
 
-describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, () => {
   let port: number;
   let url: string;
   beforeEach(async () => {

@@ -15,7 +15,6 @@ import { commandsOf, filesOf, logLinesOf, pages, programs, untimed } from "./tut
 import type { Page } from "./tutorial-pages.ts";
 
 const run = promisify(execFile);
-const timeout = 300_000;
 const node = runtimes["node-24"]();
 const path = `${dirname(node)}${delimiter}${process.env["PATH"]}`;
 
@@ -61,7 +60,7 @@ function changedLines(old: string, now: string): readonly string[] {
   });
 }
 
-describe("the programs of the tutorial", { timeout }, () => {
+describe("the programs of the tutorial", () => {
   let folder: string;
   beforeAll(() => {
     folder = readersFolder();

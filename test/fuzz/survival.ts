@@ -5,6 +5,7 @@ import type { Target } from "../conformance/targets/target.ts";
 import { Server } from "./round.ts";
 import { script } from "./script.ts";
 import { rounds } from "../support/wide.ts";
+import { waitMs } from "../support/patience.ts";
 
 /**
  * How many scripts are played, and from which seed. `USHER_FUZZ_ROUNDS=5000 USHER_FUZZ_SEED=7 npx vitest run test/fuzz`
@@ -17,7 +18,7 @@ const mostFailures = 12;
 
 /** No script ends the process, keeps another client from its answer, or leaves a descriptor open. */
 export function survives(target: Target): void {
-  describe(`${target.name} under random clients`, { timeout: 300_000 + count * 10_000 }, () => {
+  describe(`${target.name} under random clients`, { timeout: waitMs() + count * 10_000 }, () => {
     it(`lives through ${count} scripts`, async () => {
       let server: Server | undefined;
       let failures = 0;

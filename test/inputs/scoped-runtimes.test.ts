@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { runtimes } from "../support/runtimes.ts";
 import { ends } from "./scoped-ends.ts";
+import { waitMs } from "../support/patience.ts";
 
 const program = join(import.meta.dirname, "scoped-program.ts");
 
@@ -15,7 +16,7 @@ it.each([
 ])(
   "a value that is acquired for a request is released, however the request ends, on $runtime",
   async ({ command, args }) => {
-    const { stdout } = await promisify(execFile)(command, args, { cwd: join(program, "../../.."), timeout: 240_000 });
+    const { stdout } = await promisify(execFile)(command, args, { cwd: join(program, "../../.."), timeout: waitMs() });
     expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toEqual(ends);
   },
 );

@@ -6,7 +6,7 @@ import { serveOrders, visit } from "./docs-browser.ts";
 import { add } from "./add.ts";
 import "../support/logs.ts";
 
-describe.skipIf(chromium.isSkipped)(`the page with Scalar's reader${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page with Scalar's reader${chromium.why}`, () => {
   it("can be read, and sends a request", async () => {
     const url = await serveOrders({ script: "scalar" });
     await visit({ url: `${url}/docs` }, async (page) => {

@@ -107,7 +107,7 @@ const open = async (document: unknown, then: (page: Page) => Promise<void>) =>
     await then(page);
   });
 
-describe.skipIf(chromium.isSkipped)(`a hostile document${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`a hostile document${chromium.why}`, () => {
   it.each([
     ["of the orders example", routes],
     ["of one route with every kind of input", [add]],
@@ -157,7 +157,7 @@ describe.skipIf(chromium.isSkipped)(`a hostile document${chromium.why}`, { timeo
   });
 });
 
-describe.skipIf(chromium.isSkipped)(`a large document${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`a large document${chromium.why}`, () => {
   it("shows a recursive schema as far as it is opened, and starts a body with the finite part", () =>
     open(recursive, async (page) => {
       await page.getByRole("navigation").getByRole("link", { name: "/trees" }).click();
@@ -201,7 +201,7 @@ describe.skipIf(chromium.isSkipped)(`a large document${chromium.why}`, { timeout
     }));
 });
 
-describe.skipIf(chromium.isSkipped)(`the reader for everyone${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the reader for everyone${chromium.why}`, () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   const places = ["", "#post/orders", "#get/orders/feed", "#get/orders/desk", "#delete/orders/%7Border_id%7D"];
   it.each(looks)("has no accessibility fault that axe finds, and is not wider than the window: %j", async (how) => {

@@ -143,7 +143,7 @@ const send = async (page: Page) => {
 };
 const shown = (page: Page) => page.getByLabel("The response's body").textContent();
 
-describe.skipIf(chromium.isSkipped)(`the page's own reader: inputs${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page's own reader: inputs${chromium.why}`, () => {
   it("sends a form with lists, an enum, a cookie and a file, to the server behind its prefix", () =>
     open("#post/form/%7Bid%7D", async (page) => {
       await page.getByRole("textbox", { name: "id" }).fill("7");
@@ -196,7 +196,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: inputs${chromium.why
     ));
 });
 
-describe.skipIf(chromium.isSkipped)(`the page's own reader: credentials${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page's own reader: credentials${chromium.why}`, () => {
   it.each([
     { name: "key", fill: { "x-key": "k 1" }, header: ["x-key", "k 1"], query: "" },
     { name: "asked", fill: { key: "k&1" }, header: ["x-key", undefined], query: "?key=k%261" },
@@ -220,7 +220,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: credentials${chromiu
   );
 });
 
-describe.skipIf(chromium.isSkipped)(`the page's own reader: responses${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page's own reader: responses${chromium.why}`, () => {
   it.each([
     ["big", '{\n  "n": 12345678901234567890,\n  "empty": {},\n  "list": [\n    [],\n    [\n      1\n    ]\n  ]\n}'],
     ["page", "<script>alert(1)</script><h1>Hi</h1>"],

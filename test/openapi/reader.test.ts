@@ -15,7 +15,7 @@ const send = async (page: Page) => {
   return page.locator(".outcome strong").textContent();
 };
 
-describe.skipIf(chromium.isSkipped)(`the page's own reader: reading${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page's own reader: reading${chromium.why}`, () => {
   it("shows the description of the API, and links to each operation", () =>
     open("", async (page) => {
       await page.getByRole("heading", { name: "Orders" }).first().waitFor();
@@ -86,7 +86,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: reading${chromium.wh
     }));
 });
 
-describe.skipIf(chromium.isSkipped)(`the page's own reader: a request${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page's own reader: a request${chromium.why}`, () => {
   it("sends a GET with a query, and shows a refusal", () =>
     open(
       "#get/orders",
@@ -143,7 +143,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: a request${chromium.
     }));
 });
 
-describe.skipIf(chromium.isSkipped)(`the page's own reader: a credential${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page's own reader: a credential${chromium.why}`, () => {
   it("signs in with a form, and shows where the answer is described", () =>
     open("#post/sign-in", async (page) => {
       await page.getByRole("textbox", { name: "name" }).fill("clerk");
@@ -186,33 +186,29 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: a credential${chromi
     }));
 });
 
-describe.skipIf(chromium.isSkipped)(
-  `the page's own reader: a connection that stays${chromium.why}`,
-  { timeout: 300_000 },
-  () => {
-    it("reads an event stream until it is stopped", () =>
-      open("#get/orders/feed", async (page) => {
-        await page.getByText("A stream of:").waitFor();
-        await page.getByRole("button", { name: "Send" }).click();
-        await page.getByText(/^Open:/).waitFor();
-        await page.evaluate(`fetch("/orders", { method: "POST", body: '{"item":"pen","quantity":3}',
+describe.skipIf(chromium.isSkipped)(`the page's own reader: a connection that stays${chromium.why}`, () => {
+  it("reads an event stream until it is stopped", () =>
+    open("#get/orders/feed", async (page) => {
+      await page.getByText("A stream of:").waitFor();
+      await page.getByRole("button", { name: "Send" }).click();
+      await page.getByText(/^Open:/).waitFor();
+      await page.evaluate(`fetch("/orders", { method: "POST", body: '{"item":"pen","quantity":3}',
         headers: { "content-type": "application/json" } })`);
-        await page.getByText('"quantity"').waitFor();
-        await page.getByRole("button", { name: "Stop" }).click();
-        await page.getByText("Closed after 1 event.").waitFor();
-        await page.getByText("Stopped.").waitFor();
-      }));
+      await page.getByText('"quantity"').waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByText("Closed after 1 event.").waitFor();
+      await page.getByText("Stopped.").waitFor();
+    }));
 
-    it("sends and receives WebSocket messages", () =>
-      open("#get/orders/desk", async (page) => {
-        await page.getByText("What the server sends:").waitFor();
-        await page.getByRole("button", { name: "Connect" }).click();
-        await page.getByText("Open.").waitFor();
-        await page.getByRole("textbox", { name: "Message" }).fill("pen");
-        await page.getByRole("button", { name: "Send message" }).click();
-        await page.getByText('"pen"').waitFor();
-        await page.getByRole("button", { name: "Close" }).click();
-        await page.getByText("Closed: 1000.").waitFor();
-      }));
-  },
-);
+  it("sends and receives WebSocket messages", () =>
+    open("#get/orders/desk", async (page) => {
+      await page.getByText("What the server sends:").waitFor();
+      await page.getByRole("button", { name: "Connect" }).click();
+      await page.getByText("Open.").waitFor();
+      await page.getByRole("textbox", { name: "Message" }).fill("pen");
+      await page.getByRole("button", { name: "Send message" }).click();
+      await page.getByText('"pen"').waitFor();
+      await page.getByRole("button", { name: "Close" }).click();
+      await page.getByText("Closed: 1000.").waitFor();
+    }));
+});

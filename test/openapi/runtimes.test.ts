@@ -13,7 +13,7 @@ const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-read",
 const bun = ["--tsconfig-override", join(import.meta.dirname, "../../examples/tsconfig.json")];
 const flags: { readonly [runtime: string]: readonly string[] } = { bun, deno };
 
-describe("the docs routes", { timeout: 300_000 }, () => {
+describe("the docs routes", () => {
   it.each(programRuntimes)("are served by %s, with Scalar's script from its package", async (runtime) => {
     const { stdout } = await promisify(execFile)(runtimes[runtime](), [...(flags[runtime] ?? []), program], {
       cwd: import.meta.dirname,

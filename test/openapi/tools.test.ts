@@ -26,7 +26,7 @@ const tables: [string, readonly Route[], Openapi.DocumentOptions?][] = [
   ["the health routes", Health.routes([])],
 ];
 
-describe("documents", { timeout: 300_000 }, () => {
+describe("documents", () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "usher-openapi-"));

@@ -21,7 +21,7 @@ const compilers = rows(
   ],
 );
 
-describe("a library with declarations and a project that references it", { timeout: 300_000 }, () => {
+describe("a library with declarations and a project that references it", () => {
   let packed: Packed;
   beforeAll(() => {
     packed = pack();

@@ -16,7 +16,7 @@ const maxLines = 12;
 const marked = (mark: "long" | "inner"): readonly string[] =>
   hovers.filter((hover) => hover[mark] !== undefined).map(({ what }) => what);
 
-describe("the types that an editor shows", { timeout: 300_000 }, () => {
+describe("the types that an editor shows", () => {
   let packed: Packed;
   let shown: readonly string[];
   let errors: readonly string[];

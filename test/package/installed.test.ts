@@ -54,7 +54,7 @@ async function project(
   return opened;
 }
 
-describe("the README's start", { timeout: 300_000 }, () => {
+describe("the README's start", () => {
   /** The output of the README's curl commands, and the output that it promises. */
   async function compare(url: string): Promise<void> {
     expect(answers.length).toBeGreaterThan(1);
@@ -115,7 +115,7 @@ describe("the README's start", { timeout: 300_000 }, () => {
   });
 });
 
-describe("usher, as a user types it", { timeout: 300_000 }, () => {
+describe("usher, as a user types it", () => {
   it.each([
     {
       manager: "npm",

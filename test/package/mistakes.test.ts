@@ -16,7 +16,7 @@ const maxLines = 4;
 /** The lines of the errors of each mistake, in the order of the list. */
 type Said = readonly (readonly string[])[];
 
-describe("the commonest mistakes", { timeout: 300_000 }, () => {
+describe("the commonest mistakes", () => {
   let packed: Packed;
   let before: Said;
   let now: Said;

@@ -8,7 +8,6 @@ import { startExample } from "./start-example.ts";
 import type { RunningExample } from "./start-example.ts";
 
 const server = await startPostgres();
-const timeout = 300_000;
 
 async function placed(example: RunningExample, item: string): Promise<unknown> {
   const body = JSON.stringify({ item, quantity: 1 });
@@ -27,11 +26,11 @@ const listed = async (example: RunningExample) =>
 const data = mkdtempSync(join(tmpdir(), "usher-orders-"));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-describe("the orders example, run by npm start", { timeout }, () => {
+describe("the orders example, run by npm start", () => {
   let example: RunningExample;
   beforeAll(async () => {
     example = await startExample("orders", { DATA_DIR: data });
-  }, timeout);
+  });
   afterAll(() => example.stop());
 
   it("is ready when it prints that it listens", async () => {
@@ -79,12 +78,12 @@ describe("the orders example, run by npm start", { timeout }, () => {
     const port = Number(readFileSync(pid, "utf8").split("\n")[3]);
     expect(await accepts(port)).toBe(true);
     expect(await running.stop(signal)).toBe(signal === "SIGTERM" ? 0 : null);
-    await expect.poll(() => accepts(port), { timeout: 300_000 }).toBe(false);
-    await expect.poll(() => existsSync(pid), { timeout: 300_000 }).toBe(false);
+    await expect.poll(() => accepts(port)).toBe(false);
+    await expect.poll(() => existsSync(pid)).toBe(false);
   }
 });
 
-describe("the orders example with DATABASE_URL", { timeout }, () => {
+describe("the orders example with DATABASE_URL", () => {
   it("uses that database, and followers in one process receive the events of another", async () => {
     const example = await startExample("orders", { DATABASE_URL: server.url() });
     expect(await placed(example, "pen")).toMatchObject({ item: "pen" });

@@ -23,7 +23,7 @@ const rows = [...readme.matchAll(/^\| `(curl [^`]+)` \| `([^`]+)` \|$/gm)].map((
 const [, follow, followed] = /```sh\n(curl -sN [^\n]+)\n```\n+```\n([^`]+)\n```/.exec(readme) ?? [];
 const [, first, placed] = /```sh\n(curl [^\n]+)\n```\n+```json\n([^\n]+)\n```/.exec(readme) ?? [];
 
-describe("the curl lines of the orders example", { timeout: 300_000 }, () => {
+describe("the curl lines of the orders example", () => {
   let example: RunningExample;
   beforeAll(async () => {
     example = await startExample("orders", { DATABASE_URL: server.url() });

@@ -13,7 +13,7 @@ import { blocksOf, program, worker } from "./readme.ts";
 const run = promisify(execFile);
 const typescript5 = createRequire(import.meta.url)(oldest) as typeof TypeScript;
 
-describe("the packed package", { timeout: 300_000 }, () => {
+describe("the packed package", () => {
   let packed: Packed;
   beforeAll(() => {
     packed = pack();

@@ -35,7 +35,7 @@ function column(page: string, name: string): ReadonlyMap<string, string> {
   return new Map(cells.map((row) => [row[0] ?? "", row[at] ?? ""]));
 }
 
-describe("the column of Usher in the comparison", { timeout: 300_000 }, () => {
+describe("the column of Usher in the comparison", () => {
   const child = spawn(process.execPath, [join(folder, "serve.mjs"), "usher"], { stdio: ["ignore", "pipe", "inherit"] });
   let port: number;
   beforeAll(async () => {

@@ -76,7 +76,7 @@ afterAll(() => packed.remove());
 it.each([
   ["TypeScript 5.9", oldest],
   ["TypeScript 7", newest],
-])("%s has the types of the routes", { timeout: 120_000 }, async (_, folder) => {
+])("%s has the types of the routes", async (_, folder) => {
   const tsc = run(process.execPath, [join(folder, "bin/tsc"), "-p", join(packed.folder, "web")]);
   const { stdout } = await tsc.catch((error: { stdout: string }) => error);
   expect(stdout).toBe("");

@@ -45,7 +45,7 @@ function withoutMinusZero(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-describe("any shape and any JSON: read", { timeout: 300_000 }, () => {
+describe("any shape and any JSON: read", () => {
   test("reads like Valibot", () => {
     let read = 0;
     fc.assert(
@@ -73,7 +73,7 @@ describe("any shape and any JSON: read", { timeout: 300_000 }, () => {
   });
 });
 
-describe("any shape and any JSON: written", { timeout: 300_000 }, () => {
+describe("any shape and any JSON: written", () => {
   test("writes what it has read, and reads that as the same value", () => {
     let written = 0;
     fc.assert(

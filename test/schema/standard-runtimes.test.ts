@@ -15,7 +15,7 @@ const flags: { readonly [runtime: string]: readonly string[] } = { bun, deno };
 const whole = [200, '{"at":"2026-09-30T12:00:00.000Z","name":"Kim"}'];
 const both = { isAlike: true, wrong: ["body.at", "body.name"], none: 400, leaks: false };
 
-describe("bodies and answers by other libraries", { timeout: 300_000 }, () => {
+describe("bodies and answers by other libraries", () => {
   it.each(programRuntimes)("are validated on %s, two concurrently", async (runtime) => {
     const { stdout } = await promisify(execFile)(runtimes[runtime](), [...(flags[runtime] ?? []), program], {
       cwd: import.meta.dirname,

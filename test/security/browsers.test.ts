@@ -78,7 +78,7 @@ function shop() {
 const form = (action: string): string => `<!doctype html>
 <form action="${action}" method="post"><input name="item" value="pen"><button>Buy</button></form>`;
 
-describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, () => {
   let context: BrowserContext;
   let page: Page;
   let own: string;

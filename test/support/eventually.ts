@@ -1,8 +1,9 @@
 import { expect, vi } from "vitest";
+import { waitMs } from "./patience.ts";
 
 /** Asks again and again until it holds: how long that takes is the machine's affair. */
 export function eventually<A>(check: () => A | Promise<A>): Promise<A> {
-  return vi.waitFor(check, { timeout: 60_000, interval: 10 });
+  return vi.waitFor(check, { timeout: waitMs(), interval: 10 });
 }
 
 /** What a test waited for is there: a wait that ends is what it asserts, and a test without an assertion fails. */

@@ -58,8 +58,7 @@ export function itHoldsInEveryOrder(empty: () => Promise<SessionStore>): void {
     ],
   ];
   // A thousand sequences of calls to a database take a minute where twelve programs wait for each core.
-  const timeout = 300_000;
-  it.each(rows)("at most one session survives: %s", { timeout }, async (_title, requests, orders) => {
+  it.each(rows)("at most one session survives: %s", async (_title, requests, orders) => {
     const store = await empty();
     const runs = await everyOrder(
       async () => {

@@ -1,3 +1,5 @@
+import { filesByPrograms } from "./programs.ts";
+import { run } from "./which-run.ts";
 import { isWide, wideFiles } from "./wide.ts";
 
 /**
@@ -49,5 +51,15 @@ export const alone = paths(own);
 export const counted = paths(counting);
 export const reset = paths(resetting);
 export const shared: readonly string[] = ["test/**/*.test.ts"];
-/** What this run leaves to the wide one. */
-export const leftOut: readonly string[] = isWide ? [] : paths(wideFiles);
+
+/** What this run leaves to another one, as paths from `root`. */
+export function leftOut(root: string): readonly string[] {
+  const wide = isWide ? [] : paths(wideFiles);
+  if (run !== "quick" && run !== "rest") return wide;
+  const { starting, others } = filesByPrograms(root);
+  // The growth of time and memory with the size of a text takes minutes, though it starts no program.
+  const isHeavy = (path: string) => path.startsWith("test/growth/");
+  return run === "quick"
+    ? [...wide, ...starting, "test/growth/*"]
+    : [...wide, ...others.filter((path) => !isHeavy(path))];
+}

@@ -1,9 +1,11 @@
+import { run } from "./which-run.ts";
+
 /**
- * What only the wide run tries: `npm run test:wide`, and `bash .ci/run --wide`. The usual run is made for each commit, and is to end in
+ * What only the wide run tries: `npm run test:wide`, and `bash .ci/run --wide`. The run of all tests is made for each commit, and is to end in
  * eight minutes. So it tries each behavior on each listener, and leaves to the wide one what differs in nothing but a version or a seed:
  * the Nodes before the newest, more rounds of what is random, `node:http` as Bun and Deno have it, tools of others.
  */
-export const isWide = process.env["USHER_TESTS"] === "wide";
+export const isWide = run === "wide";
 
 /** The rows of each run; the wide one has some more. */
 export function rows<A>(each: readonly A[], wide: readonly A[]): readonly A[] {

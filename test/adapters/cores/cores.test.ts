@@ -54,7 +54,7 @@ async function clientsOf(port: number): Promise<readonly RawClient[]> {
 const cookiesOf = (head: readonly (readonly [string, string])[]): string =>
   head.flatMap(([name, value]) => (name.toLowerCase() === "set-cookie" ? [value.split(";")[0]] : [])).join("; ");
 
-describe.each(kinds)("four processes, by %s,", { timeout: 300_000 }, (_what, program, processes, command) => {
+describe.each(kinds)("four processes, by %s,", (_what, program, processes, command) => {
   let servers: readonly SpawnedServer[] = [];
   let clients: readonly RawClient[] = [];
   let engines: Engines;

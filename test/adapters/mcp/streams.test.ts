@@ -1,3 +1,4 @@
+import { waitMs } from "../../support/patience.ts";
 /** The state after a call whose stream has ended, was left, or is cut off by a stop. */
 import { App, Codec, Meta, Path, Query, Returns, Test, clientGone, get } from "usher-http";
 import { Mcp } from "usher-http/mcp";
@@ -35,7 +36,7 @@ const servers: Server[] = [];
 afterEach(async () => {
   publish(-1);
   await Promise.all(servers.splice(0).map((server) => server.stop()));
-  await vi.waitUntil(() => following() === 0, { timeout: 60_000 });
+  await vi.waitUntil(() => following() === 0, { timeout: waitMs() });
   signals.length = 0;
   [arrives, begins] = [gate(), gate()];
 });

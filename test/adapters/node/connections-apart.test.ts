@@ -55,80 +55,72 @@ async function targetsBeside(server: SpawnedServer, text: string, isRefused?: ()
 }
 const own = [0, 1, 2].map((i) => expect.objectContaining({ target: `/own/${i}` }) as unknown);
 
-describe.each(starts)(
-  "%s: bytes after a refused request reach no other client",
-  { timeout: 300_000 },
-  (runtime, start) => {
-    const startShared = shared(start);
+describe.each(starts)("%s: bytes after a refused request reach no other client", (runtime, start) => {
+  const startShared = shared(start);
 
-    it.each(Object.entries(refused))("%s", async (_what, text) => {
-      expect(await targetsBeside(await startShared({ maxHeaderBytes: 2000 }), text)).toEqual(own);
-    });
+  it.each(Object.entries(refused))("%s", async (_what, text) => {
+    expect(await targetsBeside(await startShared({ maxHeaderBytes: 2000 }), text)).toEqual(own);
+  });
 
-    // On Bun this time limit would also expire for the other clients, until they send a request.
-    it.skipIf(runtime === "bun")("a head that does not end, behind another", async () => {
-      const server = await start({ headTimeoutMs: 300 });
-      const isRefused = async () => headTimesOut(await server.client());
-      expect(await targetsBeside(server, unended, isRefused)).toEqual(own);
-    });
-  },
-);
+  // On Bun this time limit would also expire for the other clients, until they send a request.
+  it.skipIf(runtime === "bun")("a head that does not end, behind another", async () => {
+    const server = await start({ headTimeoutMs: 300 });
+    const isRefused = async () => headTimesOut(await server.client());
+    expect(await targetsBeside(server, unended, isRefused)).toEqual(own);
+  });
+});
 
 // Bun cannot tell a connection without a byte from half a head, and answers 408.
 const others = starts.filter(([runtime]) => runtime !== "bun");
-describe.each(others)(
-  "%s: the time limit of a head starts at its first byte",
-  { timeout: 300_000 },
-  (_runtime, start) => {
-    const startShared = shared(start);
-    const connectedBefore = async (): Promise<readonly [SpawnedServer, RawClient]> => {
-      const server = await startShared({ headTimeoutMs: 200 });
-      const [client, late] = [await server.client(), await server.client()];
-      await headTimesOut(late);
-      await turns(await server.client());
-      return [server, client];
-    };
+describe.each(others)("%s: the time limit of a head starts at its first byte", (_runtime, start) => {
+  const startShared = shared(start);
+  const connectedBefore = async (): Promise<readonly [SpawnedServer, RawClient]> => {
+    const server = await startShared({ headTimeoutMs: 200 });
+    const [client, late] = [await server.client(), await server.client()];
+    await headTimesOut(late);
+    await turns(await server.client());
+    return [server, client];
+  };
 
-    it("a client may connect long before its request", async () => {
-      const [server, client] = await connectedBefore();
-      const next = await server.client();
-      for (const asking of [client, next, client]) expect((await asking.ask("GET /hello").answer()).body).toBe("hi");
-    });
+  it("a client may connect long before its request", async () => {
+    const [server, client] = await connectedBefore();
+    const next = await server.client();
+    for (const asking of [client, next, client]) expect((await asking.ask("GET /hello").answer()).body).toBe("hi");
+  });
 
-    it("its bytes reach no client that connects later", async () => {
-      const [server, client] = await connectedBefore();
-      const next = await server.client();
-      client.ask("GET /of/another");
-      expect((await client.answer()).body).toContain('"/of/another"');
-      expect((await next.ask("GET /own").answer()).body).toContain('"/own"');
-    });
+  it("its bytes reach no client that connects later", async () => {
+    const [server, client] = await connectedBefore();
+    const next = await server.client();
+    client.ask("GET /of/another");
+    expect((await client.answer()).body).toContain('"/of/another"');
+    expect((await next.ask("GET /own").answer()).body).toContain('"/own"');
+  });
 
-    it("half a head is a 408 then", async () => {
-      const [, client] = await connectedBefore();
-      await headTimesOut(client);
-      expect(await client.rest()).toBe("");
-    });
+  it("half a head is a 408 then", async () => {
+    const [, client] = await connectedBefore();
+    await headTimesOut(client);
+    expect(await client.rest()).toBe("");
+  });
 
-    it("a client that ends its side without a byte is closed, and the server continues", async () => {
-      const server = await start();
-      const client = await server.client();
-      expect(await client.halfClose().rest()).toBe("");
-      expect(await server.asks("GET /hello")).toBe("hi");
-    });
+  it("a client that ends its side without a byte is closed, and the server continues", async () => {
+    const server = await start();
+    const client = await server.client();
+    expect(await client.halfClose().rest()).toBe("");
+    expect(await server.asks("GET /hello")).toBe("hi");
+  });
 
-    it("also over TLS", async () => {
-      const { cert, key } = makeCertificate({ name: "localhost", hosts: ["127.0.0.1"] });
-      // A handshake has this time limit too.
-      await atSomeSpeed(async (factor) => {
-        const { port } = await start({ headTimeoutMs: 200 * factor, tls: { cert, key } });
-        const options = { ca: cert, ALPNProtocols: ["http/1.1"] };
-        const [client, late] = [await secureSocket(port, options), await secureSocket(port, options)];
-        late.write("GET /hello HTTP/1.1\r\nho");
-        expect(await untilEnd(late)).toMatch(/^HTTP\/1.1 408 /);
-        client.write("GET /hello HTTP/1.1\r\nhost: h\r\n\r\n");
-        const [part] = (await once(client, "data")) as [Buffer];
-        expect(String(part)).toMatch(/^HTTP\/1.1 200 /);
-      });
+  it("also over TLS", async () => {
+    const { cert, key } = makeCertificate({ name: "localhost", hosts: ["127.0.0.1"] });
+    // A handshake has this time limit too.
+    await atSomeSpeed(async (factor) => {
+      const { port } = await start({ headTimeoutMs: 200 * factor, tls: { cert, key } });
+      const options = { ca: cert, ALPNProtocols: ["http/1.1"] };
+      const [client, late] = [await secureSocket(port, options), await secureSocket(port, options)];
+      late.write("GET /hello HTTP/1.1\r\nho");
+      expect(await untilEnd(late)).toMatch(/^HTTP\/1.1 408 /);
+      client.write("GET /hello HTTP/1.1\r\nhost: h\r\n\r\n");
+      const [part] = (await once(client, "data")) as [Buffer];
+      expect(String(part)).toMatch(/^HTTP\/1.1 200 /);
     });
-  },
-);
+  });
+});

@@ -1,3 +1,4 @@
+import { waitMs } from "../../support/patience.ts";
 /**
  * Clients of event streams that misbehave, many of them and repeatedly (issue 5): after each, every producer has ended,
  * and the subscriptions, the timers, the connections and the memory are back where they were.
@@ -124,7 +125,7 @@ const faults: { readonly [what: string]: (client: RawClient, port: number) => Pr
 };
 
 describe("a client of an event stream that", () => {
-  it.each(Object.entries(faults))("%s leaves nothing behind", { timeout: 300_000 }, async (_what, act) => {
+  it.each(Object.entries(faults))("%s leaves nothing behind", async (_what, act) => {
     await eventually(() => expect(sockets()).toBe(0));
     const { port } = await start(routes, { sendTimeoutMs: 100 });
     const timers = active("Timeout");
@@ -132,8 +133,8 @@ describe("a client of an event stream that", () => {
       logWith({});
       await Promise.all(Array.from({ length: 20 }, async () => act(await RawClient.to(port), port)));
       leaveAll();
-      await vi.waitFor(() => expect([sockets(), running, hub.topics()]).toEqual([0, 0, []]), { timeout: 300_000 });
-      await vi.waitFor(() => expect(active("Timeout")).toBeLessThanOrEqual(timers), { timeout: 300_000 });
+      await vi.waitFor(() => expect([sockets(), running, hub.topics()]).toEqual([0, 0, []]), { timeout: waitMs() });
+      await vi.waitFor(() => expect(active("Timeout")).toBeLessThanOrEqual(timers), { timeout: waitMs() });
       expect(JSON.stringify(lines())).not.toContain("secret");
       logWith({ level: undefined });
     };

@@ -1,3 +1,4 @@
+import { waitMs } from "../../support/patience.ts";
 /**
  * Clients that misbehave, many of them and repeatedly (issue 4): after each, the server's connections, its memory and
  * its body budget are as before, and it answers.
@@ -129,7 +130,7 @@ const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown>
 };
 
 describe("clients that misbehave leave nothing behind", () => {
-  it.each(Object.entries(faults))("%s", { timeout: 300_000 }, async (_what, act) => {
+  it.each(Object.entries(faults))("%s", async (_what, act) => {
     logWith({ level: undefined });
     await eventually(() => expect(sockets()).toBe(0));
     const { port } = await start(routes, limits);
@@ -141,7 +142,7 @@ describe("clients that misbehave leave nothing behind", () => {
         }),
       );
       leaveAll();
-      await vi.waitFor(() => expect(sockets()).toBe(0), { timeout: 300_000 });
+      await vi.waitFor(() => expect(sockets()).toBe(0), { timeout: waitMs() });
     };
     await keepsNothing(round);
 

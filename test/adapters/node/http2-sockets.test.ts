@@ -312,7 +312,7 @@ describe("http2: the limits of a WebSocket", () => {
   });
 });
 
-describe.skipIf(browser.isSkipped)(`http2: a WebSocket of Chromium${browser.why}`, { timeout: 120_000 }, () => {
+describe.skipIf(browser.isSkipped)(`http2: a WebSocket of Chromium${browser.why}`, () => {
   it("include that it is a stream of the page's own connection", async () => {
     const { cert, key } = makeCertificate({ name: "localhost", hosts: ["localhost", "127.0.0.1"] });
     const page = get(Path.of("page"), { returns: Returns.html }, () => "<title>page</title>");

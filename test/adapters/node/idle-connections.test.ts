@@ -1,3 +1,4 @@
+import { waitMs } from "../../support/patience.ts";
 /** Ten thousand connections without a request (issue 4): they cost little, block no other client, and leave nothing behind. */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +17,7 @@ describe.skipIf(manyDescriptors.isSkipped)(`${count} idle connections${manyDescr
   it.each([
     ["their clients close them", (child: ChildProcess) => void child.send("close")],
     ["the server stops", undefined],
-  ])("cost no answer, and are gone when %s", { timeout: 300_000 }, async (_how, leave) => {
+  ])("cost no answer, and are gone when %s", async (_how, leave) => {
     logWith({ level: undefined });
     const server = await start([ok], { maxConnections: count + 10, drainMs: 600_000 });
     const ask = async () => {
@@ -39,7 +40,7 @@ describe.skipIf(manyDescriptors.isSkipped)(`${count} idle connections${manyDescr
     if (leave === undefined) expect(await server.stop()).toBe(0);
     else leave(child);
     expect(await closed).toEqual(["closed", undefined]);
-    await vi.waitFor(() => expect(sockets()).toBe(0), { timeout: 300_000 });
+    await vi.waitFor(() => expect(sockets()).toBe(0), { timeout: waitMs() });
     // Node keeps a thousand parsers for the next connections.
     expect((await memory()) - before).toBeLessThan(count * 300);
     if (leave !== undefined) expect(await ask()).toBe("ok");

@@ -24,10 +24,9 @@ describe.each(Object.entries(commands))("on %s", (runtime, command) => {
   const open = either[runtime] ?? {};
   const others = Object.entries(cases).filter(([what]) => open[what] === undefined && listed[what] === undefined);
 
-  it.each(others)("%s", { timeout: 300_000 }, async (_what, run) => run(start));
+  it.each(others)("%s", async (_what, run) => run(start));
   it.each(Object.entries(listed).map(([what, [why, run]]) => [what, why, run] as const))(
     "but not: %s (%s)",
-    { timeout: 300_000 },
     async (_what, _why, run) => run(start),
   );
 

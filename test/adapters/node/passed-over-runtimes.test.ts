@@ -10,7 +10,7 @@ const get = (path: string, ...lines: readonly string[]): string =>
   [`GET ${path} HTTP/1.1`, "host: h", ...lines, "", ""].join("\r\n");
 const offer = ["connection: upgrade, http2-settings", "upgrade: h2c"];
 
-describe.each(starts)("%s: an upgrade that the server ignores", { timeout: 300_000 }, (runtime, start) => {
+describe.each(starts)("%s: an upgrade that the server ignores", (runtime, start) => {
   it("is answered with the other requests of its packet, each time", async () => {
     const client = await (await start()).client();
     for (let i = 0; i < 5; i++) {

@@ -1,3 +1,4 @@
+import { waitMs } from "../../support/patience.ts";
 /** Clients that disconnect, and clients that do not read their answer (contract 4.4; rows SV-12, SV-13). */
 import { Socket } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -172,7 +173,7 @@ describe("a client that does not read its answer", () => {
     client.socket.pause();
     client.ask("GET /big");
     // The server's half-close is left, which the client does not read.
-    await vi.waitFor(() => expect(sockets()).toBe(1), { timeout: 300_000 });
+    await vi.waitFor(() => expect(sockets()).toBe(1), { timeout: waitMs() });
     expect(messages("info").at(-1)).toBe("closed a connection whose client stopped reading for 0.1s");
   });
 

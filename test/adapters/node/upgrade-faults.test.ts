@@ -1,3 +1,4 @@
+import { waitMs } from "../../support/patience.ts";
 /**
  * Clients that misbehave on a connection that changed its protocol, many of them and repeatedly (issue 5):
  * after each, no handler runs any more, and the server's connections and its memory are as before.
@@ -153,14 +154,14 @@ const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown>
 };
 
 describe("clients that misbehave leave nothing behind", () => {
-  it.each(Object.entries(faults))("%s", { timeout: 300_000 }, async (_what, act) => {
+  it.each(Object.entries(faults))("%s", async (_what, act) => {
     logWith({ level: undefined });
     await eventually(() => expect(sockets()).toBe(0));
     const { port } = await start(routes, { sendTimeoutMs: 100, headTimeoutMs: 100 });
     const round = async () => {
       await Promise.all(Array.from({ length: 20 }, async () => act(await RawClient.to(port))));
       leaveAll();
-      await vi.waitFor(() => expect([sockets(), speaking]).toEqual([0, 0]), { timeout: 300_000 });
+      await vi.waitFor(() => expect([sockets(), speaking]).toEqual([0, 0]), { timeout: waitMs() });
     };
     await keepsNothing(round);
   });

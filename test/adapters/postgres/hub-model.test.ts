@@ -7,6 +7,7 @@ import { held } from "../../support/eventually.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { HubModel, acts } from "../../support/relays/hub-model.ts";
 import { WiredWorld } from "../../support/relays/wired-world.ts";
+import { waitMs } from "../../support/patience.ts";
 
 /** How many sequences are played, and from which seed: others by `USHER_MODEL_ROUNDS` and `USHER_MODEL_SEED`. */
 const rounds = Number(process.env["USHER_MODEL_ROUNDS"] ?? 4);
@@ -17,7 +18,7 @@ const watch = observer(server);
 
 it(
   `hubs over PostgreSQL leave nobody with a gap, and nothing behind, in ${rounds} sequences`,
-  { timeout: 300_000 + rounds * 60_000 },
+  { timeout: waitMs() + rounds * 60_000 },
   async () => {
     const subscribed = async (): Promise<number> =>
       (await watch`select 1 from pg_stat_activity where application_name = 'usher relay'`).length;

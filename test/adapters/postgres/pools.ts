@@ -6,7 +6,7 @@ import type { PostgresServer } from "../../../examples/orders/postgres-server.ts
 
 /** Waits for something of the server's, however long that takes. */
 export function eventually<A>(look: () => A): ReturnType<typeof expect.poll<A>> {
-  return expect.poll(look, { timeout: 60_000 });
+  return expect.poll(look);
 }
 
 /** Makes what opens a pool on a server: of two connections, unless more are asked for. */

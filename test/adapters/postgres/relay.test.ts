@@ -70,7 +70,7 @@ async function closed(): Promise<void> {
   await eventually(async () => expect(await sessions()).toBe(0));
 }
 
-describe("the relay over PostgreSQL: its network", { timeout: 300_000 }, () => {
+describe("the relay over PostgreSQL: its network", () => {
   describeRelay({
     program: join(import.meta.dirname, "relay-program.ts"),
     url: (port = server.port) => server.url().replace(`:${server.port}`, `:${port}`),
@@ -98,7 +98,7 @@ describe("the relay over PostgreSQL: its network", { timeout: 300_000 }, () => {
   );
 });
 
-describe("the relay over PostgreSQL: its timers", { timeout: 300_000 }, () => {
+describe("the relay over PostgreSQL: its timers", () => {
   it("leaves no timer of its opening when it is open, and none when it is closed", async () => {
     const timers = adapterTimers();
     const here = await open(`${server.url()}?connect_timeout=60`, freshChannel());
@@ -130,7 +130,7 @@ describe("the relay over PostgreSQL: its timers", { timeout: 300_000 }, () => {
   });
 });
 
-describe("the relay over PostgreSQL: messages", { timeout: 300_000 }, () => {
+describe("the relay over PostgreSQL: messages", () => {
   it("carries any text, separately for each topic", async () => {
     const { here, told } = await two();
     const text = fc.string({ unit: codePoint, maxLength: 40 }).map((text) => text.toWellFormed());
@@ -178,7 +178,7 @@ describe("the relay over PostgreSQL: messages", { timeout: 300_000 }, () => {
   });
 });
 
-describe("the relay over PostgreSQL: messages that cannot be fetched", { timeout: 300_000 }, () => {
+describe("the relay over PostgreSQL: messages that cannot be fetched", () => {
   it("reports a missed one when its row is gone", async () => {
     const { here, told, channel } = await two();
     await here.publish("t", "1");
@@ -221,7 +221,7 @@ describe("the relay over PostgreSQL: messages that cannot be fetched", { timeout
   });
 });
 
-describe("the relay over PostgreSQL: faults and opening", { timeout: 300_000 }, () => {
+describe("the relay over PostgreSQL: faults and opening", () => {
   it("reports a text that the database cannot store as missed, and delivers all others", async () => {
     await sql.unsafe("create database latin encoding latin1 locale 'C' template template0");
     const [here, there] = await Promise.all([open(server.url("latin"), "c"), open(server.url("latin"), "c")]);

@@ -52,7 +52,7 @@ const commands: { readonly [runtime: string]: () => readonly string[] } = {
   deno: () => [runtimes.deno(), "run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt", "-A"],
 };
 
-describe.skipIf(ownRedis.isSkipped)(`a server that is away${ownRedis.why}`, { timeout: 60_000 }, () => {
+describe.skipIf(ownRedis.isSkipped)(`a server that is away${ownRedis.why}`, () => {
   it.each(rows(["node"], ["bun", "deno"]))("does not keep the process alive: %s", async (runtime) => {
     const own = await RedisServer.start();
     const [binary = "", ...flags] = commands[runtime]?.() ?? [];
@@ -67,7 +67,7 @@ describe.skipIf(ownRedis.isSkipped)(`a server that is away${ownRedis.why}`, { ti
   });
 });
 
-describe.skipIf(ownRedis.isSkipped)(`a server that became a replica${ownRedis.why}`, { timeout: 60_000 }, () => {
+describe.skipIf(ownRedis.isSkipped)(`a server that became a replica${ownRedis.why}`, () => {
   it("is not freed when another request took it over", async () => {
     const [one, other] = [await RedisServer.start(), await RedisServer.start()];
     const wire = await Wire.to(one.port);
@@ -93,37 +93,33 @@ describe.skipIf(ownRedis.isSkipped)(`a server that became a replica${ownRedis.wh
   });
 });
 
-describe.skipIf(ownRedis.isSkipped)(
-  `a relay's server that became a replica${ownRedis.why}`,
-  { timeout: 60_000 },
-  () => {
-    it("is not freed when another request took it over", async () => {
-      const [one, other] = [await RedisServer.start(), await RedisServer.start()];
-      const wire = await Wire.to(one.port);
-      const timers = adapterTimers();
-      const here = await relay(`redis://127.0.0.1:${wire.port}`, { channel: "c" });
-      const there = await relay(other.url, { channel: "c" });
-      const admin = await createClient({ url: one.url }).connect();
-      onTestFinished(async () => {
-        await Promise.all([here.close(), there.close(), admin.close()]);
-      });
-      const heard: string[] = [];
-      await there.subscribe((topic) => heard.push(topic));
-      await admin.sendCommand(["REPLICAOF", "127.0.0.1", String(other.port)]);
-      wire.leadTo(other.port);
-      for (const one of [here, there]) await one.publish("unheard", "");
-      // The next heartbeats.
-      expect(timers.end(10_000)).toBe(2);
-      await eventually(async () => {
-        await here.publish("heard", "").catch(() => {});
-        expect(heard).toContain("heard");
-      });
-      expect(heard).not.toContain("unheard");
+describe.skipIf(ownRedis.isSkipped)(`a relay's server that became a replica${ownRedis.why}`, () => {
+  it("is not freed when another request took it over", async () => {
+    const [one, other] = [await RedisServer.start(), await RedisServer.start()];
+    const wire = await Wire.to(one.port);
+    const timers = adapterTimers();
+    const here = await relay(`redis://127.0.0.1:${wire.port}`, { channel: "c" });
+    const there = await relay(other.url, { channel: "c" });
+    const admin = await createClient({ url: one.url }).connect();
+    onTestFinished(async () => {
+      await Promise.all([here.close(), there.close(), admin.close()]);
     });
-  },
-);
+    const heard: string[] = [];
+    await there.subscribe((topic) => heard.push(topic));
+    await admin.sendCommand(["REPLICAOF", "127.0.0.1", String(other.port)]);
+    wire.leadTo(other.port);
+    for (const one of [here, there]) await one.publish("unheard", "");
+    // The next heartbeats.
+    expect(timers.end(10_000)).toBe(2);
+    await eventually(async () => {
+      await here.publish("heard", "").catch(() => {});
+      expect(heard).toContain("heard");
+    });
+    expect(heard).not.toContain("unheard");
+  });
+});
 
-describe.skipIf(ownRedis.isSkipped)(`an answer that cannot be read${ownRedis.why}`, { timeout: 60_000 }, () => {
+describe.skipIf(ownRedis.isSkipped)(`an answer that cannot be read${ownRedis.why}`, () => {
   it("ends the connection, and no call gets the answer of another", async () => {
     const own = await RedisServer.start();
     const wire = await Wire.to(own.port);
@@ -143,7 +139,7 @@ describe.skipIf(ownRedis.isSkipped)(`an answer that cannot be read${ownRedis.why
   });
 });
 
-describe.skipIf(ownRedis.isSkipped)(`a server that tells of its move${ownRedis.why}`, { timeout: 60_000 }, () => {
+describe.skipIf(ownRedis.isSkipped)(`a server that tells of its move${ownRedis.why}`, () => {
   /** As Redis Enterprise does, here to where nothing listens. */
   const moving = ">4\r\n+MOVING\r\n:1\r\n:15\r\n+127.0.0.1:1\r\n";
 
@@ -168,7 +164,7 @@ describe.skipIf(ownRedis.isSkipped)(`a server that tells of its move${ownRedis.w
   });
 });
 
-describe.skipIf(ownRedis.isSkipped)(`a server that answers with an error${ownRedis.why}`, { timeout: 60_000 }, () => {
+describe.skipIf(ownRedis.isSkipped)(`a server that answers with an error${ownRedis.why}`, () => {
   it("is reported by its code, and a key that it did not claim is not freed", async () => {
     const own = await RedisServer.start();
     const [store, rates] = [

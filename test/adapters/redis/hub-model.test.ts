@@ -8,6 +8,7 @@ import { held } from "../../support/eventually.ts";
 import { RedisServer, ownRedis, redis, redisUrl } from "../../support/redis.ts";
 import { HubModel, acts } from "../../support/relays/hub-model.ts";
 import { WiredWorld } from "../../support/relays/wired-world.ts";
+import { waitMs } from "../../support/patience.ts";
 
 /** How many sequences are played, and from which seed: others by `USHER_MODEL_ROUNDS` and `USHER_MODEL_SEED`. */
 const rounds = Number(process.env["USHER_MODEL_ROUNDS"] ?? 4);
@@ -17,7 +18,7 @@ const channel = `usher-model-${process.pid}`;
 describe.skipIf(redis.isSkipped)(`hubs over Redis${redis.why}`, () => {
   it(
     `leave nobody with a gap, and nothing behind, in ${rounds} sequences`,
-    { timeout: 300_000 + rounds * 60_000 },
+    { timeout: waitMs() + rounds * 60_000 },
     async () => {
       const url = new URL(ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url);
       const watch = await createClient({ url: url.href }).connect();

@@ -49,7 +49,7 @@ function keepSilentSockets(): void {
   onTestFinished(() => timeout.mockRestore());
 }
 
-describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, () => {
   let url: string;
   beforeAll(async () => {
     url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
@@ -278,7 +278,7 @@ function settlesAtOnce(promise: Promise<void>): Promise<boolean> {
   return Promise.race([promise.then(() => true), new Promise<boolean>((resolve) => setImmediate(resolve, false))]);
 }
 
-describe.skipIf(redis.isSkipped)(`a rate store's end${redis.why}`, { timeout: 300_000 }, () => {
+describe.skipIf(redis.isSkipped)(`a rate store's end${redis.why}`, () => {
   let url: string;
   beforeAll(async () => {
     url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;

@@ -1,5 +1,4 @@
 /** A PostgreSQL server of the test file's own, as the example starts one, stopped when the file ends. */
-import { join } from "node:path";
 import postgres from "postgres";
 import { afterAll } from "vitest";
 import { PostgresServer, makeData } from "../../../examples/orders/postgres-server.ts";
@@ -15,8 +14,7 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
 
 /** Starts a server that the test closes. `initdb` takes 1.2 s of processor time, so it runs once in a run. */
 export async function startServer(options: ServerOptions = {}): Promise<PostgresServer> {
-  const made = madeOnce("postgres", (folder) => makeData(join(folder, "data")));
-  return PostgresServer.start({ template: join(made, "data"), ...options });
+  return PostgresServer.start({ template: madeOnce("postgres", makeData), ...options });
 }
 
 /** A connection that watches the server from outside of what is tested, closed when the test file ends. */

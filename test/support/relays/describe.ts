@@ -46,7 +46,7 @@ export function describeRelay(engine: RelayEngine): void {
     return { channel, wire, here, there };
   }
 
-  describe("between processes: delivery", { timeout: 300_000 }, () => {
+  describe("between processes: delivery", () => {
     it.each(runtimes)("delivers the events of other processes once and in order: Node and %s", async (runtime) => {
       const channel = engine.freshChannel();
       const [here, there] = await Promise.all([start("node", channel), start(runtime, channel)]);
@@ -80,7 +80,7 @@ export function describeRelay(engine: RelayEngine): void {
     });
   });
 
-  describe("between processes: lost connections", { timeout: 300_000 }, () => {
+  describe("between processes: lost connections", () => {
     it("logs a lost connection, and ends subscriptions with a gap", async () => {
       const { channel, wire, here, there } = await apart();
       const bystander = await start("node", channel);
@@ -151,7 +151,7 @@ export function describeRelay(engine: RelayEngine): void {
     });
   });
 
-  describe("between processes: servers that end", { timeout: 300_000 }, () => {
+  describe("between processes: servers that end", () => {
     const { isSkipped = false, why = "" } = engine.ownServer ?? {};
     const endings = Object.entries(engine.endings);
     it.skipIf(isSkipped).each(endings)(
@@ -205,7 +205,7 @@ export function describeRelay(engine: RelayEngine): void {
     });
   });
 
-  describe("between processes: a process that ends", { timeout: 300_000 }, () => {
+  describe("between processes: a process that ends", () => {
     it.each(runtimes)("does not keep the process alive: %s", async (runtime) => {
       const process = await start(runtime, engine.freshChannel());
       process.do("leave");

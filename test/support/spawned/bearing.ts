@@ -70,7 +70,7 @@ export function describeBearing(start: Start): void {
   });
 
   const { isSkipped, why } = manyDescriptors;
-  it.skipIf(isSkipped)(`${count} idle connections are nobody's trouble${why}`, { timeout: 300_000 }, async () => {
+  it.skipIf(isSkipped)(`${count} idle connections are nobody's trouble${why}`, async () => {
     const server = await start({ maxConnections: count + 10 });
     expect(await server.asks("GET /hello")).toBe("hi");
     const before = server.descriptors;

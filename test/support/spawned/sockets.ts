@@ -1,3 +1,4 @@
+import { waitMs } from "../patience.ts";
 /**
  * What clients do wrong on a socket of another runtime's own: behind each, no handler speaks any more, and the process
  * holds no more files than it did.
@@ -98,17 +99,17 @@ export function describeSockets(start: Start): void {
   });
 
   describe("clients that misbehave on a WebSocket leave nothing behind", () => {
-    it.each(Object.entries(faults))("%s", { timeout: 300_000 }, async (_what, act) => {
+    it.each(Object.entries(faults))("%s", async (_what, act) => {
       const server = await startShared({ sendTimeoutMs: 300 });
       const round = async (): Promise<void> => {
         await Promise.all(Array.from({ length: 20 }, async () => act(await server.client())));
         leaveAll();
-        await vi.waitFor(async () => expect(await server.asks("GET /speaking")).toBe("0"), { timeout: 300_000 });
+        await vi.waitFor(async () => expect(await server.asks("GET /speaking")).toBe("0"), { timeout: waitMs() });
       };
       await round();
       const before = server.descriptors;
       for (let i = 0; i < 3; i++) await round();
-      await vi.waitFor(() => expect(server.descriptors).toBeLessThanOrEqual(before + 2), { timeout: 300_000 });
+      await vi.waitFor(() => expect(server.descriptors).toBeLessThanOrEqual(before + 2), { timeout: waitMs() });
     });
   });
 }

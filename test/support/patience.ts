@@ -1,0 +1,18 @@
+/**
+ * How long a test waits for what should come: 30 seconds on a quiet machine. On a busy one it waits longer in proportion, so that
+ * no verdict turns on how fast the machine is. `vitest.config.ts` sets the factor for all processes of a run.
+ */
+import { availableParallelism, loadavg } from "node:os";
+
+const variable = "USHER_PATIENCE";
+
+/** A run of all tests keeps each core busy with several processes. */
+export function setPatience(isWholeRun: boolean): void {
+  const busy = Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
+  process.env[variable] ??= String(busy * (isWholeRun ? 2 : 1));
+}
+
+/** In milliseconds. */
+export function waitMs(): number {
+  return 30_000 * Number(process.env[variable] ?? 1);
+}

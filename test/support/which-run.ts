@@ -1,0 +1,22 @@
+/**
+ * Which tests a run has, by the variable `USHER_TESTS` that the scripts of package.json set:
+ *
+ * | run | command | what it has |
+ * | --- | --- | --- |
+ * | `quick` | `npm test` | what needs no program but this Node and the embedded PostgreSQL |
+ * | `rest` | by `.ci/run`, after `npm test` | what `quick` leaves out |
+ * | `all` | `npm run test:all`, and `npx vitest run <file>` | both |
+ * | `wide` | `npm run test:wide` | all, and what `wide.ts` has |
+ */
+
+const runs = ["quick", "rest", "all", "wide"] as const;
+export type Run = (typeof runs)[number];
+
+const asked = process.env["USHER_TESTS"] || "all";
+const found = runs.find((name) => name === asked);
+if (found === undefined) throw new Error(`USHER_TESTS is ${asked}: give it one of ${runs.join(", ")}`);
+
+export const run: Run = found;
+
+/** Whether a person named the run; `npx vitest run <file>` names none. */
+export const isNamed: boolean = Boolean(process.env["USHER_TESTS"]);
