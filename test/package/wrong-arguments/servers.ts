@@ -86,7 +86,7 @@ const oidc: readonly Row[] = [
 export const serverTables: Tables = {
   "usher-http/oidc": oidc,
   "usher-http/node": [
-    ...rowsOf(node.serve, /ENOTFOUND|EAI_AGAIN/),
+    ...rowsOf(node.serve, /ENOTFOUND|EAI_AGAIN|EACCES/),
     ["listener", (x, o) => node.listener(x, o), [app, {}]],
   ],
   "usher-http/bun": rowsOf(bun.serve, /^Bun is not defined$/),
