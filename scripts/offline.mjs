@@ -11,13 +11,19 @@ import { join } from "node:path";
 // An ordinary user gets a namespace of users, too, in which it keeps its id and may set up the interface. The program gets no such right.
 const asRoot = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
 const asUser = [
-  ...["unshare", "--user", "--map-current-user", "--keep-caps", "--net", "sh", "-c"],
+  "unshare",
+  "--user",
+  "--map-current-user",
+  "--keep-caps",
+  "--net",
+  "sh",
+  "-c",
   'ip link set lo up && exec setpriv --ambient-caps=-all --inh-caps=-all "$@"',
   "sh",
 ];
 
-const ways = process.getuid?.() === 0 ? [asRoot] : [asUser];
-const way = ways.find(([command = "", ...args]) => spawnSync(command, [...args, "true"]).status === 0);
+const [command = "", ...args] = process.getuid?.() === 0 ? asRoot : asUser;
+const way = spawnSync(command, [...args, "true"]).status === 0 ? [command, ...args] : undefined;
 
 /** Why the network is not taken away; undefined where it is. */
 export const why =

@@ -1,6 +1,6 @@
 /**
  * Which test files start a program that is neither this Node nor the embedded PostgreSQL. `npm test` leaves them to
- * `npm run test:all`. Nobody keeps a list: what a file imports, itself or by another file of `test`, says it.
+ * `npm run test:all`. There is no list to keep: the imports of a file, and of the files of `test` that it imports, say it.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";

@@ -1,14 +1,6 @@
-/**
- * Which tests a run has, by the variable `USHER_TESTS` that the scripts of package.json set:
- *
- * | run | command | what it has |
- * | --- | --- | --- |
- * | `quick` | `npm test` | what needs no program but this Node and the embedded PostgreSQL |
- * | `rest` | by `.ci/run`, after `npm test` | what `quick` leaves out |
- * | `all` | `npm run test:all`, and `npx vitest run <file>` | both |
- * | `wide` | `npm run test:wide` | all, and what `wide.ts` has |
- */
-
+// The scripts of package.json set `USHER_TESTS`. `quick` is `npm test`: no program but this Node and the embedded PostgreSQL.
+// `rest` is what `quick` leaves out, which `.ci/run` runs after it. `all` is both: `npm run test:all`, and `npx vitest run <file>`.
+// `wide` is `npm run test:wide`: all, and what `wide.ts` has.
 const runs = ["quick", "rest", "all", "wide"] as const;
 export type Run = (typeof runs)[number];
 
