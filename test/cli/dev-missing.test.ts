@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, expect, it, vi } from "vitest";
 import { freePort } from "../../examples/orders/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
+import { waitMs } from "../support/patience.ts";
 import { runtimes } from "../support/runtimes.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -45,7 +46,7 @@ export const routes = [get(Path.of("word"), { returns: Returns.text }, () => wor
         await setTimeout(50);
       }
       return false;
-    });
+    }, waitMs());
   const answer = () => fetch(`http://127.0.0.1:${port}/word`).then((response) => response.text(), String);
   try {
     await eventually(() => expect(printed).toContain("waiting for a change"));

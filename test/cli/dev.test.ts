@@ -144,7 +144,7 @@ async function savesUntil(save: () => void, isSeen: () => Promise<boolean>): Pro
       await setTimeout(50);
     }
     return false;
-  });
+  }, waitMs());
 }
 
 describe("usher dev", () => {

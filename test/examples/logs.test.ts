@@ -5,6 +5,7 @@ import { sessionStore } from "../../examples/orders/clerks.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import { lines, logged } from "../support/logs.ts";
+import { waitMs } from "../support/patience.ts";
 
 it("a new order is a log line of its source", async () => {
   const app = Test.app(routes, {
@@ -12,7 +13,7 @@ it("a new order is a log line of its source", async () => {
   });
   const { headers, status } = await Test.call(app, "POST", "/orders", { body: { item: "s3cret pen", quantity: 2 } });
   expect(status).toBe(201);
-  const line = await vi.waitUntil(() => lines().find((line) => line["logger.name"] === "orders"));
+  const line = await vi.waitUntil(() => lines().find((line) => line["logger.name"] === "orders"), waitMs());
   expect(line).toMatchObject({
     level: "info",
     "logger.name": "orders",

@@ -48,7 +48,27 @@ describe("the orders example, run by npm start", () => {
   });
 
   it("prints that the database is its own, and where its data is", () => {
-    expect(example.lines[0]).toContain("without DATABASE_URL: a PostgreSQL server of its own, with its data in ");
+    const [made, own] = example.lines;
+    expect(made).toContain("making a PostgreSQL database in ");
+    expect(own).toContain("without DATABASE_URL: a PostgreSQL server of its own, with its data in ");
+  });
+
+  it("prints the URLs to open once it listens", async () => {
+    const line = example.lines.find((line) => line.includes("to open: ")) ?? "";
+    const urls = [...line.matchAll(/http:\/\/[^\s",]+/g)].map(([url]) => url);
+    expect(urls).toEqual([`${example.url}/`, `${example.url}/docs`, `${example.url}/livez`]);
+    expect(await Promise.all(urls.map(async (url) => (await fetch(url)).status))).toEqual([200, 200, 200]);
+  });
+
+  it("says in one sentence who has its data when it is started a second time", async () => {
+    const second = startExample("orders", { DATA_DIR: example.data });
+    const said = await second.then(String, (error: Error) => error.message);
+    const lines = said.split("\n").filter((line) => line !== "" && !line.includes("ended before it listened"));
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^the data in \S+ is in use by a PostgreSQL server that process \d+ started\. Stop it, or start beside it: /,
+      ),
+    ]);
   });
 
   it("ends cleanly on SIGTERM, and leaves no server", async () => {

@@ -9,6 +9,8 @@ import { createInterface } from "node:readline";
 export interface RunningExample {
   /** Where it listens: `http://localhost:41253`. */
   readonly url: string;
+  /** The folder of its data. */
+  readonly data: string;
   /** What it has logged so far. */
   readonly lines: readonly string[];
   /** Sends it a signal and waits for its end. @returns its exit code; null where a signal ended it. */
@@ -46,6 +48,7 @@ export async function startProgram(
   });
   return {
     url,
+    data: env["DATA_DIR"] ?? folder,
     lines,
     async stop(signal = "SIGTERM") {
       child.kill(signal);
