@@ -241,6 +241,17 @@ describe("create-usher prints the next commands", () => {
   });
 });
 
+it.each(["linux", "darwin", "win32"] as const)(
+  "on %s the scripts replace their shell where it has `exec`",
+  (platform) => {
+    const choices = { runtime: "node", database: "none", sample: "hello" } as const;
+    const files = filesOf(join(root, "create-usher/templates"), choices, "my-api", platform);
+    const { scripts } = JSON.parse(files.get("package.json") ?? "") as { readonly scripts: { readonly start: string } };
+    const start = "node --env-file-if-exists=.env src/main.ts";
+    expect(scripts.start).toBe(platform === "win32" ? start : `exec ${start}`);
+  },
+);
+
 describe("on a terminal, create-usher", () => {
   const [down, enter, ctrlC] = ["\u001b[B", "\r", "\u0003"];
   let input: PassThrough;
@@ -287,7 +298,7 @@ describe("on a terminal, create-usher", () => {
     );
     expect(code).toBe(0);
     const { name, scripts, dependencies } = manifestIn(join(folder, "shop"));
-    expect([name, scripts.dev, "postgres" in dependencies]).toEqual(["shop", "bun --watch src/main.ts", true]);
+    expect([name, scripts.dev, "postgres" in dependencies]).toEqual(["shop", "exec bun --watch src/main.ts", true]);
     expect(existsSync(join(folder, "shop/src/orders.ts"))).toBe(true);
     expect(shown).not.toContain("hello");
   });
