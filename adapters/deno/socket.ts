@@ -20,14 +20,40 @@ export interface DenoSocketServer {
 }
 
 /**
- * Calls `act` once Deno has checked whether the client of a handshake is still connected. If a client resets before the 101
- * is written, Deno leaks the descriptor and reports nothing (seen with 2.9.5). A timer may run before the connections'
- * events, so it takes more than one. Of 3,000 clients that reset within 2 ms, 1,409 leaked a descriptor without a timer, 22
- * with two, and 1 with three.
+ * Calls `act` once Deno has checked whether the client of a handshake is still connected. If a client resets, or ends its side, before
+ * the 101 is written, Deno leaks the descriptor and reports nothing (seen with 2.9.5). A timer may run before the connections' events, and
+ * `abort` is emitted a turn later, so it takes several. During a turn Deno checks no connection, so few handshakes are answered in one.
+ *
+ * Of 1,200 clients that left within 7 ms, 300 at the same time, 880 leaked a descriptor without a check. With three checks, and all
+ * answered in one turn, 320 did; this way 8 to 20.
  */
-export function afterLooks(act: () => void, looks = 3): void {
-  if (looks === 0) act();
-  else setTimeout(afterLooks, 0, act, looks - 1);
+export function afterLooks(act: () => void): void {
+  if (handshakes.size === 0) setTimeout(look, 0);
+  handshakes.add({ act, since: looks });
+}
+
+interface WaitingHandshake {
+  readonly act: () => void;
+  readonly since: number;
+}
+
+const minLooks = 4;
+/** How long handshakes are answered in one turn; one of them always is. */
+const turnMs = 0.25;
+/** In the order of their arrival. */
+const handshakes: Set<WaitingHandshake> = /* @__PURE__ */ new Set();
+let looks = 0;
+
+function look(): void {
+  looks++;
+  const until = performance.now() + turnMs;
+  for (const handshake of handshakes) {
+    if (looks - handshake.since < minLooks) break;
+    handshakes.delete(handshake);
+    handshake.act();
+    if (performance.now() >= until) break;
+  }
+  if (handshakes.size > 0) setTimeout(look, 0);
 }
 
 /**

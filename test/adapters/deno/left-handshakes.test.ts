@@ -1,4 +1,5 @@
 /** Clients that go between their handshake and the 101: up to 2.9.5, Deno keeps the descriptor of such a connection for ever. */
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,5 +38,29 @@ describe.skipIf(process.platform !== "linux")("a client that resets while its ha
     }
     await eventually(() => expect(open()).toBeLessThanOrEqual(before));
     expect(await server.asks("GET /ok")).toBe("ok");
+  });
+
+  it.each(["reset", "end"] as const)("leaves none behind of 300 that %s at the same time", async (how) => {
+    const server = await start({}, "blocked-program.ts");
+    const open = (): number => readdirSync(`/proc/${server.child.pid}/fd`).length;
+    const counts: number[] = [];
+    for (let round = 0; round < 4; round++) {
+      const file = join(folder, `${how}-${round}`);
+      const clients = await Promise.all(Array.from({ length: 300 }, () => server.client()));
+      for (const client of clients) client.ask(`GET /socket?file=${encodeURIComponent(file)}`, opening);
+      // The first one blocks the server: the others have left before it looks at them.
+      await server.tells(`asked: ${file}`);
+      for (const { socket } of clients) {
+        if (how === "reset") socket.resetAndDestroy();
+        else socket.destroy();
+      }
+      for (const { socket } of clients) if (!socket.closed) await once(socket, "close");
+      writeFileSync(file, "");
+      expect(await server.asks("GET /ok")).toBe("ok");
+      await eventually(() => expect(open()).toBeLessThanOrEqual(counts[0] ?? 100));
+      counts.push(open());
+    }
+    // The first round opens what Deno needs itself.
+    expect(counts.at(-1)).toBeLessThanOrEqual(counts[0] as number);
   });
 });
