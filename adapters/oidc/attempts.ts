@@ -93,8 +93,8 @@ function isName(text: string): boolean {
 }
 
 /** `__Host-`: no sibling subdomain can set such a cookie, and so sign a victim in to an account of the attacker. */
-function prefixOf({ secure }: RequestRecord): string {
-  return secure ? "__Host-oidc-" : "oidc-";
+function prefixOf({ secureCookies }: RequestRecord): string {
+  return secureCookies ? "__Host-oidc-" : "oidc-";
 }
 
 // A browser sends the oldest cookie first (RFC 6265 §5.4).

@@ -346,7 +346,7 @@ function headOf(request: RequestState, answer: Answer, size: number | undefined)
   for (const [name, value] of headers) head.push(name.toLowerCase(), value);
   if (request.app.secureHeaders !== undefined) addMissing(head, request.app.secureHeaders);
   head.push("x-request-id", request.id);
-  for (const cookie of cookies) head.push("set-cookie", setCookieLine(cookie, request.secure));
+  for (const cookie of cookies) head.push("set-cookie", setCookieLine(cookie, request.secureCookies));
   if (date !== "") head.push("date", date);
   if (size !== undefined && hasLength(status)) head.push("content-length", String(size));
   if (typeof answer.body === "object" && isTakeover(answer.body))

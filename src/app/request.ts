@@ -196,9 +196,11 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     if (this.#network === undefined) this.#network = networkOfClient(this.client) ?? null;
     return this.#network ?? undefined;
   }
-  /** Whether cookies are `Secure`. False on loopback without TLS, where browsers drop `Secure` cookies. */
   get secure(): boolean {
-    if (this.scheme === "https") return true;
+    return this.scheme === "https";
+  }
+  get secureCookies(): boolean {
+    if (this.secure) return true;
     return this.host === undefined || !/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/.test(this.host);
   }
   get now(): Date {

@@ -30,6 +30,7 @@ export interface InputRequest {
   /** The network of the client, which has one share of what is bounded; undefined where no address is known. */
   readonly network: string | undefined;
   readonly secure: boolean;
+  readonly secureCookies: boolean;
   readonly now: Date;
   /** The same instant for the application, which may change the `Date`. */
   readonly givenNow: Date;
@@ -167,8 +168,13 @@ export interface RequestRecord {
   readonly peer: string;
   /** The peer, or the address a trusted proxy forwarded for. */
   readonly client: string;
-  /** Whether the client used HTTPS, as far as is known. */
+  /**
+   * Whether the client used HTTPS: what the connection says, or a trusted proxy. False behind a proxy that does TLS and is not in
+   * `trustedProxies`.
+   */
   readonly secure: boolean;
+  /** Whether cookies of the answer are `Secure`: always, except over plain HTTP at `localhost`, `127.0.0.1` and `[::1]`. */
+  readonly secureCookies: boolean;
   /** One instant for the whole request. */
   readonly now: Date;
   /** The first value. */
@@ -231,6 +237,9 @@ class LazyRequestRecord implements RequestRecord {
   }
   get secure(): boolean {
     return this.#request.secure;
+  }
+  get secureCookies(): boolean {
+    return this.#request.secureCookies;
   }
   get now(): Date {
     return this.#request.givenNow;

@@ -69,8 +69,35 @@ describe("the request record", () => {
     expect(record.now).toEqual(new Date(7));
   });
 
-  it("has `secure`, as far as the runtime knows it", async () => {
-    const secure = (host: string) => seen(({ secure }) => secure, "/x", { headers: { host } });
+  it("has `secure`, by what the connection or a trusted proxy says, whatever the host", async () => {
+    const app = Test.app(
+      [get(Path.root, { inputs: { request }, returns: Returns.text }, ({ request }) => String(request.secure))],
+      { trustedProxies: ["10.0.0.1"] },
+    );
+    const rows = [
+      ["192.0.2.1", undefined, "false"],
+      ["192.0.2.1", "https", "false"],
+      ["10.0.0.1", undefined, "false"],
+      ["10.0.0.1", "http", "false"],
+      ["10.0.0.1", "https", "true"],
+      ["10.0.0.1", "https, http", "false"],
+    ] as const;
+    for (const host of ["localhost", "127.0.0.1", "shop.example", "[::1]:8080"]) {
+      for (const [peer, proto, expected] of rows) {
+        const headers = { host, ...(proto === undefined ? {} : { "x-forwarded-proto": proto }) };
+        const { body } = await Test.call(app, "GET", "/", { headers, peer });
+        expect([host, peer, proto, body]).toEqual([host, peer, proto, expected]);
+      }
+    }
+    const { fetch } = App.make([
+      get(Path.root, { inputs: { request }, returns: Returns.text }, ({ request }) => String(request.secure)),
+    ]);
+    const by = async (url: string) => (await fetch(new Request(url))).text();
+    expect([await by("https://shop.example/"), await by("http://shop.example/")]).toEqual(["true", "false"]);
+  });
+
+  it("has `secureCookies`, as cookies are sent", async () => {
+    const secure = (host: string) => seen(({ secureCookies }) => secureCookies, "/x", { headers: { host } });
     expect(await Promise.all(["localhost", "127.0.0.1:80", "[::1]:8080", "LOCALHOST:1"].map(secure))).toEqual([
       false,
       false,

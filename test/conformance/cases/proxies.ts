@@ -8,12 +8,12 @@ const client = (name: string, on: Configuration, headers: Lines, told: string): 
 const xff = (...lines: readonly string[]): Lines => lines.map((line) => ["x-forwarded-for", line] as const);
 
 export const proxies: readonly MessageCase[] = [
-  client("SV-22 the rightmost that is not trusted", "proxied", xff("6.6.6.6, 1.2.3.4"), "1.2.3.4 h secure"),
-  client("SV-24 behind two hops that are", "proxied", xff("6.6.6.6, 1.2.3.4, 10.0.0.7"), "1.2.3.4 h secure"),
-  client("SV-24 of several lines", "proxied", xff("6.6.6.6", "1.2.3.4", "10.0.0.7"), "1.2.3.4 h secure"),
-  client("SV-22 none told", "proxied", [], "127.0.0.1 h secure"),
-  client("SV-22 an IPv6 one with its port", "proxied", xff("[2001:DB8::1]:80"), "2001:db8::1 h secure"),
-  client("SV-27 the other family is not read", "proxied", [["forwarded", "for=1.2.3.4"]], "127.0.0.1 h secure"),
+  client("SV-22 the rightmost that is not trusted", "proxied", xff("6.6.6.6, 1.2.3.4"), "1.2.3.4 h plain"),
+  client("SV-24 behind two hops that are", "proxied", xff("6.6.6.6, 1.2.3.4, 10.0.0.7"), "1.2.3.4 h plain"),
+  client("SV-24 of several lines", "proxied", xff("6.6.6.6", "1.2.3.4", "10.0.0.7"), "1.2.3.4 h plain"),
+  client("SV-22 none told", "proxied", [], "127.0.0.1 h plain"),
+  client("SV-22 an IPv6 one with its port", "proxied", xff("[2001:DB8::1]:80"), "2001:db8::1 h plain"),
+  client("SV-27 the other family is not read", "proxied", [["forwarded", "for=1.2.3.4"]], "127.0.0.1 h plain"),
   client(
     "SV-22 its host, and that it came by HTTPS",
     "proxied",
@@ -24,14 +24,14 @@ export const proxies: readonly MessageCase[] = [
     ],
     "127.0.0.1 shop.example:8443 secure",
   ),
-  client("SV-27 of Forwarded", "forwarded", [["forwarded", "for=1.2.3.4"], ...xff("6.6.6.6")], "1.2.3.4 h secure"),
+  client("SV-27 of Forwarded", "forwarded", [["forwarded", "for=1.2.3.4"], ...xff("6.6.6.6")], "1.2.3.4 h plain"),
   client(
     "SV-27 an unknown hop is the peer",
     "forwarded",
     [["forwarded", "for=1.2.3.4, for=unknown"]],
-    "127.0.0.1 h secure",
+    "127.0.0.1 h plain",
   ),
-  client("SV-27 an IPv6 hop", "forwarded", [["forwarded", 'for="[2001:db8::1]:4711"']], "2001:db8::1 h secure"),
+  client("SV-27 an IPv6 hop", "forwarded", [["forwarded", 'for="[2001:db8::1]:4711"']], "2001:db8::1 h plain"),
   client(
     "SV-27 its host and protocol",
     "forwarded",
