@@ -11,7 +11,7 @@ import type {
   StatementValues,
 } from "../../src/database/connection.ts";
 import type { Conninfo } from "./connection-string.ts";
-import { addressesOf, askToCancel, dial, fits, saslPrepared } from "./dial.ts";
+import { addressesOf, askToCancel, dial, fits, methodsOf, passwordOf, saslPrepared } from "./dial.ts";
 import type { ServerAddress, ConnectionConfig, ServerKind } from "./dial.ts";
 import { Query, driverOf, prepared, simple, unprepared } from "./private.ts";
 import type { DescribedStatement, Execute, QueryProtocol } from "./private.ts";
@@ -31,6 +31,7 @@ class PostgresConnection implements DatabaseConnection {
   readonly #driver: Execute;
   #socket: Socket | undefined = undefined;
   #wire: Wire | undefined = undefined;
+  #password = "";
   #life: "opening" | "open" | "gone" = "opening";
   #why = "the connection closed";
   /** The SQLSTATE with which the server closed it. */
@@ -46,7 +47,11 @@ class PostgresConnection implements DatabaseConnection {
 
   constructor(config: ConnectionConfig) {
     this.#config = config;
-    this.#driver = driverOf(config, () => this.#dial());
+    this.#driver = driverOf(
+      config,
+      () => this.#password,
+      () => this.#dial(),
+    );
   }
 
   get isOpen(): boolean {
@@ -251,6 +256,7 @@ class PostgresConnection implements DatabaseConnection {
   // Called by the driver. If we dialled earlier, the driver would miss a close in between.
   async #dial(): Promise<Wire> {
     const { address, target, isUnref, events, maxResultBytes } = this.#config;
+    this.#password = await passwordOf(target);
     if (this.#isGone) throw new Error(this.#why);
     const onDialled = (socket: Socket): void => {
       this.#socket = socket;
@@ -267,7 +273,9 @@ class PostgresConnection implements DatabaseConnection {
       copied: () => this.#refuseCopy(),
       notified: events.notified,
     };
-    this.#wire = new Wire(socket, wireEvents, maxResultBytes);
+    const { channelBinding = "prefer" } = target;
+    const wireOptions = { password: this.#password, methods: methodsOf(target), channelBinding, maxResultBytes };
+    this.#wire = new Wire(socket, wireEvents, wireOptions);
     return this.#wire;
   }
 
@@ -341,8 +349,8 @@ export async function openConnection(
   // prefer-standby: if there is no standby, any server.
   const kinds = target.session === "prefer-standby" ? (["standby", "any"] as const) : [target.session];
   for (const kind of kinds) {
-    for (const { host, port } of target.hosts) {
-      for (const address of await addresses(host, port, reasons)) {
+    for (const host of hostsOf(target)) {
+      for (const address of await addresses(host, reasons)) {
         const opened = await openWith(address, target, kind, options, events);
         if (opened instanceof PostgresConnection) return opened;
         reasons.push(opened.why);
@@ -353,9 +361,16 @@ export async function openConnection(
   throw new ConnectionFailure({ kind: "unreachable", why: [...new Set(reasons)].join("; ") });
 }
 
-async function addresses(host: string, port: number, reasons: string[]): Promise<readonly ServerAddress[]> {
+/** In their order, or in any. */
+function hostsOf({ hosts, balancesLoad = false }: Conninfo): Conninfo["hosts"] {
+  if (!balancesLoad) return hosts;
+  const keyed = hosts.map((host) => [Math.random(), host] as const);
+  return keyed.toSorted(([one], [other]) => one - other).map(([, host]) => host);
+}
+
+async function addresses(host: Conninfo["hosts"][number], reasons: string[]): Promise<readonly ServerAddress[]> {
   try {
-    return await addressesOf(host, port);
+    return await addressesOf(host);
   } catch (error) {
     reasons.push(error instanceof Error ? error.message : String(error));
     return [];
@@ -376,9 +391,10 @@ async function openWith(
   const first = preparedTargets.get(target) ?? target;
   const opened = await openAt(address, first, kind, options, events);
   const { password = "" } = first;
-  const prepared = { ...target, password: saslPrepared(password) };
   const isOver = opened instanceof PostgresConnection || opened.code !== wrongPassword;
-  if (isOver || prepared.password === password) return opened;
+  if (isOver || typeof password === "function") return opened;
+  const prepared = { ...target, password: saslPrepared(password) };
+  if (prepared.password === password) return opened;
   const again = await openAt(address, prepared, kind, options, events);
   if (again instanceof PostgresConnection) preparedTargets.set(target, prepared);
   return again;

@@ -7,8 +7,9 @@ import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
 import type { DatabaseConnection, ConnectionEvents } from "../../src/database/connection.ts";
 import { isObject, needs } from "../../src/arguments.ts";
+import { describeRaised } from "../../src/logging/raised.ts";
 import { parse } from "./connection-string.ts";
-import type { Conninfo, SessionKind, Tls } from "./connection-string.ts";
+import type { Conninfo, SessionKind, SignInMethod, Tls } from "./connection-string.ts";
 
 /** What is needed to open a connection. */
 export interface ConnectionConfig {
@@ -50,7 +51,12 @@ export type ServerAddress =
   | { readonly host: string; readonly address: string; readonly port: number }
   | { readonly path: string };
 
-export async function addressesOf(host: string, port: number): Promise<readonly ServerAddress[]> {
+export async function addressesOf({
+  host,
+  port,
+  address,
+}: Conninfo["hosts"][number]): Promise<readonly ServerAddress[]> {
+  if (address !== undefined) return [{ host, address, port }];
   if (host.startsWith("/")) return [{ path: join(host, `.s.PGSQL.${port}`) }];
   // No DNS server knows a name of Hyperdrive's: workerd connects it by itself.
   if (isIP(host) !== 0 || host.endsWith(".hyperdrive.local")) return [{ host, address: host, port }];
@@ -74,6 +80,7 @@ const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 /** Sends SSLRequest and starts TLS (PostgreSQL §54.2.10). */
 async function secured(socket: Socket, host: string, tls: Tls, dialled: (socket: Socket) => void): Promise<Socket> {
+  if (tls.isDirect === true) return encryptedBy(socket, host, tls, dialled);
   socket.write(sslRequest);
   const answer = await firstBytes(socket);
   // A man in the middle may append plain bytes, to be read as if they were encrypted (CVE-2021-23222).
@@ -83,6 +90,10 @@ async function secured(socket: Socket, host: string, tls: Tls, dialled: (socket:
     if (tls.mode === "prefer") return socket;
     throw new Error("the server does not encrypt");
   }
+  return encryptedBy(socket, host, tls, dialled);
+}
+
+async function encryptedBy(socket: Socket, host: string, tls: Tls, dialled: (socket: Socket) => void): Promise<Socket> {
   const encrypted = connectTls({ socket, ...tlsOptions(host, tls) });
   dialled(encrypted);
   await once(encrypted, "secureConnect");
@@ -91,7 +102,7 @@ async function secured(socket: Socket, host: string, tls: Tls, dialled: (socket:
 
 // Bun and Deno reject members that are undefined.
 function tlsOptions(host: string, tls: Tls): ConnectionOptions {
-  const { mode, rootCertificate, certificate, key } = tls;
+  const { mode, rootCertificate, certificate, key, keyPassword, revoked, minVersion, maxVersion } = tls;
   const isVerified =
     mode === "verify-ca" || mode === "verify-full" || (rootCertificate !== undefined && mode === "require");
   return {
@@ -104,6 +115,10 @@ function tlsOptions(host: string, tls: Tls): ConnectionOptions {
     ...(rootCertificate === undefined || rootCertificate === "system" ? {} : { ca: readFileSync(rootCertificate) }),
     ...(certificate === undefined ? {} : { cert: readFileSync(certificate) }),
     ...(key === undefined ? {} : { key: readFileSync(key) }),
+    ...(keyPassword === undefined ? {} : { passphrase: keyPassword }),
+    ...(revoked === undefined ? {} : { crl: readFileSync(revoked) }),
+    ...(minVersion === undefined ? {} : { minVersion }),
+    ...(maxVersion === undefined ? {} : { maxVersion }),
   };
 }
 
@@ -170,6 +185,31 @@ async function sendUntilClosed({ address, target }: ConnectionConfig, message: B
     clearTimeout(timer);
     for (const socket of sockets) socket.destroy();
   }
+}
+
+/**
+ * The password of one connection. @throws Error with neither the password nor the message of what the function threw, which may quote a
+ * token.
+ */
+export async function passwordOf({ password = "" }: Conninfo): Promise<string> {
+  if (typeof password === "string") return password;
+  let given: unknown;
+  let kind: string | undefined;
+  try {
+    given = await password();
+  } catch (thrown) {
+    kind = describeRaised(thrown).kind;
+  }
+  if (kind !== undefined) throw new Error(`the function for the password failed: ${kind}`);
+  if (typeof given !== "string") throw new Error(`the function for the password gave no text, but ${typeof given}`);
+  return given;
+}
+
+/** How a server may ask to sign in; undefined for any way. */
+export function methodsOf({ methods, channelBinding }: Conninfo): ReadonlySet<SignInMethod> | undefined {
+  // Only SCRAM binds to a channel.
+  if (channelBinding === "require") return new Set(["scram-sha-256"]);
+  return methods === undefined ? undefined : new Set(methods);
 }
 
 /**

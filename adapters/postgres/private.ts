@@ -132,6 +132,7 @@ function executeOf(driver: postgres.Sql): Execute {
 /** Makes a driver of one connection, which dials once. */
 export function driverOf(
   { target, parameters, statementCache }: ConnectionConfig,
+  passwordOf: () => string,
   socketOf: () => Promise<Wire>,
 ): Execute {
   let isDialled = false;
@@ -140,7 +141,7 @@ export function driverOf(
     port: 5432,
     user: target.user,
     // A function: the driver replaces an empty password by one from the environment.
-    pass: () => target.password ?? "",
+    pass: passwordOf,
     database: target.database,
     ssl: false,
     max: 1,

@@ -1,6 +1,7 @@
 /** Which messages the server may send, by what it was asked for (PostgreSQL §54.2). */
 import { ProtocolViolation, checkBody, messageNames, nameOf, otherColumns, typeOf } from "./server-messages.ts";
 import type { MessageName } from "./server-messages.ts";
+import type { SignInMethod } from "./connection-string.ts";
 
 /** What an AuthenticationRequest asks for. */
 const authentications = {
@@ -159,8 +160,22 @@ const asynchronous: ReadonlySet<number> = /* @__PURE__ */ new Set(
   (["NoticeResponse", "ParameterStatus", "NotificationResponse"] as const).map(typeOf),
 );
 
-/** Who reads a message: the driver, the prepared statement that runs, the wire itself; or it is the answer of a COPY. */
-export type MessageReader = "driver" | "run" | "wire" | "copy";
+/** Who reads a message: the driver, the prepared statement that runs, the wire itself, SCRAM; or it is the answer of a COPY. */
+export type MessageReader = "driver" | "run" | "wire" | "scram" | "copy";
+/** After a message of SCRAM. */
+const scram: ReadonlySet<StateName> = /* @__PURE__ */ new Set([
+  "asked for SCRAM",
+  "challenged by SCRAM",
+  "verified by SCRAM",
+]);
+
+/** The methods of `require_auth`, by the first message that asks for them. */
+const methods: ReadonlyMap<number, SignInMethod> = /* @__PURE__ */ new Map([
+  [authentications.AuthenticationOk, "none"],
+  [authentications.AuthenticationCleartextPassword, "password"],
+  [authentications.AuthenticationMD5Password, "md5"],
+  [authentications.AuthenticationSASL, "scram-sha-256"],
+]);
 
 const unknownCount = -1;
 
@@ -171,8 +186,12 @@ export class ProtocolState {
   readonly #requests: number[] = [];
   /** How many columns the driver's statement has, where it was described. */
   #columns = unknownCount;
-  /** Of SCRAM: a server begins its own with it (RFC 5802 §5.1). */
-  #nonce = "";
+  readonly #methods: ReadonlySet<SignInMethod> | undefined;
+
+  /** @param methods How it may ask the client to sign in; undefined for any way. */
+  constructor(methods: ReadonlySet<SignInMethod> | undefined) {
+    this.#methods = methods;
+  }
 
   get state(): StateName {
     return states[this.#at] as StateName;
@@ -195,7 +214,7 @@ export class ProtocolState {
     else if (request === "sync") this.#at = index.failed;
   }
 
-  /** Notes the driver's messages: StartupMessage first, which has no type, then any number of whole ones. */
+  /** Notes messages of the client: StartupMessage first, which has no type, then any number of whole ones. */
   wrote(bytes: Buffer): void {
     if (this.state === "before the start") {
       this.#at = index.started;
@@ -205,15 +224,8 @@ export class ProtocolState {
       const type = String.fromCharCode(bytes[at] as number);
       const request = requests.get(type);
       if (request !== undefined) this.sent(request);
-      else if (type === "p") this.#signedIn(bytes.toString("latin1", at + 5));
+      else if (type === "p") this.#at = index[answered.get(this.state) ?? this.state];
     }
-  }
-
-  #signedIn(body: string): void {
-    const to = answered.get(this.state);
-    if (to === undefined) return;
-    if (to === "begun SCRAM") this.#nonce = /,r=([^,]*)$/.exec(body)?.[1] ?? "";
-    this.#at = index[to];
   }
 
   /**
@@ -239,6 +251,7 @@ export class ProtocolState {
     if (to === over) to = this.#next(type);
     else if (to === index.undone) to = this.#skipToSync();
     this.#at = to;
+    if (scram.has(states[to] as StateName)) return "scram";
     return isRun ? "run" : "driver";
   }
 
@@ -279,7 +292,12 @@ export class ProtocolState {
     const allowed: { readonly [message: string]: Move } = moves[this.state];
     const to = allowed[name];
     if (to === undefined) throw this.#unexpected(name);
-    checkAuthentication(kind, bytes.subarray(at + 9, end), this.#nonce);
+    checkAuthentication(kind, end - (at + 9));
+    const method = this.state === "started" ? methods.get(kind) : undefined;
+    if (method !== undefined && this.#methods?.has(method) === false)
+      throw new ProtocolViolation(
+        `the server asks to sign in by the method ${method}, which the connection string does not allow`,
+      );
     return index[to as StateName];
   }
 }
@@ -293,7 +311,7 @@ const requests: ReadonlyMap<string, FrontendRequest> = /* @__PURE__ */ new Map([
   ["S", "sync"],
 ]);
 
-/** What a password message of the driver answers. */
+/** What a password message answers. */
 const answered: ReadonlyMap<StateName, StateName> = /* @__PURE__ */ new Map([
   ["asked for a password", "sent a password"],
   ["asked for SCRAM", "begun SCRAM"],
@@ -301,35 +319,11 @@ const answered: ReadonlyMap<StateName, StateName> = /* @__PURE__ */ new Map([
 ]);
 
 const saltBytes = 4;
-/** The driver computes them while nothing else of the process runs; a million take 0.4 s. PostgreSQL's default is 4096. */
-const maxIterations = 1_000_000;
 
 /** Throws where the driver would read nonsense: its promise then rejects without a handler, which ends the process. */
-function checkAuthentication(kind: number, body: Buffer, nonce: string): void {
-  const text = body.toString("utf8");
-  switch (kind) {
-    case authentications.AuthenticationOk:
-    case authentications.AuthenticationCleartextPassword:
-      return needsReadable(body.length === 0);
-    case authentications.AuthenticationMD5Password:
-      return needsReadable(body.length === saltBytes);
-    case authentications.AuthenticationSASL:
-      needsReadable(text.endsWith("\0\0"));
-      if (text.split("\0").includes("SCRAM-SHA-256")) return;
-      throw new ProtocolViolation("the server offers no SCRAM-SHA-256 to sign in with");
-    case authentications.AuthenticationSASLContinue: {
-      const [, theirs = "", iterations = "0"] = /^r=([!-+\--~]+),s=[\w+/]+={0,2},i=(\d{1,10})$/.exec(text) ?? [];
-      needsReadable(theirs.length > nonce.length && theirs.startsWith(nonce) && Number(iterations) > 0);
-      if (Number(iterations) <= maxIterations) return;
-      throw new ProtocolViolation(
-        `the server asks for ${iterations} rounds of SCRAM where ${maxIterations} are the most`,
-      );
-    }
-    default:
-      return needsReadable(text.startsWith("v="));
-  }
-}
-
-function needsReadable(isReadable: boolean): void {
-  if (!isReadable) throw new ProtocolViolation("the server sent AuthenticationRequest that cannot be read");
+function checkAuthentication(kind: number, length: number): void {
+  // The messages of SCRAM are checked where they are read.
+  if (kind >= authentications.AuthenticationSASL) return;
+  if (length === (kind === authentications.AuthenticationMD5Password ? saltBytes : 0)) return;
+  throw new ProtocolViolation("the server sent AuthenticationRequest that cannot be read");
 }

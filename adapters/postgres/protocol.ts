@@ -4,6 +4,8 @@ import type { Socket } from "node:net";
 import { ConnectionFailure } from "../../src/database/connection.ts";
 import type { Column, ConnectionError, StatementResult, StatementValues } from "../../src/database/connection.ts";
 import type { Backend } from "./dial.ts";
+import type { ChannelBinding, SignInMethod } from "./connection-string.ts";
+import { Scram } from "./scram.ts";
 import { ProtocolState } from "./protocol-state.ts";
 import type { MessageReader } from "./protocol-state.ts";
 import { ProtocolViolation, checkBody, checkLength, otherColumns } from "./server-messages.ts";
@@ -225,6 +227,15 @@ export interface WireEvents {
   readonly notified?: ((channel: string, payload: string) => void) | undefined;
 }
 
+export interface WireOptions {
+  readonly password: string;
+  /** As {@link ProtocolState} has them. */
+  readonly methods: ReadonlySet<SignInMethod> | undefined;
+  readonly channelBinding: ChannelBinding;
+  /** The most bytes of a result. */
+  readonly maxResultBytes: number;
+}
+
 /** What a row and its values take in memory besides their bytes, at least. */
 const rowBytes = 64;
 
@@ -238,7 +249,8 @@ export class Wire extends EventEmitter {
   readonly #socket: Socket;
   readonly #events: WireEvents;
   readonly #maxResultBytes: number;
-  readonly #state = new ProtocolState();
+  readonly #state: ProtocolState;
+  readonly #scram: Scram;
   /** The first reads the messages. A driver's query is sent after all of them. */
   readonly #runs: PreparedRun[] = [];
   /** The start of an incomplete message, and the least length of the whole. */
@@ -251,8 +263,10 @@ export class Wire extends EventEmitter {
   /** The server's process, and the key that cancels its statement. */
   backend: Backend | undefined = undefined;
 
-  constructor(socket: Socket, events: WireEvents, maxResultBytes: number) {
+  constructor(socket: Socket, events: WireEvents, { password, methods, channelBinding, maxResultBytes }: WireOptions) {
     super();
+    this.#state = new ProtocolState(methods);
+    this.#scram = new Scram(password, channelBinding, socket);
     this.#socket = socket;
     this.#events = events;
     this.#maxResultBytes = maxResultBytes;
@@ -306,12 +320,15 @@ export class Wire extends EventEmitter {
     try {
       this.#keep(bytes, this.#read(bytes));
     } catch (thrown) {
-      // Anything else is a text longer than a string may be.
-      const why =
-        thrown instanceof ProtocolViolation ? thrown.message : "the server sent a message that cannot be read";
-      this.destroy();
-      this.#events.broken(why);
+      this.#break(thrown);
     }
+  }
+
+  #break(thrown: unknown): void {
+    // Anything else is a text longer than a string may be.
+    const why = thrown instanceof ProtocolViolation ? thrown.message : "the server sent a message that cannot be read";
+    this.destroy();
+    this.#events.broken(why);
   }
 
   /** Reads every complete message. Returns the index of the first incomplete one. */
@@ -345,6 +362,7 @@ export class Wire extends EventEmitter {
     if (type === errorResponse && this.#hasEnded(bytes, at, end)) return "wire";
     const reader = this.#state.take(bytes, at, end);
     if (reader === "wire") this.#asynchronous(type, bytes, at, end);
+    else if (reader === "scram") this.#signIn(bytes.toString("utf8", at + 9, end));
     else if (reader === "copy") this.#events.copied();
     else {
       this.#resultBytes = type === ready ? 0 : this.#resultBytes + (end - at) + rowBytes;
@@ -352,6 +370,22 @@ export class Wire extends EventEmitter {
     }
     if (reader === "run" && (this.#runs[0] as PreparedRun).read(bytes, at, end)) this.#runs.shift();
     return reader;
+  }
+
+  #signIn(body: string): void {
+    switch (this.#state.state) {
+      case "asked for SCRAM":
+        this.write(this.#scram.begin(body));
+        break;
+      case "challenged by SCRAM":
+        this.#scram.continue(body).then(
+          (answer) => this.write(answer),
+          (thrown: unknown) => this.#break(thrown),
+        );
+        break;
+      default:
+        this.#scram.verify(body);
+    }
   }
 
   /** Whether the server has ended the session by an error: also each error of the start does. */

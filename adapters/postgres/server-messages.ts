@@ -193,3 +193,11 @@ function rowEnd(bytes: Buffer, start: number, end: number): number {
   }
   return at;
 }
+
+/** A message of the client. */
+export function message(type: string, ...body: readonly Buffer[]): Buffer {
+  const bytes = Buffer.concat([Buffer.alloc(5), ...body]);
+  bytes[0] = type.charCodeAt(0);
+  bytes.writeUInt32BE(bytes.length - 1, 1);
+  return bytes;
+}

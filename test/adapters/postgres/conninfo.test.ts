@@ -59,6 +59,36 @@ describe("a connection string: read", () => {
       { parameters: { application_name: "b", options: "-c geqo=off" } },
     ],
     ["user=a target_session_attrs=primary", { session: "primary" }],
+    ["user=a fallback_application_name=b", { parameters: { application_name: "b" } }],
+    ["user=a fallback_application_name=b application_name=c", { parameters: { application_name: "c" } }],
+    ["user=a host=db.example hostaddr=10.0.0.1", { hosts: [{ host: "db.example", port: 5432, address: "10.0.0.1" }] }],
+    ["user=a hostaddr=::1 port=6432", { hosts: [{ host: "::1", port: 6432, address: "::1" }] }],
+    ["user=a load_balance_hosts=random", { balancesLoad: true }],
+    ["user=a load_balance_hosts=disable", { balancesLoad: false }],
+    ["postgres://a@h?sslmode=require&channel_binding=require", { tls: { mode: "require" }, channelBinding: "require" }],
+    ["user=a channel_binding=disable", { channelBinding: "disable" }],
+    ["user=a require_auth=scram-sha-256", { methods: ["scram-sha-256"] }],
+    ["user=a require_auth=md5,gss,scram-sha-256", { methods: ["md5", "scram-sha-256"] }],
+    ["user=a require_auth=!password,!none", { methods: ["md5", "scram-sha-256"] }],
+    ["postgres://a@h?ssl=true", { tls: { mode: "require" } }],
+    ["user=a sslmode=allow", { tls: { mode: "prefer" } }],
+    ["user=a sslmode=require sslnegotiation=direct", { tls: { mode: "require", isDirect: true } }],
+    ["user=a sslkey=/k sslpassword=p", { tls: { mode: "prefer", key: "/k", keyPassword: "p" } }],
+    ["user=a sslmode=verify-full sslcrl=/r", { tls: { mode: "verify-full", revoked: "/r" } }],
+    [
+      "user=a ssl_min_protocol_version=TLSv1.2 ssl_max_protocol_version=TLSv1.3",
+      { tls: { mode: "prefer", minVersion: "TLSv1.2", maxVersion: "TLSv1.3" } },
+    ],
+    // They change nothing.
+    [
+      "user=a client_encoding=UTF8 gssencmode=prefer krbsrvname=postgres sslcompression=0 sslsni=1 sslcertmode=allow",
+      base,
+    ],
+    ["user=a keepalives=1 keepalives_idle=30 keepalives_interval=10 keepalives_count=3 tcp_user_timeout=0", base],
+    [
+      "user=a replication=false min_protocol_version=3.0 max_protocol_version=latest gsslib=gssapi gssdelegation=0",
+      base,
+    ],
   ];
   it.each(rows)("%s", (text, read) => {
     expect(Conninfo.parse(text)).toMatchObject(read);
@@ -92,6 +122,25 @@ describe("a connection string: refused", () => {
     ["postgres://a:secret%@h", "the connection string's password is not percent-encoded"],
     ["host=h1,h2 port=1,2,3 user=a password=secret", "one port, or one for each host"],
     ["postgres://a:secret@h?target_session_attrs=any-of-them", "target_session_attrs must be one of any"],
+    // What they ask for would not be done.
+    ...["gssencmode=require", "client_encoding=LATIN1", "sslcertmode=require", "sslsni=0", "replication=database"].map(
+      (one) => [`user=a password=secret ${one}`, `${one.split("=")[0]} has a value that is not supported`] as const,
+    ),
+    ...[
+      "sslcrldir=/d",
+      "requirepeer=a",
+      "service=a",
+      "passfile=/p",
+      "sslkeylogfile=/k",
+      "min_protocol_version=3.2",
+    ].map((one) => [`user=a password=secret ${one}`, `${one.split("=")[0]}`] as const),
+    ["user=a password=secret channel_binding=maybe", "channel_binding must be one of disable, prefer, require"],
+    ["user=a password=secret require_auth=tls", "require_auth must be a list of none, password, md5, scram-sha-256"],
+    ["user=a password=secret require_auth=md5,!none", "require_auth must be a list of"],
+    ["user=a password=secret sslnegotiation=direct", "sslmode must be require or more where sslnegotiation is direct"],
+    ["user=a password=secret host=a,b hostaddr=10.0.0.1", "one hostaddr for each host"],
+    ["user=a password=secret hostaddr=db.example", "hostaddr must be an IP address"],
+    ["user=a password=secret ssl_min_protocol_version=SSLv3", "ssl_min_protocol_version must be one of TLSv1, TLSv1.1"],
   ];
   it.each(wrong)("%s is refused, without its password", (text, says) => {
     expect(() => Conninfo.parse(text)).toThrow(says);
@@ -110,6 +159,17 @@ describe("a connection string: refused", () => {
       }),
     );
   });
+});
+
+it("another password is another target", () => {
+  const target = Conninfo.parse("user=a");
+  const given = (): string => "token";
+  expect(Conninfo.withPassword(target, given)).toEqual({ ...target, password: given });
+  expect(target.password).toBeUndefined();
+  // @ts-expect-error A number is no password, and its error does not quote it.
+  expect(() => Conninfo.withPassword(target, 12_345)).toThrow(
+    /^(?!.*12345).*password is a number, and not a text or a function$/,
+  );
 });
 
 it("another limit is another target", () => {

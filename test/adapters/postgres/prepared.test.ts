@@ -230,7 +230,12 @@ function openWire(): { readonly socket: EventEmitter; readonly wire: Wire; reado
     copied: () => told.push("copied"),
     notified: (channel: string, payload: string) => told.push([channel, payload]),
   };
-  const wire = new Wire(socket as unknown as Socket, listener, Number.POSITIVE_INFINITY);
+  const wire = new Wire(socket as unknown as Socket, listener, {
+    password: "",
+    methods: undefined,
+    channelBinding: "prefer",
+    maxResultBytes: Number.POSITIVE_INFINITY,
+  });
   wire.write(Buffer.alloc(8));
   socket.emit("data", Buffer.concat([message("R", Buffer.alloc(4)), message("Z", Buffer.from("I"))]));
   return { socket, wire, told };
