@@ -53,7 +53,9 @@ export interface Tls {
   readonly revoked?: string;
   /** Whether the connection begins with TLS, without a request for it (`sslnegotiation=direct`, PostgreSQL 17). */
   readonly isDirect?: boolean;
+  /** The lowest version of TLS that is spoken; the runtime's by default. */
   readonly minVersion?: TlsVersion;
+  /** The highest version of TLS that is spoken. */
   readonly maxVersion?: TlsVersion;
 }
 

@@ -26,7 +26,6 @@ export type Pool = pools.Pool;
 export type { Pool as PoolType } from "../../src/database/pool.ts";
 export * as Pool from "./pool.ts";
 export type { PoolBounds, PoolOptions } from "./settings.ts";
-export type { ChannelBinding, Password, SignInMethod, TlsVersion } from "./connection-string.ts";
 export type Conninfo = conninfo.Conninfo;
 export type { Conninfo as ConninfoType } from "./connection-string.ts";
 export * as Conninfo from "./connection-string.ts";

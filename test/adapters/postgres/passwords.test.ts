@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { TLSSocket, connect as connectTls } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Conninfo, Pool, Statement, Type, migrate, relay } from "usher-http/postgres";
-import type { Password } from "usher-http/postgres";
 import { logged } from "../../support/logs.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { endSelf, failure } from "./failing-server.ts";
@@ -36,7 +35,7 @@ await observer(server).unsafe(`
 const whoAmI = Statement.find("select current_user::text as name", { row: { name: Type.text } });
 const roles = ["scrambled", "hashed", "clear"] as const;
 
-function target(user: string, password: Password, rest = ""): Conninfo {
+function target(user: string, password: Conninfo.Password, rest = ""): Conninfo {
   return Conninfo.withPassword(
     Conninfo.parse(`postgres://${user}@127.0.0.1:${server.port}/postgres?${rest}`),
     password,

@@ -96,6 +96,7 @@ const table = { table: "sessions" };
 const others: readonly Row[] = [
   ["Conninfo.parse", (x) => Conninfo.parse(x), [none]],
   ["Conninfo.withConnectTimeout", (x, ms) => Conninfo.withConnectTimeout(x, ms), [Conninfo.parse(none), 7]],
+  ["Conninfo.withPassword", (x, password) => Conninfo.withPassword(x, password as string), [Conninfo.parse(none), "p"]],
   ["migrate", (x, o) => migrate(x, o), [none, { directory: import.meta.dirname }], unreached],
   ["migrate", (x) => migrate(none, { directory: x }), [import.meta.dirname], /ECONNREFUSED|^the folder of migrations/],
   ["migrate", (x) => migrate(none, { directory: import.meta.dirname, waitMs: x }), [7], unreached],
