@@ -239,11 +239,12 @@ export class ProtocolState {
     let to = table[(from << 8) | type] as number;
     const isRun = isOfRun[from] as boolean;
     if (to === notAllowed) {
-      if (type === authentication) to = this.#authenticated(bytes, at, end);
-      else if (this.#isAsynchronous(type)) {
+      if (type === authentication) return this.#authenticated(bytes, at, end);
+      if (this.#isAsynchronous(type)) {
         checkBody(bytes, at, end);
         return "wire";
-      } else throw this.#unexpected(nameOf(type));
+      }
+      throw this.#unexpected(nameOf(type));
     } else if (to === copied) return "copy";
     // A prepared statement checks its rows as it reads them.
     if (!(isRun && type === dataRow)) checkBody(bytes, at, end);
@@ -251,7 +252,6 @@ export class ProtocolState {
     if (to === over) to = this.#next(type);
     else if (to === index.undone) to = this.#skipToSync();
     this.#at = to;
-    if (scram.has(states[to] as StateName)) return "scram";
     return isRun ? "run" : "driver";
   }
 
@@ -284,7 +284,7 @@ export class ProtocolState {
       throw new ProtocolViolation(otherColumns);
   }
 
-  #authenticated(bytes: Buffer, at: number, end: number): number {
+  #authenticated(bytes: Buffer, at: number, end: number): MessageReader {
     const kind = bytes.readUInt32BE(at + 5);
     const name = Object.entries(authentications).find(([, number]) => number === kind)?.[0];
     if (name === undefined)
@@ -298,7 +298,8 @@ export class ProtocolState {
       throw new ProtocolViolation(
         `the server asks to sign in by the method ${method}, which the connection string does not allow`,
       );
-    return index[to as StateName];
+    this.#at = index[to as StateName];
+    return scram.has(this.state) ? "scram" : "driver";
   }
 }
 

@@ -119,8 +119,9 @@ export function checkLength(type: number, length: number): void {
  * without an end where a text lacks its NUL. The rows of a `PreparedRun` are checked where they are read.
  */
 export function checkBody(bytes: Buffer, at: number, end: number): void {
-  const name = names[bytes[at] as number];
   const start = at + 5;
+  if (end === start) return;
+  const name = names[bytes[at] as number];
   if (name === undefined || bodyEnd(name, bytes, start, end) === end) return;
   throw new ProtocolViolation(`the server sent ${name} that cannot be read`);
 }
