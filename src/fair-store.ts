@@ -242,3 +242,32 @@ class OwnerHeap<V> {
 export function shareOf(most: number): number {
   return Math.min(most, Math.max(100, Math.floor(most / 8)));
 }
+
+/** Amounts that are taken and given back, bounded in total and for each caller. */
+export class CallerBudget {
+  readonly #total: number;
+  readonly #share: number;
+  readonly #amounts = new Map<string, number>();
+  #taken = 0;
+
+  constructor(total: number, share: number) {
+    this.#total = total;
+    this.#share = share;
+  }
+
+  /** Takes an amount. False if there is no room for it. */
+  take(caller: string, amount: number): boolean {
+    const held = (this.#amounts.get(caller) ?? 0) + amount;
+    if (held > this.#share || this.#taken + amount > this.#total) return false;
+    this.#amounts.set(caller, held);
+    this.#taken += amount;
+    return true;
+  }
+
+  give(caller: string, amount: number): void {
+    this.#taken -= amount;
+    const left = (this.#amounts.get(caller) ?? 0) - amount;
+    if (left > 0) this.#amounts.set(caller, left);
+    else this.#amounts.delete(caller);
+  }
+}

@@ -4,12 +4,15 @@ import type { Answer, AnswerBody, RevisedRequest } from "../../src/answers/answe
 import type { Middleware } from "../../src/app/compile.ts";
 import { preferredCoding } from "../../src/codecs/negotiation.ts";
 import { isListOf, needs, needsObject, needsTexts } from "../../src/arguments.ts";
+import { chain } from "../../src/deferred.ts";
+import type { MaybePromise } from "../../src/deferred.ts";
 import { fieldValue, lists } from "../../src/http/fields.ts";
 import { isTypeOf } from "../../src/inputs/body-inputs.ts";
 import { key } from "../../src/routing/meta.ts";
 import type { MetaKey } from "../../src/routing/meta.ts";
-import { compressBytes, compressStream, encodings } from "./codings.ts";
+import { compressBytes, compressLater, compressStream, encodings, longBytes } from "./codings.ts";
 import type { Coding } from "./codings.ts";
+import { turns } from "./turns.ts";
 
 /** The options of {@link make}. */
 export interface CompressOptions {
@@ -92,19 +95,34 @@ function settingsOf(options: CompressOptions): Settings {
 }
 
 /** The answer as it is sent: conditions and ranges first, then its coding. */
-function compressed(request: RevisedRequest, answer: Answer, revise: Answer["revise"], settings: Settings): Answer {
+function compressed(
+  request: RevisedRequest,
+  answer: Answer,
+  revise: Answer["revise"],
+  settings: Settings,
+): MaybePromise<Answer> {
   if (!isTypeOf(settings.types, answer.contentType ?? "") || hasOwnCoding(answer))
     return revise?.(request, answer) ?? answer;
   // A stream's state is kept as long as its client stays: gzip's is 4 KiB, and brotli's is megabytes.
   const offered = isStream(answer.body) ? settings.encodings.filter((one) => one === "gzip") : settings.encodings;
   const coding = preferredCoding(fieldValue(request.lines("accept-encoding")), offered);
-  const revised = revise?.(coding === undefined ? request : withoutCoding(request, coding), answer) ?? answer;
+  const revising = revise?.(coding === undefined ? request : withoutCoding(request, coding), answer) ?? answer;
+  return chain(revising, (revised) => inCoding(request, answer, revised, coding, settings));
+}
+
+function inCoding(
+  request: RevisedRequest,
+  answer: Answer,
+  revised: Answer,
+  coding: Coding | undefined,
+  settings: Settings,
+): MaybePromise<Answer> {
   const varying = withVary(revised);
   if (coding === undefined || !isLongEnough(answer.body, settings.minBytes)) return varying;
   if (revised.status === 304) return withCodingsTag(varying, coding);
   if (revised.status === 206 || revised.status === 204 || revised.body === undefined) return varying;
   // A refusal in its place is short.
-  return revised.body === answer.body ? encoded(varying, coding, settings.level) : varying;
+  return revised.body === answer.body ? encoded(request, varying, coding, settings.level) : varying;
 }
 
 /** What says that this is compressed already, or that it must stay as it is. */
@@ -132,6 +150,10 @@ function withoutCoding(request: RevisedRequest, coding: Coding): RevisedRequest 
   return {
     method: request.method,
     now: request.now,
+    network: request.network,
+    get gone() {
+      return request.gone;
+    },
     lines: (name) => {
       const lines = request.lines(name);
       return withTags.has(name) ? lines.map((line) => line.replaceAll(`-${coding}"`, '"')) : lines;
@@ -157,13 +179,17 @@ function withVary(answer: Answer): Answer {
   return { ...answer, headers: [...others, ["vary", names]] };
 }
 
-function encoded(answer: Answer, coding: Coding, level: number): Answer {
+function encoded(request: RevisedRequest, answer: Answer, coding: Coding, level: number): MaybePromise<Answer> {
   const { body } = answer;
   const tagged = withCodingsTag(answer, coding);
   // Its parts would be parts of the plain body.
   const headers = tagged.headers.filter(([name]) => name.toLowerCase() !== "accept-ranges");
   headers.push(["content-encoding", coding]);
-  if (isStream(body)) return { ...tagged, headers, body: compressStream(body, level) };
+  if (isStream(body)) return { ...tagged, headers, body: compressStream(body, level, request.network) };
   const bytes = typeof body === "string" ? Buffer.from(body) : (body as Uint8Array);
-  return { ...tagged, headers, body: compressBytes(bytes, coding, level) };
+  if (bytes.byteLength <= longBytes) return { ...tagged, headers, body: compressBytes(bytes, coding, level) };
+  const { gone, network = "" } = request;
+  const compressing = turns.run(network, true, () => compressLater(bytes, coding, level, gone));
+  // Where too many wait, it is sent as it is: that costs bytes, and no time.
+  return compressing.then((body) => (body === undefined ? answer : { ...tagged, headers, body }));
 }

@@ -1,5 +1,6 @@
 import * as zlib from "node:zlib";
-import { bodyTooLarge, gather, isFailure } from "../../src/inputs/body-source.ts";
+import type { CallerBudget } from "../../src/fair-store.ts";
+import { bodyTooLarge, gather, isFailure, noRoom } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import type { DecodedSource } from "../../src/inputs/encoded-body.ts";
 import { encodings } from "./codings.ts";
@@ -29,6 +30,27 @@ const zstdWindow = { [zlib.constants.ZSTD_d_windowLogMax]: 23 };
 
 const oneMore = new Uint8Array(1);
 
+/** What bounds the decoding of a body. */
+export interface DecodingBounds {
+  readonly maxRatio: number;
+  /** The memory of all decoders. */
+  readonly memory: CallerBudget;
+  readonly caller: string;
+}
+
+/** The largest window of a decoder: that of zstd above, and of brotli (RFC 7932 §9.1). */
+const maxWindow = 16_777_216;
+/** What a decoder has in addition to its window. */
+const decoderBytes = 65_536;
+
+/** The window in the first byte of a body by brotli (RFC 7932 §9.1); the encodings of its size are read from the lowest bit on. */
+function brotliWindow([first = 0]: Uint8Array): number {
+  const [middle, high] = [(first >> 1) & 7, (first >> 4) & 7];
+  if ((first & 1) === 0) return 2 ** 16;
+  if (middle > 0) return 2 ** (17 + middle);
+  return 2 ** (high > 1 ? 8 + high : 17);
+}
+
 type Decoder = (zlib.Gunzip | zlib.BrotliDecompress) & { readonly bytesWritten: number };
 
 function decoderOf(encoding: BodyCoding): Decoder {
@@ -53,6 +75,11 @@ export class DecodedBody implements DecodedSource {
   readonly #source: BodySource;
   readonly #encoding: BodyCoding;
   readonly #maxRatio: number;
+  readonly #memory: CallerBudget;
+  readonly #caller: string;
+  /** The bytes of memory that the decoder counts for. */
+  #held = 0;
+  #window = 0;
   readonly #frames: ZstdFrames | undefined;
   #decoder: Decoder | undefined = undefined;
   #received = 0;
@@ -65,8 +92,10 @@ export class DecodedBody implements DecodedSource {
   #isClosed = false;
   #wake: (() => void) | undefined = undefined;
 
-  constructor(source: BodySource, encoding: BodyCoding, maxRatio: number) {
+  constructor(source: BodySource, encoding: BodyCoding, { maxRatio, memory, caller }: DecodingBounds) {
     this.#source = source;
+    this.#memory = memory;
+    this.#caller = caller;
     this.#encoding = encoding;
     this.#maxRatio = maxRatio;
     this.#frames = encoding === "zstd" ? new ZstdFrames() : undefined;
@@ -92,6 +121,8 @@ export class DecodedBody implements DecodedSource {
 
   close(): void {
     this.#isClosed = true;
+    this.#memory.give(this.#caller, this.#held);
+    this.#held = 0;
     this.#decoder?.destroy();
     this.#wake?.();
   }
@@ -120,11 +151,29 @@ export class DecodedBody implements DecodedSource {
   #write(part: Uint8Array): void {
     this.#received += part.byteLength;
     this.#frames?.take(part);
+    if (!this.#hasMemory(part)) {
+      this.#fail(noRoom);
+      return;
+    }
     this.#isDecoding = true;
     this.#opened().write(part, () => {
       this.#isDecoding = false;
       this.#wake?.();
     });
+  }
+
+  /** Whether there is memory for the decoder's window, which each frame of zstd chooses, and the first byte of brotli. */
+  #hasMemory(part: Uint8Array): boolean {
+    const { length } = this.#source;
+    if (this.#encoding === "br" && this.#decoder === undefined) this.#window = brotliWindow(part);
+    const window = this.#frames?.window ?? this.#window;
+    // The window is never larger than what comes out.
+    const most = length === undefined ? Number.POSITIVE_INFINITY : length * this.#maxRatio;
+    const more = decoderBytes + Math.min(window, maxWindow, most) - this.#held;
+    if (more <= 0) return true;
+    if (!this.#memory.take(this.#caller, more)) return false;
+    this.#held += more;
+    return true;
   }
 
   #endSource(): void {

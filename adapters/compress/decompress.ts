@@ -1,6 +1,7 @@
 /** The namespace `Decompress`. */
-import { isListOf, needs, needsObject } from "../../src/arguments.ts";
+import { isListOf, needs, needsCount, needsObject } from "../../src/arguments.ts";
 import type { BodyDecoding } from "../../src/inputs/encoded-body.ts";
+import { CallerBudget } from "../../src/fair-store.ts";
 import { DecodedBody, decodings } from "./decoding.ts";
 import type { BodyCoding } from "./decoding.ts";
 
@@ -13,7 +14,15 @@ export interface DecompressOptions {
    * times longer; a bomb is a thousand times longer.
    */
   readonly maxRatio?: number;
+  /**
+   * The memory of all decoders, in bytes: 256 MiB by default, of which one client network may have an eighth. A body chooses the
+   * window of its decoder, up to 8 MiB by zstd and 16 MiB by brotli. One that finds no memory is a 503 `busy`.
+   */
+  readonly maxMemory?: number;
 }
+
+/** The least share of one client: the largest window, and what is next to it. */
+const maxOfOne = 17_000_000;
 
 const known: ReadonlySet<unknown> = new Set(["gzip", "br", "zstd", "deflate"]);
 
@@ -31,18 +40,21 @@ const known: ReadonlySet<unknown> = new Set(["gzip", "br", "zstd", "deflate"]);
  */
 export function make(options: DecompressOptions = {}): BodyDecoding {
   needsObject("Decompress.make: options", options);
-  const { encodings = decodings, maxRatio = 200 } = options;
+  const { encodings = decodings, maxRatio = 200, maxMemory = 268_435_456 } = options;
   const isList = isListOf(encodings, (one) => known.has(one)) && encodings.length > 0;
   needs(isList, "Decompress.make: encodings", encodings, 'a list of "gzip", "br", "zstd" and "deflate"');
   needs(Number.isFinite(maxRatio) && maxRatio >= 1, "Decompress.make: maxRatio", maxRatio, "a number, 1 or more");
+  needsCount("Decompress.make: maxMemory", maxMemory);
+  const memory = new CallerBudget(maxMemory, Math.max(Math.floor(maxMemory / 8), Math.min(maxMemory, maxOfOne)));
   // A runtime may lack zstd.
   const read = [...new Set(encodings)].filter((one) => decodings.includes(one));
   return {
     encodings: read.length === 0 ? ["identity"] : read,
-    decoded: (source, [given, ...others]) => {
+    decoded: (source, [given, ...others], caller) => {
       const encoding = read.find((one) => one === (given === "x-gzip" ? "gzip" : given));
       // Several would multiply how much a body grows.
-      return encoding === undefined || others.length > 0 ? undefined : new DecodedBody(source, encoding, maxRatio);
+      if (encoding === undefined || others.length > 0) return undefined;
+      return new DecodedBody(source, encoding, { maxRatio, memory, caller: caller.network ?? "" });
     },
   };
 }

@@ -1,10 +1,13 @@
 import * as zlib from "node:zlib";
 import type { Parts } from "../../src/events/stream.ts";
+import { turns } from "./turns.ts";
 
 /** What is kept of a stream between two parts, so that a part can repeat what was in the ones before: zlib's state is 90 KiB. */
 const historyBytes = 4096;
 /** A longer part is compressed outside of the event loop's thread. */
 const longBytes = 32_768;
+/** What is compressed at a time of a longer part. */
+const sliceBytes = 1_048_576;
 /** The magic number, deflate, and neither a name nor a time (RFC 1952 §2.3). */
 const header = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff);
 /** A last block that is empty (RFC 1951 §3.2.6). */
@@ -18,15 +21,20 @@ const none = new Uint8Array();
 export class GzippedParts implements AsyncIterator<Uint8Array> {
   readonly #parts: Parts;
   readonly #level: number;
+  readonly #caller: string;
+  /** What is left of a part that is compressed in slices. */
+  #rest: Uint8Array = none;
   #history: Uint8Array = none;
   #checksum = 0;
   #length = 0;
   #isBegun = false;
   #isOver = false;
 
-  constructor(parts: Parts, level: number) {
+  /** @param network Of the client: compressions of one caller take turns with those of others. */
+  constructor(parts: Parts, level: number, network: string | undefined) {
     this.#parts = parts;
     this.#level = level;
+    this.#caller = network ?? "";
   }
 
   async next(): Promise<IteratorResult<Uint8Array>> {
@@ -36,7 +44,7 @@ export class GzippedParts implements AsyncIterator<Uint8Array> {
       return { done: false, value: header.slice() };
     }
     while (!this.#isOver) {
-      const part = await this.#parts.next();
+      const part = this.#sliced(this.#rest.byteLength > 0 ? this.#rest : await this.#parts.next());
       this.#isOver = part === undefined;
       if (part?.byteLength === 0) continue;
       const value = part === undefined ? Buffer.concat([lastBlock, this.#trailer()]) : await this.#deflated(part);
@@ -48,8 +56,15 @@ export class GzippedParts implements AsyncIterator<Uint8Array> {
   async return(): Promise<IteratorResult<Uint8Array>> {
     this.#isOver = true;
     this.#history = none;
+    this.#rest = none;
     await this.#parts.cancel();
     return { done: true, value: undefined };
+  }
+
+  /** The first slice of a part, whose checksum alone takes milliseconds. */
+  #sliced(part: Uint8Array | undefined): Uint8Array | undefined {
+    this.#rest = part?.subarray(sliceBytes) ?? none;
+    return part?.subarray(0, sliceBytes);
   }
 
   #deflated(part: Uint8Array): Uint8Array | Promise<Uint8Array> {
@@ -65,9 +80,18 @@ export class GzippedParts implements AsyncIterator<Uint8Array> {
     this.#length += part.byteLength;
     this.#history = lastOf(this.#history, part);
     if (!isLong) return zlib.deflateRawSync(part, options);
-    return new Promise((resolve, reject) => {
-      zlib.deflateRaw(part, options, (failed, bytes) => (failed === null ? resolve(bytes) : reject(failed)));
+    return this.#inTurn(part, options);
+  }
+
+  async #inTurn(part: Uint8Array, options: zlib.ZlibOptions): Promise<Uint8Array> {
+    const bytes = await turns.run(this.#caller, false, () => {
+      return new Promise<Uint8Array>((resolve, reject) => {
+        // Its client has left while it waited for its turn.
+        if (this.#isOver) resolve(none);
+        else zlib.deflateRaw(part, options, (failed, bytes) => (failed === null ? resolve(bytes) : reject(failed)));
+      });
     });
+    return bytes ?? none;
   }
 
   #trailer(): Uint8Array {

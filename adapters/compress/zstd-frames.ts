@@ -4,7 +4,7 @@ const isSkippable = (number: number): boolean => number >>> 4 === 0x184d2a5;
 const dictionaryIdBytes = [0, 1, 2, 4] as const;
 const contentSizeBytes = [0, 2, 4, 8] as const;
 
-type FramePart = "magic" | "skippable size" | "descriptor" | "block" | "passed over";
+type FramePart = "magic" | "skippable size" | "descriptor" | "window" | "content size" | "block" | "passed over";
 
 /**
  * Follows the frames of zstd (RFC 8878 §3.1), to know whether a body ends with one: Node 22, Bun and Deno take a part of a frame
@@ -13,6 +13,8 @@ type FramePart = "magic" | "skippable size" | "descriptor" | "block" | "passed o
 export class ZstdFrames {
   /** Whether the bytes so far are whole frames. */
   isWhole = true;
+  /** The largest window of the frames so far, in bytes: how much a decoder holds. */
+  window = 0;
   /** What the next bytes are, and how many: a field is read once all of it is there. */
   #next: FramePart = "magic";
   #needed = 4;
@@ -20,6 +22,7 @@ export class ZstdFrames {
   #field = 0;
   #hasChecksum = false;
   #isLastBlock = false;
+  #descriptor = 0;
 
   take(bytes: Uint8Array): void {
     let at = 0;
@@ -46,7 +49,14 @@ export class ZstdFrames {
       case "descriptor":
         this.#isLastBlock = false;
         this.#hasChecksum = (field & 4) !== 0;
-        return this.#passOver(headerBytes(field));
+        this.#descriptor = field;
+        return this.#header(field);
+      case "window":
+        this.#asks(2 ** (10 + (field >>> 3)) * (1 + (field & 7) / 8));
+        return this.#passOver(headerBytes(this.#descriptor) - 1);
+      case "content size":
+        this.#asks(field + (this.#needed === 2 ? 256 : 0));
+        return this.#expect("block", 3);
       case "block": {
         const size = field >>> 3;
         this.#isLastBlock = (field & 1) === 1;
@@ -56,6 +66,20 @@ export class ZstdFrames {
       case "passed over":
         return this.#isLastBlock ? this.#endFrame() : this.#expect("block", 3);
     }
+  }
+
+  /** A frame of one segment has its size, and no window. */
+  #header(descriptor: number): void {
+    if ((descriptor & 0x20) === 0) return this.#expect("window", 1);
+    const dictionary = dictionaryIdBytes[(descriptor & 3) as 0 | 1 | 2 | 3];
+    const size = headerBytes(descriptor) - dictionary;
+    // No decoder here has a dictionary.
+    if (dictionary > 0) this.#passOver(dictionary + size);
+    else this.#expect("content size", size);
+  }
+
+  #asks(bytes: number): void {
+    this.window = Math.max(this.window, bytes);
   }
 
   #passOver(bytes: number, more = 0): void {

@@ -1,4 +1,5 @@
 import type { SetCookie } from "../codecs/cookie.ts";
+import type { MaybePromise } from "../deferred.ts";
 import type { StreamBody } from "../events/stream.ts";
 import type { Refusal } from "../refusals.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
@@ -83,10 +84,14 @@ export interface RevisedRequest {
   readonly now: Date;
   /** The values of a header, one for each line; `name` in lower case. */
   lines(name: string): readonly string[];
+  /** The network of the client, which has one share of what is bounded; undefined where no address is known. */
+  readonly network: string | undefined;
+  /** Aborts once the client has gone. */
+  readonly gone: AbortSignal;
 }
 
-/** Makes another answer of one, once the whole of it and the request are known. */
-export type Revise = (request: RevisedRequest, answer: Answer) => Answer;
+/** Makes another answer of one, once the whole of it and the request are known; by a promise where that takes long. */
+export type Revise = (request: RevisedRequest, answer: Answer) => MaybePromise<Answer>;
 
 export function isStream(body: AnswerBody): body is StreamBody {
   return typeof body === "object" && (body as Partial<StreamBody>).kind === "stream";

@@ -11,6 +11,7 @@ import {
 import type { Answer, AnswerBody, Revise, SocketBody } from "../answers/answer.ts";
 import { setCookieLine, wrongPart } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
+import { chain, isPending } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { isTaken, readParts, take } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
@@ -69,11 +70,26 @@ async function finishSealed(request: RequestState, answer: Answer): Promise<Wire
   return finishSafely(request, await withSealedCookies(request, answer));
 }
 
-function finishSafely(request: RequestState, answer: Answer): WireResponse {
+function finishSafely(request: RequestState, answer: Answer): MaybePromise<WireResponse> {
   try {
-    return responseOf(request, answer);
+    if (answer.revise === undefined) return responseOf(request, answer, answer);
+    const revised = revisedBy(answer.revise, request, answer);
+    return isPending(revised) ? finishRevised(request, answer, revised) : responseOf(request, answer, revised);
   } catch (thrown) {
     cancelBody(answer.body);
+    return failureResponse(request, thrown);
+  }
+}
+
+async function finishRevised(
+  request: RequestState,
+  made: Answer,
+  revising: MaybePromise<Answer>,
+): Promise<WireResponse> {
+  try {
+    return responseOf(request, made, await revising);
+  } catch (thrown) {
+    cancelBody(made.body);
     return failureResponse(request, thrown);
   }
 }
@@ -81,14 +97,15 @@ function finishSafely(request: RequestState, answer: Answer): WireResponse {
 /** The response to what was thrown. A refusal may be thrown by the application's clock, which the refusal's `Date` needs. */
 function failureResponse(request: RequestState, thrown: unknown): WireResponse {
   try {
-    return responseOf(request, failureAnswer(request, thrown));
+    const failed = failureAnswer(request, thrown);
+    return responseOf(request, failed, failed);
   } catch (again) {
-    return responseOf(request, internalAnswer(request, again));
+    const failed = internalAnswer(request, again);
+    return responseOf(request, failed, failed);
   }
 }
 
-function responseOf(request: RequestState, made: Answer): WireResponse {
-  const revised = made.revise === undefined ? made : revisedBy(made.revise, request, made);
+function responseOf(request: RequestState, made: Answer, revised: Answer): WireResponse {
   const answer = withCors(
     request,
     writable(request, revised.refused === undefined ? revised : formatted(request, revised)),
@@ -141,15 +158,11 @@ function dropUnsent(request: RequestState, body: WireResponse["body"]): void {
 }
 
 /** What is sent in the place of an answer. The body that is not sent is ended. */
-function revisedBy(revise: Revise, request: RequestState, made: Answer): Answer {
-  let body: AnswerBody;
-  try {
-    const revised = revise(request, made);
-    ({ body } = revised);
+function revisedBy(revise: Revise, request: RequestState, made: Answer): MaybePromise<Answer> {
+  return chain(revise(request, made), (revised) => {
+    if (revised.body !== made.body) cancelBody(made.body, revised.body);
     return revised;
-  } finally {
-    if (body !== made.body) cancelBody(made.body, body);
-  }
+  });
 }
 
 /** What the connection becomes after a 101. */

@@ -298,7 +298,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     const encodings = encodingsOf(lines);
     if (encodings.length === 0) return undefined;
     const { decompress } = this.app;
-    this.#decoded = decompress?.decoded(body, encodings);
+    this.#decoded = decompress?.decoded(body, encodings, this);
     return this.#decoded === undefined ? encodingRefusal(decompress?.encodings.join(", ")) : undefined;
   }
 

@@ -1,4 +1,5 @@
 /** The seam of a body's `Content-Encoding` (RFC 9110 §8.4): the core knows only whether a body has one. */
+import type { Caller } from "../fair-store.ts";
 import { itemsOf } from "../http/fields.ts";
 import { Refusal, sentenceOf, unsupportedMediaType } from "../refusals.ts";
 import type { BodySource } from "./body-source.ts";
@@ -11,7 +12,7 @@ export interface BodyDecoding {
    * The body as it was before its codings, which are in lower case and in the order they were applied; undefined where they are not
    * read. Nothing of it is read before the first read.
    */
-  readonly decoded: (source: BodySource, encodings: readonly string[]) => DecodedSource | undefined;
+  readonly decoded: (source: BodySource, encodings: readonly string[], caller: Caller) => DecodedSource | undefined;
 }
 
 /** A body without its coding; its length is not known. */

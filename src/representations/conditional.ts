@@ -1,6 +1,7 @@
 /** The namespace `Conditional`: conditional requests (RFC 9110 §13). */
 import { jsonType } from "../answers/answer.ts";
 import type { Answer, RevisedRequest } from "../answers/answer.ts";
+import { chain } from "../deferred.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { entityTag, httpDate } from "../codecs/conditions.ts";
 import type { EntityTag } from "../codecs/conditions.ts";
@@ -220,7 +221,10 @@ function withVersion(answer: Answer, given: Version): Answer {
   const version = given.etag === undefined || given.lastModified === undefined ? versionIn(versioned) : given;
   return {
     ...versioned,
-    revise: (request, sent) => conditionally(request, revise === undefined ? sent : revise(request, sent), version),
+    revise: (request, sent) => {
+      const revised = revise === undefined ? sent : revise(request, sent);
+      return chain(revised, (revised) => conditionally(request, revised, version));
+    },
   };
 }
 
