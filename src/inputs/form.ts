@@ -1,17 +1,22 @@
 /** The `Form` namespace: fields and files of a form, urlencoded or multipart by its content type. */
 import { placeOf } from "../arguments.ts";
-import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
+import type { AnyCodec, EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { bool } from "../codecs/index.ts";
+import { Problem, Refusal } from "../refusals.ts";
 import type { Dep, FileOptions, TextNeed } from "./dep.ts";
 import { fromForm } from "./form-body.ts";
 import { isNeeded, listReader } from "./text-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
 import { readGiven, missing } from "./text.ts";
+import type { GivenText } from "./text.ts";
 
 export * as File from "./form-file.ts";
 
-/** A required field, read by a codec or a schema: a 400 problem `required` at `form.<name>` where it is absent. */
+/**
+ * A required field, read by a codec or a schema: a 400 problem `required` at `form.<name>` where it is absent, or is empty and its
+ * type has no empty text.
+ */
 export function required<const Name extends string, A, S = unknown>(
   name: Name,
   kind: TextKind<A, S>,
@@ -21,7 +26,7 @@ export function required<const Name extends string, A, S = unknown>(
   return field(name, kind, { about, required: true }, () => absent);
 }
 
-/** A field; undefined where it is absent. */
+/** A field; undefined where it is absent, or is empty and its type has no empty text: browsers send every empty control. */
 export function optional<const Name extends string, A, S = unknown>(
   name: Name,
   kind: TextKind<A, S>,
@@ -30,7 +35,7 @@ export function optional<const Name extends string, A, S = unknown>(
   return field(name, kind, { about }, () => undefined);
 }
 
-/** A field, or the default where it is absent. A field that does not parse is still a problem. */
+/** A field, or the default where {@link optional} is undefined. Any other field that does not parse is still a problem. */
 function withDefault<const Name extends string, A, S = unknown>(
   name: Name,
   kind: TextKind<A, S>,
@@ -42,7 +47,7 @@ function withDefault<const Name extends string, A, S = unknown>(
 export { withDefault as default };
 
 /**
- * Every field with a name, in order; an empty list without any. The codec or the schema is that of one item. A codec's first
+ * Every field with a name, in order, except for empty ones where the type has no empty text; an empty list without any. The codec or the schema is that of one item. A codec's first
  * unreadable item is one problem; a schema's items each have their own, at `form.<name>[<index>]`.
  *
  * @param about What the API document says of it, and `minItems` and `maxItems`.
@@ -56,7 +61,7 @@ export function list<const Name extends string, A, S = unknown>(
   const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
   const need: TextNeed = { in: "form", name, codec, required: isNeeded(about), repeated: true, about };
-  return fromForm(need, (form, { maxProblems }, names) => read(form.fields(name, names), maxProblems));
+  return fromForm(need, (form, { maxProblems }, names) => read(filled(form.fields(name, names), codec), maxProblems));
 }
 
 /** Whether a field was sent, with any value: a checkbox. A client sends `true` or nothing. */
@@ -78,6 +83,18 @@ function field(
   const codec = codecFor(kind, at);
   return fromForm({ in: "form", name, codec, required: false, repeated: false, ...what }, (form, _request, names) => {
     const given = form.field(name, names);
-    return given === undefined ? absent() : readGiven(codec, given, at);
+    if (given === undefined) return absent();
+    const read = readGiven(codec, given, at);
+    return given === "" && (read instanceof Problem || read instanceof Refusal) ? emptied(codec, read, absent()) : read;
   });
+}
+
+/** What an empty control is that its type does not read. A required text has a problem of its own, as for its least length. */
+function emptied(codec: AnyCodec, read: Problem | Refusal, absent: unknown): unknown {
+  return codec.schema?.takesAnyText === true && absent instanceof Problem ? read : absent;
+}
+
+/** The fields without those that are empty and that their type does not read. */
+function* filled(given: Iterable<GivenText>, codec: AnyCodec): Generator<GivenText, void, undefined> {
+  for (const text of given) if (text !== "" || codec.parse(text).ok) yield text;
 }
