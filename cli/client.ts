@@ -240,6 +240,7 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["client/calls", ["ClientOptions", "RefusalRead", "ClientCode", "CallOptions", "Refused", "RefusedAs"]],
   ["events/event-reader"],
   ["following"],
+  ["http/retry-after"],
   ["client/body-until"],
   ["client/received"],
   ["events/text-kinds", ["askingForTextKinds"]],

@@ -3,6 +3,7 @@ import { isObject, needs, needsObject } from "../../src/arguments.ts";
 import type { InputRequest } from "../../src/inputs/request.ts";
 import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";
+import { retryAfterMs } from "../../src/http/retry-after.ts";
 import { isWorkers } from "../../src/runtime.ts";
 import { KeySet, KeySource, needsPublic } from "./keys.ts";
 import type { JwtAlgorithm, JwtKeys, KeyHeader } from "./keys.ts";
@@ -26,7 +27,7 @@ export interface JwksOptions {
 /**
  * The keys of an issuer, at the `jwks_uri` of its metadata. They are fetched for the first token, kept, and fetched again after
  * `maxAgeMs`, and for a key that is not known at most once in `refreshMs`. While the issuer cannot be reached, the older keys are
- * used; without any keys, and for one that is not known, the answer is 503 `busy`. One object is for all the inputs of an issuer:
+ * used; without any keys, and for one that is not known, the answer is 503 `busy`. `Retry-After` is heeded, up to five minutes. One object is for all the inputs of an issuer:
  * make it once.
  *
  * A redirect is not followed, and an answer that is too long or too slow is no answer.
@@ -68,11 +69,15 @@ function urlOf(given: string | URL, allowHttp: boolean): URL {
 /** The keys of the issuer cannot be had: a 503, since the token may be right. */
 export class NoKeysError extends Error {
   override readonly name = "NoKeysError";
+  /** The issuer's `Retry-After`, in milliseconds. */
+  retryAfterMs = 0;
 }
 
 /** The keys of an issuer's set that are looked at, and those that one token is verified with. */
 const maxKeys = 100;
 const maxTried = 4;
+/** The longest `Retry-After` that is heeded: with another one by mistake, every token would be refused for a day. */
+const maxRetryAfterMs = 300_000;
 
 type JwksBounds = Required<Omit<JwksOptions, "allowHttp">>;
 
@@ -92,6 +97,8 @@ class RemoteKeys extends KeySource {
   /** How many fetches failed since the last that did not, and why the last one did. */
   #failures = 0;
   #failure = "";
+  /** The `Retry-After` of the last failure. */
+  #leastWaitMs = 0;
   #fetching: Promise<void> | undefined = undefined;
 
   constructor(url: URL, bounds: JwksBounds) {
@@ -166,8 +173,9 @@ class RemoteKeys extends KeySource {
   #hasRested(sinceMs: number | undefined, nowMs: number): boolean {
     if (sinceMs === undefined) return true;
     const { refreshMs } = this.#bounds;
-    const waitMs = this.#failures === 0 ? refreshMs : Math.min(refreshMs, 500 * 2 ** this.#failures);
-    return hasPassed(sinceMs, waitMs, nowMs);
+    if (this.#failures === 0) return hasPassed(sinceMs, refreshMs, nowMs);
+    const waitMs = Math.min(refreshMs, 500 * 2 ** this.#failures);
+    return hasPassed(sinceMs, Math.max(waitMs, this.#leastWaitMs), nowMs);
   }
 
   #fetch(nowMs: number): Promise<void> {
@@ -182,12 +190,13 @@ class RemoteKeys extends KeySource {
   /** Never rejects. */
   async #load(nowMs: number): Promise<void> {
     try {
-      this.#set = new KeySet((await fetchKeys(this.#url, this.#bounds)).slice(0, maxKeys), maxTried);
+      this.#set = new KeySet((await fetchKeys(this.#url, this.#bounds, nowMs)).slice(0, maxKeys), maxTried);
       this.#fetchedAt = nowMs;
       this.#failures = 0;
       this.version++;
     } catch (error) {
       this.#failures++;
+      this.#leastWaitMs = error instanceof NoKeysError ? error.retryAfterMs : 0;
       this.#failure = error instanceof NoKeysError ? error.message : "the issuer could not be reached";
       const message = `the keys of ${this.#url.host} could not be fetched: ${this.#failure}`;
       log({ level: "warn", source: "framework.jwt", message, fields: {}, context: current() });
@@ -203,7 +212,7 @@ function hasPassed(sinceMs: number, timeMs: number, nowMs: number): boolean {
   return Math.abs(nowMs - sinceMs) >= timeMs;
 }
 
-async function fetchKeys(url: URL, { timeoutMs, maxBytes }: JwksBounds): Promise<readonly unknown[]> {
+async function fetchKeys(url: URL, { timeoutMs, maxBytes }: JwksBounds, nowMs: number): Promise<readonly unknown[]> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     // An issuer that redirects could be made to name any other's keys.
@@ -211,7 +220,9 @@ async function fetchKeys(url: URL, { timeoutMs, maxBytes }: JwksBounds): Promise
     const response = await fetch(url, { redirect: "manual", signal, headers: { accept } });
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new NoKeysError(`the answer has the status ${response.status}`);
+      const refused = new NoKeysError(`the answer has the status ${response.status}`);
+      refused.retryAfterMs = retryAfterMs(response.headers, nowMs, maxRetryAfterMs);
+      throw refused;
     }
     const text = await textOf(response, maxBytes, signal);
     signal.throwIfAborted();

@@ -6,10 +6,12 @@ import type { Refusal } from "../../src/refusals.ts";
 import { isWorkers } from "../../src/runtime.ts";
 import { amend } from "../../src/security/session-store.ts";
 import type { Session, Sessions } from "../../src/security/sessions.ts";
-import { IssuerAway, isRefusedGrant, refusalOf, signInUnavailable, unavailable } from "./failures.ts";
+import { IssuerAway, refusalOf, signInUnavailable, unavailable } from "./failures.ts";
 import { grantOfRefresh } from "./grants.ts";
+import type { RefreshEnd } from "./grants.ts";
 import { clientOf, isSameIssuer } from "./issuer.ts";
 import type { IssuerClient, OidcIssuer } from "./issuer.ts";
+import { EndpointRest } from "./rests.ts";
 import type { OidcTokens } from "./tokens.ts";
 
 /** Session data that may have tokens. */
@@ -20,7 +22,7 @@ interface WithTokens {
 /** A token that expires sooner is replaced: the call that it is for takes time. */
 const leewayMs = 10_000;
 /** How many refresh tokens that were spent are remembered, with what the issuer gave for them. */
-const maxSpent = 1000;
+const maxSent = 1000;
 /** On Workers a refresh of another request that takes longer has died with that request. */
 const maxRefreshMs = 15_000;
 const pollMs = 20;
@@ -94,9 +96,23 @@ async function refreshed<A extends WithTokens>(
     await withoutDeadline(() => amend(session, replaced));
     return newer.accessToken;
   } catch (thrown) {
-    const refusal = refusalOf(thrown);
-    return refusal.code === signInUnavailable ? refusal : unavailable(refusal.detail ?? "");
+    if (!(thrown instanceof FailedRefresh)) return unavailableFor(thrown);
+    const { refreshToken, end } = thrown;
+    // No process may send it again: where it was spent, the issuer ends the user's sign-in for a second use (RFC 9700 §4.14.2).
+    const dropped = (data: A): A => {
+      const { tokens: stored } = data;
+      const isSpent = stored?.refreshToken === tokens.refreshToken || stored?.refreshToken === refreshToken;
+      return stored !== undefined && isSpent ? { ...data, tokens: { ...stored, refreshToken: undefined } } : data;
+    };
+    if (end.at === "lost") await withoutDeadline(() => amend(session, dropped));
+    return unavailableFor(end.thrown, end.againMs);
   }
+}
+
+/** A 503, also where a new sign-in would be a 400: this request is not a sign-in. */
+function unavailableFor(thrown: unknown, againMs = 0): Refusal {
+  const { detail = "" } = refusalOf(thrown);
+  return unavailable(detail, thrown instanceof IssuerAway ? thrown.againMs : againMs || undefined);
 }
 
 const refreshesByIssuer = /* @__PURE__ */ new WeakMap<IssuerClient, Refreshes>();
@@ -109,66 +125,107 @@ function refreshesOf(issuer: IssuerClient): Refreshes {
 }
 
 /** One refresh token that was sent to the issuer. */
-interface Spent {
+interface Sent {
   readonly startedAt: number;
-  /** What the issuer gave; undefined while it has not answered. */
-  outcome?: { readonly tokens: OidcTokens | undefined };
-  /** What was thrown where it gave nothing, and may be asked again. */
-  failure?: { readonly thrown: unknown };
+  /** How long the issuer is not sent it again, where it did not take it. */
+  readonly rest: EndpointRest;
+  state: { readonly at: "sent" } | RefreshEnd;
 }
 
 /** The refreshes of this process at one issuer. */
 class Refreshes {
   /** By the refresh token, since several requests read the session before the first of them has updated it. */
-  readonly #spent = new OldestFirst<Spent>();
+  readonly #sent = new OldestFirst<Sent>();
 
-  /** Tokens that hold; undefined where the user has to sign in again. */
+  /** Tokens that hold; undefined where the user has to sign in again. Throws `FailedRefresh`, and what `refusalOf` reads. */
   async refresh(issuer: IssuerClient, old: OidcTokens): Promise<OidcTokens | undefined> {
     let tokens = old;
-    let waited: Spent | undefined;
+    let waitedFor: Sent | undefined;
     for (let steps = 0; steps < maxSteps; steps++) {
-      // Who waited for it does not ask the issuer again, one after the other.
-      if (waited?.failure !== undefined) throw waited.failure.thrown;
       const { refreshToken } = tokens;
       if (refreshToken === undefined) return undefined;
-      const spent = this.#spent.get(refreshToken);
-      if (spent === undefined || mayBeSentAgain(spent, refreshToken)) {
-        return this.#grant(issuer, { ...tokens, refreshToken });
-      }
-      waited = spent;
-      // It polls, because on Workers a request may not await another request's promise.
-      if (spent.outcome === undefined) await new Promise((resolve) => setTimeout(resolve, pollMs));
-      else if (spent.outcome.tokens === undefined || isFresh(spent.outcome.tokens)) return spent.outcome.tokens;
-      else tokens = spent.outcome.tokens;
+      const sent = this.#sent.get(refreshToken);
+      const found = this.#find(refreshToken, waitedFor, issuer);
+      if (found === "wait") {
+        waitedFor = sent;
+        // It polls, because on Workers a request may not await another request's promise.
+        await new Promise((resolve) => setTimeout(resolve, pollMs));
+      } else if (found === "send" || found?.refreshToken === refreshToken) {
+        const isOver = found === "send" || !isFresh(found);
+        return isOver ? this.#send(issuer, { ...tokens, refreshToken }, sent) : found;
+      } else if (found === undefined || isFresh(found)) return found;
+      else tokens = found;
     }
     throw new IssuerAway("another request's refresh does not end");
   }
 
-  async #grant(issuer: IssuerClient, tokens: OidcTokens & { readonly refreshToken: string }) {
-    const { refreshToken } = tokens;
-    const spent: Spent = { startedAt: Date.now() };
-    this.#spent.set(refreshToken, spent);
-    this.#spent.sweep(2, ({ startedAt }) => spent.startedAt - startedAt > keptMs);
-    // One that the issuer has not answered stays, or another request would send it again.
-    while (this.#spent.size > maxSpent && this.#spent.oldest?.outcome !== undefined) this.#spent.deleteOldest();
-    try {
-      spent.outcome = { tokens: await grantOfRefresh(issuer, tokens) };
-    } catch (thrown) {
-      if (!isRefusedGrant(thrown)) {
-        spent.failure = { thrown };
-        if (this.#spent.get(refreshToken) === spent) this.#spent.delete(refreshToken);
-        throw thrown;
-      }
-      spent.outcome = { tokens: undefined };
+  /** What a refresh token that was sent gave, if it is not to be sent, or waited for. */
+  #find(
+    refreshToken: string,
+    waitedFor: Sent | undefined,
+    { rotates }: IssuerClient,
+  ): OidcTokens | "send" | "wait" | undefined {
+    const sent = this.#sent.get(refreshToken);
+    if (sent === undefined) return "send";
+    if (hasDied(sent)) {
+      sent.state = { at: rotates ? "lost" : "failed", thrown: diedMeanwhile(), againMs: 0, wasCalled: true };
     }
-    return spent.outcome.tokens;
+    const { state, rest } = sent;
+    if (state.at === "sent") return "wait";
+    if (state.at === "given") return state.tokens;
+    if (state.at === "refused") return undefined;
+    // Who waited for it does not ask the issuer again, one after the other. A lost one may still be in the session.
+    if (state.at === "lost" || sent === waitedFor) throw new FailedRefresh(refreshToken, state);
+    rest.check(Date.now());
+    return "send";
+  }
+
+  async #send(
+    issuer: IssuerClient,
+    tokens: OidcTokens & { readonly refreshToken: string },
+    before: Sent | undefined,
+  ): Promise<OidcTokens | undefined> {
+    const { refreshToken } = tokens;
+    const sent: Sent = {
+      startedAt: Date.now(),
+      rest: before?.state.at === "failed" ? before.rest : new EndpointRest(),
+      state: { at: "sent" },
+    };
+    this.#sent.set(refreshToken, sent);
+    this.#sent.sweep(2, ({ startedAt }) => sent.startedAt - startedAt > keptMs);
+    // One that the issuer has not answered stays, or another request would send it again.
+    while (this.#sent.size > maxSent && this.#sent.oldest?.state.at !== "sent") this.#sent.deleteOldest();
+    const end = await grantOfRefresh(issuer, tokens);
+    sent.state = end;
+    if (end.at === "given") return end.tokens;
+    if (end.at === "refused") return undefined;
+    if (end.at === "failed" && end.wasCalled) sent.rest.failed(Date.now(), 0);
+    throw new FailedRefresh(refreshToken, end);
   }
 }
 
-/** Whether a refresh token that was sent may be sent again: its request has died, or the issuer gives the same one each time. */
-function mayBeSentAgain({ startedAt, outcome }: Spent, refreshToken: string): boolean {
-  if (outcome === undefined) return isWorkers() && Date.now() - startedAt > maxRefreshMs;
-  return outcome.tokens?.refreshToken === refreshToken && !isFresh(outcome.tokens);
+/** Whether its request has died, which on Workers ends all that it began. */
+function hasDied({ state, startedAt }: Sent): boolean {
+  return state.at === "sent" && isWorkers() && Date.now() - startedAt > maxRefreshMs;
+}
+
+type FailedEnd = Extract<RefreshEnd, { readonly at: "failed" | "lost" }>;
+
+/** The issuer gave nothing that holds for a refresh token. */
+class FailedRefresh extends Error {
+  override readonly name = "FailedRefresh";
+  readonly refreshToken: string;
+  readonly end: FailedEnd;
+
+  constructor(refreshToken: string, end: FailedEnd) {
+    super("a refresh failed");
+    this.refreshToken = refreshToken;
+    this.end = end;
+  }
+}
+
+function diedMeanwhile(): IssuerAway {
+  return new IssuerAway("the request that refreshed the token ended before its answer");
 }
 
 function isSameAccess(one: OidcTokens | undefined, other: OidcTokens): boolean {

@@ -27,6 +27,13 @@ export const signInUnavailable: Code<"sign_in_unavailable"> = /* @__PURE__ */ Re
 /** The issuer could not be asked. The message is in our words, for the log. */
 export class IssuerAway extends Error {
   override readonly name = "IssuerAway";
+  /** After how long it may be asked again, in milliseconds. */
+  readonly againMs: number;
+
+  constructor(message: string, againMs = 5000) {
+    super(message);
+    this.againMs = againMs;
+  }
 }
 
 /** The issuer sent a URL, a key or a signature that cannot be parsed. */
@@ -50,8 +57,6 @@ export async function reading<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-const retrySoon = [["retry-after", "5"]] as const;
-
 export function failed(detail: string): Refusal<"sign_in_failed"> {
   return new Refusal(signInFailed, "That sign-in did not work. Please start it again.", { detail });
 }
@@ -60,8 +65,9 @@ export function refused(detail: string): Refusal<"sign_in_refused"> {
   return new Refusal(signInRefused, "That sign-in was cancelled, or is not allowed.", { detail });
 }
 
-export function unavailable(detail: string): Refusal<"sign_in_unavailable"> {
-  const headers = retrySoon;
+/** @param againMs After how long the client may ask again, for `Retry-After`. */
+export function unavailable(detail: string, againMs = 5000): Refusal<"sign_in_unavailable"> {
+  const headers = [["retry-after", String(Math.ceil(againMs / 1000))]] as const;
   return new Refusal(signInUnavailable, "Signing in is not possible now. Please try again in a moment.", {
     detail,
     headers,
@@ -119,7 +125,7 @@ const problems: { readonly [code: string]: readonly [unavailable: boolean, detai
 
 /** The refusal for what the package threw. Nothing of the issuer's text is in it. Throws what is no failure of a sign-in. */
 export function refusalOf(thrown: unknown): Refusal<"sign_in_failed" | "sign_in_refused" | "sign_in_unavailable"> {
-  if (thrown instanceof IssuerAway) return unavailable(thrown.message);
+  if (thrown instanceof IssuerAway) return unavailable(thrown.message, thrown.againMs);
   if (thrown instanceof AuthorizationResponseError) return refusalOfAnswer(thrown.error);
   if (thrown instanceof ResponseBodyError) return refusalOfToken(thrown.error);
   if (thrown instanceof WWWAuthenticateChallengeError) return unavailable("the issuer does not accept this client");

@@ -20,8 +20,8 @@ import type {
 import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";
 import type { Attempt } from "./attempts.ts";
-import { areKeysAway, lacksKey, reading } from "./failures.ts";
-import type { IssuerClient } from "./issuer.ts";
+import { areKeysAway, isRefusedGrant, lacksKey, reading } from "./failures.ts";
+import type { IssuerClient, SentCall } from "./issuer.ts";
 import type { OidcTokens } from "./tokens.ts";
 
 /** The claims of an ID token that was verified (OpenID Connect Core §2), and whatever else the issuer says. */
@@ -78,7 +78,7 @@ export async function grantOfCode(
     requireIdToken: true,
     ...(maxAgeMs === undefined ? {} : { maxAge: Math.floor(maxAgeMs / 1000) }),
   };
-  const { response, body } = await issuer.authenticated(async (by) => {
+  const { response, body } = await issuer.authenticated(server, async (by) => {
     const response = await authorizationCodeGrantRequest(server, client, by, checked, redirectUri, verifier, calls);
     return { response, body: await processAuthorizationCodeResponse(server, client, response, expected) };
   });
@@ -88,14 +88,40 @@ export async function grantOfCode(
   return { claims, tokens: tokensOf(server, claims.sub, body), userInfo: info };
 }
 
-/** Newer tokens for a refresh token. Throws what `refusalOf` reads. */
+/** The end of a refresh. `thrown` is what `refusalOf` reads, and `againMs` how long the issuer then rests. */
+export type RefreshEnd =
+  | { readonly at: "given"; readonly tokens: OidcTokens }
+  /** The issuer takes the refresh token no more. */
+  | { readonly at: "refused" }
+  /** The issuer did not take it: it may be sent again. */
+  | { readonly at: "failed"; readonly thrown: unknown; readonly againMs: number; readonly wasCalled: boolean }
+  /** The issuer may have taken it, and what it gave for it is lost. */
+  | { readonly at: "lost"; readonly thrown: unknown; readonly againMs: number };
+
+/** Newer tokens for a refresh token. */
 export async function grantOfRefresh(
   issuer: IssuerClient,
   tokens: OidcTokens & { readonly refreshToken: string },
+): Promise<RefreshEnd> {
+  const sent: SentCall = { wasCalled: false, mayBeTaken: false, againMs: 0 };
+  try {
+    const newer = await refresh(issuer, tokens, sent);
+    return newer === undefined ? { at: "refused" } : { at: "given", tokens: newer };
+  } catch (thrown) {
+    if (isRefusedGrant(thrown)) return { at: "refused" };
+    return { at: sent.mayBeTaken && issuer.rotates ? "lost" : "failed", thrown, ...sent };
+  }
+}
+
+async function refresh(
+  issuer: IssuerClient,
+  tokens: OidcTokens & { readonly refreshToken: string },
+  sent: SentCall,
 ): Promise<OidcTokens | undefined> {
   const server = await issuer.metadata();
-  const { client, calls } = issuer;
-  const { response, body } = await issuer.authenticated(async (by) => {
+  const { client } = issuer;
+  const calls = issuer.callsWith(sent);
+  const { response, body } = await issuer.authenticated(server, async (by) => {
     const response = await refreshTokenGrantRequest(server, client, by, tokens.refreshToken, calls);
     return { response, body: await processRefreshTokenResponse(server, client, response) };
   });

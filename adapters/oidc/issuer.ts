@@ -14,7 +14,10 @@ import { make as httpClient } from "../../src/client/http-client.ts";
 import type { HttpClient } from "../../src/client/http-client.ts";
 import { isObject, isTexts, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
 import { withoutDeadline } from "../../src/logging/context.ts";
+import { retryAfterMs } from "../../src/http/retry-after.ts";
 import { IssuerAway, isUnknownClient, reading, refusalOf } from "./failures.ts";
+import { answerOf, awayBecause, isFailure, mayBeTaken } from "./issuer-answer.ts";
+import { Rests, maxRetryAfterMs } from "./rests.ts";
 
 /** An issuer, with this application's registration there; made by `Oidc.issuer`. */
 export interface OidcIssuer {
@@ -44,14 +47,19 @@ export interface OidcIssuerOptions {
   readonly clockToleranceMs?: number;
   /** How long the issuer's description is used before it is read again, in milliseconds: ten minutes by default. */
   readonly freshMs?: number;
+  /**
+   * Whether the issuer gives a new refresh token at each refresh, and ends the sign-in where the old one is sent again: `true` by
+   * default. Then a refresh token whose answer was lost is not sent again, and the user has to sign in. With `false` it is.
+   */
+  readonly rotates?: boolean;
   /** Calls the issuer. By default a client of its own, with five seconds for each call and 256 KiB for each answer. */
   readonly http?: HttpClient;
 }
 
 /** How long a description may be used while the issuer is away. */
 const staleMs = 24 * 3_600_000;
-/** How long the issuer is not called after it could not be reached: with an older description, and without one. */
-const restMs = { stale: 30_000, none: 1000 };
+/** How long an older description is used before the issuer is asked again. */
+const staleRestMs = 30_000;
 
 /**
  * An issuer of sign-ins: an OpenID Provider at which this application is registered. Its description is read at the first
@@ -94,6 +102,16 @@ export interface IssuerCalls {
   readonly [allowInsecureRequests]: boolean;
 }
 
+/** How a call went. */
+export interface SentCall {
+  /** Whether it was made. */
+  wasCalled: boolean;
+  /** Whether the issuer may have acted on it. */
+  mayBeTaken: boolean;
+  /** How long the endpoint rests now. */
+  againMs: number;
+}
+
 export class IssuerClient implements OidcIssuer {
   readonly url: string;
   readonly discoveryUrl: string;
@@ -105,7 +123,10 @@ export class IssuerClient implements OidcIssuer {
   readonly #authentications: readonly ClientAuth[];
   /** The place of the one that the issuer accepted last. */
   #accepted = 0;
+  /** Whether a refresh token must not be sent twice. */
+  readonly rotates: boolean;
   readonly #http: HttpClient;
+  readonly #rests = new Rests();
   readonly #freshMs: number;
   #description: { readonly metadata: AuthorizationServer; readonly readAt: number } | undefined = undefined;
   #askAgainAt = 0;
@@ -114,7 +135,14 @@ export class IssuerClient implements OidcIssuer {
   constructor(url: string, options: OidcIssuerOptions) {
     this.#address = issuerUrl(url);
     needsObject("Oidc.issuer: options", options);
-    const { clientId, scopes = ["openid"], clockToleranceMs = 30_000, freshMs = 600_000, http } = options;
+    const {
+      clientId,
+      scopes = ["openid"],
+      clockToleranceMs = 30_000,
+      freshMs = 600_000,
+      rotates = true,
+      http,
+    } = options;
     needsText("Oidc.issuer: clientId", clientId);
     needs(clientId !== "", "Oidc.issuer: clientId", clientId, "empty");
     needsTexts("Oidc.issuer: scopes", scopes);
@@ -126,6 +154,7 @@ export class IssuerClient implements OidcIssuer {
     needs(isTolerance, "Oidc.issuer: clockToleranceMs", clockToleranceMs, "milliseconds, from 0 to 600,000");
     const isFresh = typeof freshMs === "number" && freshMs > 0 && freshMs <= staleMs;
     needs(isFresh, "Oidc.issuer: freshMs", freshMs, "milliseconds, more than 0 and at most a day");
+    needs(typeof rotates === "boolean", "Oidc.issuer: rotates", rotates, "a boolean");
     const isClient = http === undefined || (isObject(http) && typeof http.fetch === "function");
     needs(isClient, "Oidc.issuer: http", http, "made by HttpClient.make");
     this.url = url;
@@ -134,6 +163,7 @@ export class IssuerClient implements OidcIssuer {
     this.client = { client_id: clientId, [clockTolerance]: Math.ceil(clockToleranceMs / 1000) };
     this.#authentications = authenticationsOf(options, isLoopback(this.#address) ? 1 : minSecretBytes);
     this.#freshMs = freshMs;
+    this.rotates = rotates;
     this.#http = http ?? httpClient({ timeoutMs: 5000, maxBody: 262_144 });
   }
 
@@ -141,7 +171,10 @@ export class IssuerClient implements OidcIssuer {
    * Runs a call of the token endpoint with the secret that was accepted last. Where the issuer does not know the client by it, each
    * other one is tried, the newest first. That spends no code and no refresh token (RFC 6749 §5.2).
    */
-  async authenticated<T>(call: (authentication: ClientAuth) => Promise<T>): Promise<T> {
+  async authenticated<T>(
+    { token_endpoint: endpoint }: AuthorizationServer,
+    call: (authentication: ClientAuth) => Promise<T>,
+  ): Promise<T> {
     const accepted = this.#accepted;
     const others = [...this.#authentications.keys()].filter((place) => place !== accepted);
     let refused: unknown;
@@ -155,24 +188,39 @@ export class IssuerClient implements OidcIssuer {
         refused ??= thrown;
       }
     }
+    // No other request has another secret.
+    if (endpoint !== undefined) this.#rests.of(new URL(endpoint)).failed(Date.now(), 0);
     throw refused;
   }
 
   get calls(): IssuerCalls {
+    return this.callsWith({ wasCalled: false, mayBeTaken: false, againMs: 0 });
+  }
+
+  /** What `oauth4webapi` gets for one call. `sent` learns how it went. */
+  callsWith(sent: SentCall): IssuerCalls {
     const isInsecure = this.#address.protocol === "http:";
     return {
       [allowInsecureRequests]: isInsecure,
-      [customFetch]: async (text, { method, headers, redirect, body = null }) => {
-        const url = new URL(text);
+      [customFetch]: async (address, { method, headers, redirect, body = null }) => {
+        const url = new URL(address);
         if (url.protocol !== "https:" && !(isInsecure && isLoopback(url))) {
           throw new IssuerAway("an endpoint of the issuer is not https");
         }
-        try {
-          // A code and a refresh token are spent once, and the description is for every request: the deadline of one ends no call.
-          return await withoutDeadline(() => this.#http.fetch(url, { method, headers, redirect, body }));
-        } catch {
-          throw new IssuerAway("the issuer cannot be reached, or does not answer in time");
-        }
+        const rest = this.#rests.of(url);
+        rest.begin(Date.now());
+        sent.wasCalled = true;
+        // A code and a refresh token are spent once, and the description is for every request: the deadline of one ends no call.
+        const answer = await withoutDeadline(() => answerOf(this.#http, url, { method, headers, redirect, body }));
+        const now = Date.now();
+        if (isFailure(answer))
+          rest.failed(now, answer.headers ? retryAfterMs(answer.headers, now, maxRetryAfterMs) : 0);
+        else rest.worked();
+        sent.againMs = rest.leftMs(now);
+        if (mayBeTaken(answer)) sent.mayBeTaken = true;
+        if (answer.text === undefined) throw new IssuerAway(awayBecause(answer), sent.againMs);
+        const { status, text } = answer;
+        return new Response(text === "" ? null : text, { status, headers: answer.headers });
       },
     };
   }
@@ -194,11 +242,10 @@ export class IssuerClient implements OidcIssuer {
     // A clock may be set back: what is far ahead of it is over.
     const age = known === undefined ? Number.POSITIVE_INFINITY : Math.abs(now - known.readAt);
     const restsMs = this.#askAgainAt - now;
-    const isResting = restsMs > 0 && restsMs <= restMs.stale;
+    const isResting = restsMs > 0 && restsMs <= staleRestMs;
     if (known !== undefined && (age < this.#freshMs || (isResting && age < staleMs))) return known.metadata;
-    if (isResting) throw new IssuerAway("the issuer could not be reached a moment ago");
     // While one request asks, others use what is there.
-    if (age < staleMs) this.#askAgainAt = now + restMs.stale;
+    if (age < staleMs) this.#askAgainAt = now + staleRestMs;
     try {
       const metadata = await this.#discover();
       this.#description = { metadata, readAt: now };
@@ -208,8 +255,10 @@ export class IssuerClient implements OidcIssuer {
       // Another request may have read it meanwhile.
       const last = this.#description;
       if (last !== undefined && now - last.readAt < staleMs) return last.metadata;
-      this.#askAgainAt = Date.now() + restMs.none;
-      throw new IssuerAway(`its description: ${refusalOf(thrown).detail}`);
+      const rest = this.#rests.of(new URL(this.discoveryUrl));
+      // Its call worked, and what it says is wrong.
+      if (rest.leftMs(Date.now()) === 0) rest.failed(Date.now(), 0);
+      throw new IssuerAway(`its description: ${refusalOf(thrown).detail}`, rest.leftMs(Date.now()));
     }
   }
 

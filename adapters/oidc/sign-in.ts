@@ -112,7 +112,7 @@ class SignIn<A, C extends string> {
     returnTo = this.#options.home ?? "/",
   ): Promise<Answer | Refusal<"sign_in_unavailable">> {
     const metadata = await this.#issuer.metadata().catch(awayOf);
-    if (isA(IssuerAway, metadata)) return unavailable(metadata.message);
+    if (isA(IssuerAway, metadata)) return unavailable(metadata.message, metadata.againMs);
     const url = this.#issuer.endpoint(metadata, "authorization_endpoint");
     if (url === undefined) return unavailable("the issuer's description has no authorization_endpoint that is https");
     const { attempt, cookies } = this.#attempts.start(returnTo, request);

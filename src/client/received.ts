@@ -3,6 +3,7 @@ import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
+import { retryAfterMs } from "../http/retry-after.ts";
 import type { Problem } from "../refusals.ts";
 import { bodyUntil } from "./body-until.ts";
 import type { ClientOptions, Refused } from "./calls.ts";
@@ -242,15 +243,9 @@ async function reconnect(
       const reason = cause.ok ? "the response is not an event stream" : cause.error;
       throw new Error(`the event stream cannot resume: ${reason}`, { cause });
     }
-    leastMs = retryAfterMs(response);
+    leastMs = response ? retryAfterMs(response.headers, Date.now(), maxTimerMs) : 0;
     if (response) drop(response);
   }
-}
-
-/** The least time to wait before the next request, if the response has it in seconds (RFC 9110 §10.2.3); otherwise 0. */
-function retryAfterMs(response: Response | undefined): number {
-  const seconds = Number(response?.headers.get("retry-after"));
-  return Math.min(seconds * 1000 || 0, maxTimerMs);
 }
 
 function isEventStream(response: Response): boolean {

@@ -195,6 +195,23 @@ describe("the keys of an issuer that is unreachable", () => {
     expect(await ask(first, "first", 22_000)).toBe(200);
   });
 
+  it.each([
+    ["in seconds", "60", 60_000],
+    ["as a date", at(60_000).toUTCString(), 60_000],
+    ["that is too long", "31536000", 300_000],
+    ["that has passed", at(-60_000).toUTCString(), 1000],
+    ["that is wrong", "-1", 1000],
+  ])("are not fetched before the time of a Retry-After %s", async (_what, after, ms) => {
+    const ask = client();
+    answer = (response) => void response.writeHead(429, { "retry-after": after }).end();
+    expect(await ask(first)).toBe(503);
+    const least = ms - (after.endsWith("GMT") ? 1000 : 1);
+    for (const soon of [1, 500, least]) expect(await ask(first, "first", soon)).toBe(503);
+    expect(asked).toBe(1);
+    answer = json({ keys: [first.jwk] });
+    expect([await ask(first, "first", ms), asked]).toEqual([200, 2]);
+  });
+
   it("are fetched as rarely as before, after a success", async () => {
     const ask = client({ refreshMs: 5000 });
     answer = (response) => void response.writeHead(500).end();
