@@ -1,6 +1,7 @@
 import { createLocalJWKSet, errors, exportJWK, importSPKI, importX509 } from "jose";
 import type { CryptoKey, JSONWebKeySet, LocalJWKSet } from "jose";
 import { isListOf, isObject, needs } from "../../src/arguments.ts";
+import { losslessBytes } from "../../src/http/bytes.ts";
 import type { InputRequest } from "../../src/inputs/request.ts";
 
 /** The algorithms of RFC 7518 and RFC 8037 that a token may be signed by; there is no `none`. */
@@ -58,7 +59,6 @@ function isShared(algorithm: string): boolean {
 
 /** RFC 7518 §3.2: the key has the size of the hash, or more. */
 const secretBytesOf: { readonly [algorithm: string]: number } = { HS256: 32, HS384: 48, HS512: 64 };
-const utf8 = /* @__PURE__ */ new TextEncoder();
 
 /**
  * Secrets that the issuer of the tokens has too, the newest first, for `HS256`, `HS384` and `HS512`: a token that any of them
@@ -75,7 +75,7 @@ export function secrets(secrets: readonly (string | Uint8Array)[]): JwtKeys {
     secrets.map((secret, i) => {
       const isGiven = typeof secret === "string" || secret instanceof Uint8Array;
       needs(isGiven, `Jwt.secrets: secrets[${i}]`, secret, "a text or bytes");
-      const bytes = typeof secret === "string" ? utf8.encode(secret) : new Uint8Array(secret);
+      const bytes = typeof secret === "string" ? losslessBytes(secret) : new Uint8Array(secret);
       if (bytes.byteLength < 32) throw new TypeError(`Jwt.secrets: secrets[${i}] is shorter than 32 bytes`);
       return bytes;
     }),
@@ -123,15 +123,9 @@ class Secrets extends KeySource {
 /** The keys of a JSON Web Key Set. */
 export class KeySet {
   readonly #local: LocalJWKSet;
-  readonly #maxTried: number;
 
-  /**
-   * RFC 7517 §5: what cannot be a key is ignored, and so is all the others of the set could be confused with.
-   *
-   * @param maxTried The most keys that one token is verified with.
-   */
-  constructor(keys: readonly unknown[], maxTried: number) {
-    this.#maxTried = maxTried;
+  /** RFC 7517 §5: what cannot be a key is ignored, and so is all the others of the set could be confused with. */
+  constructor(keys: readonly unknown[]) {
     const usable = keys.filter((key) => isObject(key) && !Array.isArray(key) && key["kty"] !== "oct");
     this.#local = createLocalJWKSet({ keys: usable as JSONWebKeySet["keys"] });
   }
@@ -142,10 +136,8 @@ export class KeySet {
       const key = await this.#local(kid === undefined ? { alg } : { alg, kid });
       found.push(key);
     } catch (error) {
-      // Two keys have one `kid`, or the token names none: each of them may be the right one.
-      if (error instanceof errors.JWKSMultipleMatchingKeys) {
-        for await (const key of error) if (found.push(key) === this.#maxTried) break;
-      }
+      // Two keys have one `kid`, or the token names none: each of them may be the right one, so a set has a limit.
+      if (error instanceof errors.JWKSMultipleMatchingKeys) for await (const key of error) found.push(key);
       // Any other: it is missing, is not on its curve, has a private part, or is not a key.
     }
     return found.filter((key) => !isWeak(key));
@@ -240,11 +232,8 @@ class PublicKeys extends KeySource {
   constructor(keys: readonly { readonly [member: string]: unknown }[]) {
     super();
     this.#keys = keys;
-    this.#nameless = new KeySet(
-      keys.filter(({ kid }) => kid === undefined),
-      keys.length,
-    );
-    this.#set = new KeySet(keys, keys.length);
+    this.#nameless = new KeySet(keys.filter(({ kid }) => kid === undefined));
+    this.#set = new KeySet(keys);
   }
 
   check(algorithms: readonly JwtAlgorithm[], at: string): void {

@@ -88,13 +88,8 @@ export class TokenVerifier {
     if (known !== undefined) return this.#verifiedBy(known, token, request.now);
     const header = this.#headerOf(token);
     if (typeof header === "string") return header;
-    const { version } = this.#source;
     const keys = await this.#source.find(header, request.now);
-    if (keys.length === 0) return "no key is for its kid and alg";
-    const verified = await this.#verifiedBy(keys, token, request.now);
-    // Keys that were replaced meanwhile may be withdrawn.
-    if (typeof verified !== "string" && version === this.#source.version) this.#remember(head, keys);
-    return verified;
+    return keys.length === 0 ? "no key is for its kid and alg" : this.#verifiedBy(keys, token, request.now);
   }
 
   /** Only `alg` and `kid` of the head are ever used: `jku`, `jwk`, `x5u` and `x5c` are the token's own say (RFC 8725 §3.10). */
@@ -112,16 +107,21 @@ export class TokenVerifier {
     return { alg: named, kid };
   }
 
-  #remember(head: string, keys: readonly CryptoKey[]): void {
+  /** The key that is right is tried first for the next token: without a `kid`, it may be the last of many. */
+  #remember(head: string, right: CryptoKey, keys: readonly CryptoKey[]): void {
+    if (this.#known.get(head)?.[0] === right) return;
     if (this.#known.size >= maxKnown) this.#known.clear();
-    this.#known.set(head, keys);
+    this.#known.set(head, [right, ...keys.filter((key) => key !== right)]);
   }
 
   async #verifiedBy(keys: readonly CryptoKey[], token: string, now: Date): Promise<Verified | Reason> {
     const options: JWTVerifyOptions = { ...this.#rules.options, currentDate: now };
+    const { version } = this.#source;
     for (const key of keys) {
       try {
         const { payload } = await jwtVerify(token, key, options);
+        // Keys that were replaced meanwhile may be withdrawn.
+        if (version === this.#source.version) this.#remember(token.slice(0, token.indexOf(".") + 1), key, keys);
         return isOnlyText(token) ? this.#read(payload) : noJwt;
       } catch (error) {
         if (error instanceof errors.JWSSignatureVerificationFailed) continue;

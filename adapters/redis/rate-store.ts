@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { needsObject, needsText } from "../../src/arguments.ts";
+import { losslessBytes } from "../../src/http/bytes.ts";
 import { memory } from "../../src/security/rate-store.ts";
 import type { RateRule, RateStore } from "../../src/security/rate-store.ts";
 import { raisedOf } from "../../src/app/failures.ts";
@@ -69,8 +70,8 @@ const maxKey = 128;
 const digested = "sha256 ";
 
 function shortened(key: string): string {
-  if (key.length <= maxKey && !key.startsWith(digested)) return key;
-  return digested + createHash("sha256").update(key).digest("base64url");
+  if (key.length <= maxKey && key.isWellFormed() && !key.startsWith(digested)) return key;
+  return digested + createHash("sha256").update(losslessBytes(key)).digest("base64url");
 }
 
 class RedisRateStore implements OpenRateStore {

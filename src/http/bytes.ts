@@ -6,6 +6,21 @@ export function byteLength(text: string): number {
   return encoder.encode(text).byteLength;
 }
 
+/**
+ * The bytes of a text that a digest or a signature is made of: UTF-8, and a lone surrogate in its three bytes, as WTF-8 has them.
+ * `TextEncoder` writes U+FFFD for each of them, so that texts which differ would have one digest.
+ */
+export function losslessBytes(text: string): Uint8Array<ArrayBuffer> {
+  if (text.isWellFormed()) return encoder.encode(text);
+  const bytes: number[] = [];
+  for (const character of text) {
+    const code = character.charCodeAt(0);
+    if (character.isWellFormed()) bytes.push(...encoder.encode(character));
+    else bytes.push(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+  }
+  return Uint8Array.from(bytes);
+}
+
 /** The text of UTF-8 bytes; undefined where they are not UTF-8. */
 export function decode(bytes: Uint8Array): string | undefined {
   try {

@@ -3,7 +3,7 @@ import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { unrefTimer } from "../async.ts";
 import { isObject } from "../arguments.ts";
-import { encodeHex } from "../http/bytes.ts";
+import { encodeHex, losslessBytes } from "../http/bytes.ts";
 import { decodedPath } from "../http/target.ts";
 import type { GuardedEnd, HandlerGuard, InputRequest } from "../inputs/request.ts";
 import { withoutDeadline } from "../logging/context.ts";
@@ -186,7 +186,6 @@ export class IdempotentRequest implements HandlerGuard {
 }
 
 const none = new Uint8Array();
-const utf8 = /* @__PURE__ */ new TextEncoder();
 
 /** A failure of the server, and 429: a later request may be answered otherwise. */
 function isPassing(status: number): boolean {
@@ -202,7 +201,7 @@ function checked(entry: unknown): IdempotencyEntry | undefined {
 
 /** The SHA-256 of a text and bytes, in hexadecimal digits. */
 async function digestOf(text: string, bytes: Uint8Array): Promise<string> {
-  const start = utf8.encode(text);
+  const start = losslessBytes(text);
   const all = new Uint8Array(start.byteLength + bytes.byteLength);
   all.set(start);
   all.set(bytes, start.byteLength);

@@ -1,3 +1,5 @@
+import { losslessBytes } from "../http/bytes.ts";
+
 /** The use that a key is derived for. A signature for one use is invalid for the others. */
 export type KeyUse = "cookie signing" | "cookie sealing" | "text signing" | "text sealing";
 
@@ -16,7 +18,7 @@ export class KeyRing {
   readonly #derived = new Map<KeyUse, readonly DerivedKey[]>();
 
   constructor(secrets: readonly string[]) {
-    this.#secrets = secrets.map((secret) => utf8.encode(secret));
+    this.#secrets = secrets.map(losslessBytes);
   }
 
   get size(): number {

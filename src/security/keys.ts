@@ -25,9 +25,14 @@ export function ring(newest: string, ...retired: readonly string[]): Keys {
   return keys;
 }
 
-/** Signs a text for an application's token, such as a link in a mail: HMAC-SHA-256, in base64url. */
+/**
+ * Signs a text for an application's token, such as a link in a mail: HMAC-SHA-256, in base64url.
+ *
+ * @throws Error for a text with a lone surrogate: it has no UTF-8.
+ */
 export async function sign(keys: Keys, text: string): Promise<string> {
   needsText("Keys.sign: its text", text);
+  needsUnicode("Keys.sign: the text", text);
   return encodeBase64url(await ringOf(keys, "Keys.sign").sign("text signing", text));
 }
 
@@ -37,7 +42,7 @@ export async function verify(keys: Keys, text: string, signature: string): Promi
   needsText("Keys.verify: its signature", signature);
   const signer = ringOf(keys, "Keys.verify");
   const bytes = decodeBase64url(signature);
-  return bytes !== undefined && signer.verify("text signing", text, bytes);
+  return bytes !== undefined && text.isWellFormed() && signer.verify("text signing", text, bytes);
 }
 
 /**
@@ -47,7 +52,8 @@ export async function verify(keys: Keys, text: string, signature: string): Promi
 export async function seal(keys: Keys, text: string, context: string): Promise<string> {
   needsText("Keys.seal: its text", text);
   needsText("Keys.seal: its context", context);
-  if (!text.isWellFormed()) throw new Error("Keys.seal: the text is not Unicode: it has a lone surrogate");
+  needsUnicode("Keys.seal: the text", text);
+  needsUnicode("Keys.seal: the context", context);
   return encodeBase64url(await ringOf(keys, "Keys.seal").seal("text sealing", text, context));
 }
 
@@ -57,5 +63,10 @@ export async function open(keys: Keys, sealed: string, context: string): Promise
   needsText("Keys.open: its context", context);
   const opener = ringOf(keys, "Keys.open");
   const bytes = decodeBase64url(sealed);
-  return bytes === undefined ? undefined : opener.open("text sealing", bytes, context);
+  return bytes === undefined || !context.isWellFormed() ? undefined : opener.open("text sealing", bytes, context);
+}
+
+/** Two texts with lone surrogates would have the same bytes, and so one signature. */
+function needsUnicode(at: string, text: string): void {
+  if (!text.isWellFormed()) throw new Error(`${at} is not Unicode: it has a lone surrogate`);
 }

@@ -1,6 +1,7 @@
 /** The `Password` namespace: hashes of passwords. */
 import { ambient } from "../ambient.ts";
 import { needs, needsCount, needsObject, needsText, shown } from "../arguments.ts";
+import { losslessBytes } from "../http/bytes.ts";
 import { argon2id, hasArgon2, wrongArgon2Cost } from "./argon2.ts";
 import type { Argon2Cost } from "./argon2.ts";
 import type { PasswordAlgorithm } from "./password-algorithm.ts";
@@ -130,7 +131,6 @@ export function verify(stored: string | undefined, password: string): Promise<Pa
 const saltBytes = 16;
 const hashBytes = 32;
 const wrong: PasswordCheck = { isRight: false, needsRehash: false };
-const utf8 = /* @__PURE__ */ new TextEncoder();
 
 class HashedPasswords implements Passwords {
   readonly #algorithm: PasswordAlgorithm;
@@ -170,7 +170,7 @@ class HashedPasswords implements Passwords {
   /** Undefined where it is too long; a long text is not normalized. */
   #bytesOf(password: string): Uint8Array | undefined {
     if (password.length > this.#maxBytes) return undefined;
-    const bytes = utf8.encode(password.normalize("NFC"));
+    const bytes = losslessBytes(password.normalize("NFC"));
     return bytes.byteLength > this.#maxBytes ? undefined : bytes;
   }
 }

@@ -32,7 +32,8 @@ export interface SealedOptions extends Pick<TextOptions, "doc" | "deprecated"> {
 
 /**
  * A signed cookie: the browser can read it, and only the server can write it. The signature covers the cookie's name and the
- * time when it was set. A cookie with a wrong signature, or one that is too old, counts as absent.
+ * time when it was set. A cookie with a wrong signature, one that is too old, or one that was set over a minute later than now, counts
+ * as absent.
  */
 export function signed<A, S = unknown>(
   keys: Keys,
@@ -75,6 +76,9 @@ export function encrypted<A, S = unknown>(
   return sealedCookie("Cookie.encrypted", name, kind, options, close, open);
 }
 
+/** How far the clock of another process may be ahead. A value that was sealed for a later time is not valid yet. */
+const maxAheadSeconds = 60;
+
 interface Opened {
   /** Whole seconds since 1970, in digits. */
   readonly stamp: string;
@@ -101,7 +105,8 @@ function sealedCookie<A>(
     close: (value, now) => close(value, String(secondsOf(now))),
     open: async (text, now) => {
       const opened = await open(text);
-      return opened !== undefined && secondsOf(now) - Number(opened.stamp) <= maxAgeSeconds ? opened.value : undefined;
+      const age = opened === undefined ? Number.NaN : secondsOf(now) - Number(opened.stamp);
+      return age >= -maxAheadSeconds && age <= maxAgeSeconds ? opened?.value : undefined;
     },
   };
   const codec = codecFor(kind, placeOf("cookie", name));

@@ -1,5 +1,5 @@
 /** How the senders of webhooks sign a request. */
-import { encodeBase64, encodeHex } from "../http/bytes.ts";
+import { encodeBase64, encodeHex, losslessBytes } from "../http/bytes.ts";
 
 /** Who says how a request is signed: the Standard Webhooks specification, GitHub, or Stripe. */
 export type WebhookScheme = "standard" | "github" | "stripe";
@@ -38,11 +38,10 @@ export interface Scheme {
 const minKeyBytes = 16;
 /** A sender that changes its secret signs with two. More are not compared. */
 const maxSignatures = 16;
-const utf8 = /* @__PURE__ */ new TextEncoder();
 
 // The text itself is the key.
 function textKey(secret: string): Uint8Array<ArrayBuffer> | undefined {
-  const key = utf8.encode(secret);
+  const key = losslessBytes(secret);
   return key.byteLength < minKeyBytes ? undefined : key;
 }
 

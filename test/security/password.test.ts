@@ -120,6 +120,12 @@ describe("a password hash", () => {
   });
 });
 
+it("a password hash tells texts with lone surrogates apart", async () => {
+  const stored = await Password.hash("\ud800 and more");
+  const checks = ["\ud800 and more", "\ud801 and more", "\ufffd and more"].map((text) => Password.verify(stored, text));
+  expect((await Promise.all(checks)).map(({ isRight }) => isRight)).toEqual([true, false, false]);
+});
+
 describe("a stored hash", () => {
   const [salt, hash] = ["A".repeat(22), "A".repeat(43)];
   it.each([

@@ -123,6 +123,24 @@ describe.each(makers)("a %s cookie: keys and age", (_kind, make) => {
     expect(await read(make(Keys.ring(old), "prefs", Codec.string), wire)).toBe("absent");
   });
 
+  it.each([{}, { maxAgeMs: 600_000 }])(
+    "that was set later than now is absent, except for a minute: %j",
+    async (options) => {
+      const ahead = make(keys, "prefs", Codec.string, options);
+      for (const [seconds, value] of [
+        [0, "dark"],
+        [60, "dark"],
+        [61, "absent"],
+        [3600, "absent"],
+        [1e9, "absent"],
+      ] as const) {
+        const { wire } = await set(ahead, "dark", {}, after(seconds));
+        expect([seconds, await read(ahead, wire)]).toEqual([seconds, value]);
+        expect(await read(ahead, wire, after(seconds))).toBe("dark");
+      }
+    },
+  );
+
   it("SK-05 is read with a retired key of the key ring; the newest key is used to set it", async () => {
     const { wire } = await set(make(Keys.ring(old), "prefs", Codec.string), "dark");
     expect(await read(prefs, wire)).toBe("dark");
@@ -136,7 +154,8 @@ describe.each(makers)("a %s cookie: keys and age", (_kind, make) => {
     [60.999, "dark"],
     [61, "absent"],
     [1e9, "absent"],
-    [-3600, "dark"],
+    [-60, "dark"],
+    [-3600, "absent"],
   ])("SK-07 with an age of 60 s, read %d s later: %s", async (seconds, expected) => {
     const aged = make(keys, "prefs", Codec.string, { maxAgeMs: 60_000 });
     const { wire } = await set(aged, "dark");
@@ -271,6 +290,21 @@ describe("Keys.make", () => {
     expect(await Keys.verify(keys, "a text", `${signature}=`)).toBe(false);
     expect(await Keys.verify(Keys.ring(old), "a text", signature)).toBe(false);
     expect(await Keys.verify(keys, "a text", await Keys.sign(Keys.ring(old), "a text"))).toBe(true);
+  });
+
+  it("is refused with a lone surrogate, which has no UTF-8: two such texts would have one signature", async () => {
+    for (const text of ["\ud800", "a\udc00b", "\udc00\ud800"]) {
+      await expect(Keys.sign(keys, text)).rejects.toThrow(
+        "Keys.sign: the text is not Unicode: it has a lone surrogate",
+      );
+      await expect(Keys.seal(keys, text, "a")).rejects.toThrow("Keys.seal: the text is not Unicode");
+      await expect(Keys.seal(keys, "a", text)).rejects.toThrow("Keys.seal: the context is not Unicode");
+      const replaced = new TextDecoder().decode(new TextEncoder().encode(text));
+      expect(await Keys.verify(keys, text, await Keys.sign(keys, replaced))).toBe(false);
+      expect(await Keys.open(keys, await Keys.seal(keys, "a", replaced), text)).toBeUndefined();
+    }
+    const [one, another] = ["\ud800", "\ud801"].map((last) => Keys.ring("a secret of 32 bytes and more, and " + last));
+    expect(await Keys.verify(one as Keys, "a", await Keys.sign(another as Keys, "a"))).toBe(false);
   });
 
   it("SK-13 can seal and open a text, with the same context only", async () => {

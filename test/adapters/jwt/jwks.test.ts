@@ -243,6 +243,33 @@ describe("the keys of an issuer that is unreachable", () => {
   });
 });
 
+describe("the keys of an issuer that have no kid", () => {
+  it("may be as many as a set has, and the place of the right one does not matter", async () => {
+    const pairs = await Promise.all(Array.from({ length: 12 }, () => pairOf("ES256", "")));
+    const nameless = pairs.map(({ jwk: { kid: _kid, ...jwk } }) => jwk);
+    answer = json({ keys: nameless });
+    const user = asking(Jwt.bearer({ ...options, keys: Jwt.jwks(url), algorithms: ["ES256"] }));
+    for (const { privateKey } of [...pairs, ...pairs.toReversed()]) {
+      expect((await user(await signed(privateKey, { alg: "ES256" })))[0]).toBe(200);
+    }
+    expect((await user(await signed(first.privateKey, { alg: "ES256" })))[0]).toBe(401);
+    // At most 100 of a set are looked at, and so at most 100 are tried.
+    const verify = vi.spyOn(crypto.subtle, "verify");
+    const many = await Promise.all(Array.from({ length: 150 }, () => pairOf("ES256", "")));
+    answer = json({ keys: many.map(({ jwk: { kid: _kid, ...jwk } }) => jwk) });
+    const other = asking(Jwt.bearer({ ...options, keys: Jwt.jwks(url), algorithms: ["ES256"] }));
+    expect((await other(await signed(first.privateKey, { alg: "ES256" })))[0]).toBe(401);
+    expect(verify).toHaveBeenCalledTimes(100);
+    verify.mockClear();
+    const token = await signed((many[99] as Pair).privateKey, { alg: "ES256" });
+    expect((await other(token))[0]).toBe(200);
+    expect(verify).toHaveBeenCalledTimes(100);
+    expect((await other(token))[0]).toBe(200);
+    expect(verify).toHaveBeenCalledTimes(101);
+    verify.mockRestore();
+  });
+});
+
 describe("an issuer's answer", () => {
   const long = "x".repeat(64 * 1024);
   /** Sends 100 MB while they are read; `ended` has the number of sent bytes. */
