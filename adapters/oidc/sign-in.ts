@@ -140,6 +140,8 @@ class SignIn<A, C extends string> {
 
   /** Starts a session for the answer of the issuer. */
   async fromIssuer(request: RequestRecord, setCookie: (cookie: SetCookie) => void): Promise<Answer | Refusal> {
+    if (!isVisit(request))
+      return failed("the request is a HEAD, or one that a browser sends before the user follows a link");
     const parameters = parametersOf(request.target);
     const attempt = await this.#attemptOf(parameters, request);
     if (isA(Refusal, attempt)) return attempt;
@@ -176,6 +178,17 @@ class SignIn<A, C extends string> {
 function awayOf(thrown: unknown): IssuerAway {
   if (isA(IssuerAway, thrown)) return thrown;
   throw thrown;
+}
+
+/** The headers by which a browser, or an older one, says that it loads a page in advance. */
+const ofPrefetch = ["sec-purpose", "purpose", "x-moz"] as const;
+
+/** Whether a user visits the page. A HEAD and a prefetch are safe (RFC 9110 §9.2.1): they must not spend the code, and sign no one in. */
+function isVisit(request: RequestRecord): boolean {
+  return (
+    request.method === "GET" &&
+    !ofPrefetch.some((name) => /prefetch|prerender|preview/i.test(request.header(name) ?? ""))
+  );
 }
 
 function parametersOf(target: string): URLSearchParams {

@@ -46,6 +46,21 @@ describe("the answer that the browser sends", () => {
     expect(shop.issuer.count("/token")).toBe(0);
   });
 
+  it.each<readonly ["GET" | "HEAD", { readonly [name: string]: string }]>([
+    ["HEAD", {}],
+    ["GET", { "sec-purpose": "prefetch" }],
+    ["GET", { "sec-purpose": "prefetch;prerender" }],
+    ["GET", { purpose: "prefetch" }],
+    ["GET", { "x-moz": "prefetch" }],
+  ])("has no effect in a %s with the headers %j", async (method, headers) => {
+    const shop = new Shop();
+    const browser = shop.browser();
+    const target = shop.callback(await shop.begin(browser));
+    const answer = await browser.call(method, target, { headers });
+    expect([answer.status, answer.headers.getSetCookie(), shop.issuer.count("/token")]).toEqual([400, [], 0]);
+    expect((await browser.call("GET", target)).status).toBe(303);
+  });
+
   it.each(["state", "code", "iss"])("is refused if it has %s twice", async (name) => {
     const shop = new Shop();
     const browser = shop.browser();
