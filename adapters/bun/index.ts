@@ -12,6 +12,7 @@ import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
+import { checkFit } from "../../src/server/certificates.ts";
 import { refuseTls, withCertificate as withTls } from "../../src/server/tls.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
@@ -81,6 +82,8 @@ class BunListener extends Listener {
   }
 
   protected async listen(): Promise<ListenAddress> {
+    const { tls } = this.limits;
+    if (tls !== undefined) checkFit("serve: tls", tls, await import("node:crypto"));
     const { servers, ...bound } = await listen(this.limits, (where) => this.#serve(where));
     this.#servers = servers;
     return bound;

@@ -12,6 +12,7 @@ import { isPending, pass } from "../../src/deferred.ts";
 import type { MaybePromise } from "../../src/deferred.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
+import { checkFit } from "../../src/server/certificates.ts";
 import { refuseTls, withCertificate } from "../../src/server/tls.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
@@ -83,6 +84,7 @@ class DenoListener extends Listener {
 
   protected async listen(): Promise<ListenAddress> {
     const { tls } = this.limits;
+    if (tls !== undefined) checkFit("serve: tls", tls, await import("node:crypto"));
     const serveAt = (where: Partial<DenoServeOptions>): Serving => {
       if (tls === undefined) return new Serving({ ...where, ...hooks }, this.#answer);
       const secured = { ...where, ...hooks, cert: pem(tls.cert), key: pem(tls.key) };

@@ -1,4 +1,5 @@
 /** HTTPS. Only a server with the option `tls` loads this. */
+import * as crypto from "node:crypto";
 import type { Server as HttpServer, ServerOptions } from "node:http";
 import { createServer } from "node:https";
 import type { Socket } from "node:net";
@@ -6,6 +7,7 @@ import { createSecureContext } from "node:tls";
 import type { SecureContext, SecureContextOptions, TLSSocket } from "node:tls";
 import { guarded } from "../../src/logging/raised.ts";
 import { CountedLog } from "../../src/app/counted-log.ts";
+import { checkFit } from "../../src/server/certificates.ts";
 import { checkReplacement, withCertificate } from "../../src/server/tls.ts";
 import type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
 import { nodeMajor } from "./listen.ts";
@@ -32,6 +34,7 @@ export class Secure {
   constructor(tls: TlsOptions, limits: SecureLimits) {
     this.#tls = tls;
     this.#limits = limits;
+    checkFit("serve: tls", tls, crypto);
     this.#names = this.#contexts("serve: tls", tls);
     this.#first = this.#options(tls);
   }
@@ -66,6 +69,7 @@ export class Secure {
   replace(certificates: Certificates): void {
     const at = "replaceCertificates";
     checkReplacement(at, certificates);
+    checkFit(at, certificates, crypto);
     const names = this.#contexts(at, certificates);
     this.#first = this.#options(certificates);
     this.#names = names;

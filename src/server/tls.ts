@@ -32,7 +32,7 @@ export interface TlsOptions extends Certificates {
 
 type Given = { readonly [member: string]: unknown };
 
-/** Checks what JavaScript gets wrong in the option. Whether key and certificate fit, the runtime checks. */
+/** Checks what JavaScript gets wrong in the option. Whether key and certificate fit, the listener checks. */
 export function checkTls(at: string, tls: unknown): asserts tls is TlsOptions {
   needsObject(at, tls);
   const { clientCertificates } = tls as Given;

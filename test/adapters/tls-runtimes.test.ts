@@ -1,4 +1,6 @@
 /** HTTPS on Bun and on Deno, by their own listeners and by `usher-http/node`: what they keep of the option, and what they refuse. */
+import { generateKeyPairSync } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -20,6 +22,8 @@ const { cert, key } = home;
 const tls: TlsOptions = { cert, key };
 const names = { "shop.example": { cert: shop.cert, key: shop.key } };
 const ca = [home.cert, shop.cert];
+const emptyPem = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n";
+const pemOf = (privateKey: KeyObject): string => privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 
 const program = join(import.meta.dirname, "node/server.ts");
 const nodeOn = (...command: [string, ...string[]]) => {
@@ -72,9 +76,24 @@ describe("tls on a runtime that keeps less of it", () => {
     await expect(starts[name]({ tls: { ...tls, ...more } })).rejects.toThrow(sentence);
   });
 
-  it.each(["bun", "deno"] as const)("does not start with a key of another certificate: %s", async (name) => {
-    const wrong = { tls: { cert, key: shop.key } };
-    await expect(starts[name](wrong)).rejects.toThrow("serve: tls: its cert and key cannot be used");
+  const { privateKey: rsa } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  it.each(
+    (["bun", "deno", "node on deno"] as const).flatMap(
+      (name) =>
+        [
+          [name, "another certificate", { cert, key: shop.key }, "serve: tls.key does not belong to serve: tls.cert"],
+          [
+            name,
+            "another kind",
+            { cert, key: pemOf(rsa) },
+            "tls.cert: the key is of the kind rsa, and the certificate of ec",
+          ],
+          [name, "no certificate", { cert: emptyPem, key }, "serve: tls.cert cannot be used: it is not a certificate"],
+          [name, "the second certificate", { cert: shop.cert + cert, key }, "which is number 2 of it"],
+        ] as const,
+    ),
+  )("%s does not start with a key of %s", async (name, _what, wrong, sentence) => {
+    await expect(starts[name]({ tls: wrong })).rejects.toThrow(sentence);
   });
 
   it.each(["bun", "deno", "node on deno"] as const)(

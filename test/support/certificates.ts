@@ -19,7 +19,8 @@ interface Wanted {
   readonly issuer?: TestCertificate;
   /** Whether it may sign others. */
   readonly isAuthority?: boolean;
-  /** When it ends, in days from now: 2 by default. */
+  /** When it begins and ends, in days from now: -1 and 2 by default. */
+  readonly from?: number;
   readonly days?: number;
 }
 
@@ -27,7 +28,14 @@ const tag = { boolean: 1, integer: 2, bits: 3, bytes: 4, oid: 6, utf8: 12, time:
 const ecdsaWithSha256 = "1.2.840.10045.4.3.2";
 
 /** Makes a certificate, with a key of its own on the curve P-256. */
-export function makeCertificate({ name, hosts = [], issuer, isAuthority = false, days = 2 }: Wanted): TestCertificate {
+export function makeCertificate({
+  name,
+  hosts = [],
+  issuer,
+  isAuthority = false,
+  from = -1,
+  days = 2,
+}: Wanted): TestCertificate {
   const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const publicKey = keys.publicKey.export({ type: "spki", format: "der" });
   const algorithm = sequence(oid(ecdsaWithSha256));
@@ -42,7 +50,7 @@ export function makeCertificate({ name, hosts = [], issuer, isAuthority = false,
     der(tag.integer, Buffer.concat([Buffer.of(1), randomBytes(8)])),
     algorithm,
     commonName(issuer?.name ?? name),
-    sequence(time(-1), time(days)),
+    sequence(time(from), time(days)),
     commonName(name),
     publicKey,
     der(0xa3, sequence(...extensions)),

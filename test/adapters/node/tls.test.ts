@@ -138,10 +138,12 @@ describe("tls: certificates", () => {
     expect(String((await once(kept, "data"))[0])).toMatch(/^HTTP\/1\.1 200 OK/);
 
     expect(() => server.replaceCertificates({ cert: home.cert, key: shop.key })).toThrow(
-      /^replaceCertificates: its cert and key cannot be used: /,
+      "replaceCertificates.key does not belong to replaceCertificates.cert",
     );
     const wrongName = { ...tls, names: { "shop.example": { cert: home.cert, key: shop.key } } };
-    expect(() => server.replaceCertificates(wrongName)).toThrow(/^replaceCertificates\.names\["shop\.example"\]: its/);
+    expect(() => server.replaceCertificates(wrongName)).toThrow(
+      'replaceCertificates.names["shop.example"].key does not belong to replaceCertificates.names["shop.example"].cert',
+    );
     expect(await asked()).toBe("every.example");
   });
 
@@ -197,13 +199,16 @@ describe("tls: invalid options", () => {
     ],
     [{ cert: home.cert }, "serve: tls.key is undefined, and not"],
     [{ cert: home.cert, key: home.cert }, 'serve: tls.key has no PEM block "PRIVATE KEY"'],
-    [{ cert: home.cert, key: shop.key }, "serve: tls: its cert and key cannot be used: "],
+    [{ cert: home.cert, key: shop.key }, "serve: tls.key does not belong to serve: tls.cert"],
     [{ ...tls, certs: [] }, 'serve: tls has no member "certs": its members are cert, key, passphrase, names, clientC'],
     [{ ...tls, passphrase: 7 }, "serve: tls.passphrase is a number, and not a text"],
     [{ ...tls, names: [] }, "serve: tls.names is a list, and not an object"],
     [{ ...tls, names: { "Shop.example": tls } }, 'serve: tls.names["Shop.example"] is a string, and not of a server'],
     [{ ...tls, names: { "shop.example": {} } }, 'serve: tls.names["shop.example"].cert is undefined'],
-    [{ ...tls, names: { "a.example": { cert: home.cert, key: shop.key } } }, 'serve: tls.names["a.example"]: its cert'],
+    [
+      { ...tls, names: { "a.example": { cert: home.cert, key: shop.key } } },
+      'serve: tls.names["a.example"].key does not belong',
+    ],
     [{ ...tls, clientCertificates: true }, "serve: tls.clientCertificates is a boolean, and not an object"],
     [{ ...tls, clientCertificates: {} }, "serve: tls.clientCertificates.ca is undefined"],
     [{ ...tls, clientCertificates: { ca, require: true } }, 'serve: tls.clientCertificates has no member "require"'],
