@@ -142,7 +142,7 @@ const copiesContexts = nodeMajor >= 24;
 const nothing: readonly string[] = [];
 
 /** The values of a header, one for each line. */
-function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+export function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
   let lines: string[] | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const given = rawHeaders[i] as string;

@@ -10,8 +10,10 @@ import type { BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { caught } from "../../src/logging/raised.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import { Deadlines } from "../../src/server/deadlines.ts";
+import { cutLog } from "../../src/server/listener.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { ListenOptions } from "../../src/server/options.ts";
+import { SendBudget } from "../../src/server/send-budget.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { readHead, refuseRequest } from "./bad-request.ts";
 import type { Framing } from "./bad-request.ts";
@@ -19,6 +21,7 @@ import { Connections, lingerAtEnd } from "./connection.ts";
 import { NodeExchange, awaitsContinue } from "./exchange.ts";
 import { stderrSink } from "./listen.ts";
 import { leavesContinue, skipEmptyBody } from "./private.ts";
+import { unsentOf } from "./recipient.ts";
 import { whenAnswered, write } from "./response.ts";
 import type { OpenStream, ServerState } from "./stream-writer.ts";
 
@@ -62,22 +65,32 @@ export class RequestHandler implements ServerState {
 
   #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const connection = this.connections.of(request.socket);
-    if (connection.closing || connection.fault !== undefined) return;
+    if (connection.closing || connection.fault !== undefined || connection.stoppedReading) return;
     // A stopping server answers the requests that it has, and not one that is pipelined behind them.
     if (this.stopping && !this.isMounted && !connection.isIdle) return;
     const { last } = connection;
     if (last !== undefined && last !== request) return;
     connection.isFresh = false;
+    const turn = connection.arrived(request);
+    if (connection.isFree) return this.#start(request, response, expectsContinue, turn);
+    connection.hold(() => {
+      // Code of another server may have ended it while it waited.
+      if (!response.writableEnded) this.#start(request, response, expectsContinue, turn);
+    });
+  }
+
+  #start(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, turn: number): void {
+    const connection = this.connections.of(request.socket);
     const framing = readHead(request);
     if (typeof framing === "object") return refuseRequest(framing, response, this.deadlines);
-    if (last !== undefined) {
+    if (connection.last !== undefined) {
       response.shouldKeepAlive = false;
       lingerAtEnd(request.socket, this.deadlines);
     }
     // In another server, other code may listen to it; a CONNECT keeps its connection.
     if (framing === 0 && !this.isMounted && request.method !== "CONNECT") skipEmptyBody(request);
     const exchange = this.exchange(request, response, framing, expectsContinue);
-    exchange.turn = connection.arrived(request);
+    exchange.turn = turn;
     const waiting = this.#arrivals?.wait();
     const sent = waiting === undefined ? this.app.answer(exchange) : this.#answerLate(exchange, waiting);
     if (!isPending(sent)) return write(exchange, sent, this);
@@ -221,7 +234,10 @@ class ReadBody implements BodySource {
 }
 
 /** How long an app in another server waits for a client. The other options are that server's. */
-export type ListenerOptions = Pick<ListenOptions, "bodyTimeoutMs" | "minBodyRate" | "sendTimeoutMs">;
+export type ListenerOptions = Pick<
+  ListenOptions,
+  "bodyTimeoutMs" | "minBodyRate" | "sendTimeoutMs" | "minSendRate" | "sendBudget" | "sendShare"
+>;
 
 /**
  * An app as a request listener, for an existing server of `node:http` or `node:https`; Express takes it as middleware. It
@@ -245,9 +261,12 @@ export function listener(
   options: ListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
   needsApp("listener: its app", app);
-  const { bodyTimeoutMs, minBodyRate, sendTimeoutMs } = limitsOf(options, "listener");
-  const deadlines = new Deadlines({ bodyTimeoutMs, minBodyRate, sendTimeoutMs });
-  const connections = new Connections({ sendTimeoutMs });
+  const limits = limitsOf(options, "listener");
+  const { sendTimeoutMs } = limits;
+  const deadlines = new Deadlines(limits);
+  const cuts = cutLog(limits);
+  const budget = new SendBudget(limits, deadlines, () => cuts.count());
+  const connections = new Connections({ sendTimeoutMs, unsentOf: unsentOf(budget, app) });
   const handler = new MountedHandler(app, deadlines, sendTimeoutMs, connections);
   useSink(stderrSink());
   deadlines.start();

@@ -27,6 +27,7 @@ import { refuseHead, refuseRequest } from "./bad-request.ts";
 import { Upgrades, cutUnread, inTurn, lastResponse } from "./upgrade.ts";
 import { isBun, isDeno, listen, nodeMajor, stderrSink } from "./listen.ts";
 import { detachable, leaveParser, readFromFirstByte } from "./parser.ts";
+import { unsentOf } from "./recipient.ts";
 import type { Http2 } from "./http2/http2.ts";
 import type { Secure } from "./secure.ts";
 import { timedOut } from "./stream.ts";
@@ -82,7 +83,8 @@ class NodeListener extends Listener {
     super(app, limits, stopSignals);
     this.#arrivals = arrivals;
     const { sendTimeoutMs, idleTimeoutMs, socket } = limits;
-    this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket });
+    const unsent = unsentOf(this.unsent, app);
+    this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket, unsentOf: unsent });
     this.#limitLog = new CountedLog("warn", `connections closed past maxConnections (${limits.maxConnections})`);
     this.#handler = new RequestHandler(app, this.deadlines, sendTimeoutMs, this.#connections, arrivals);
   }

@@ -3,31 +3,35 @@ import type { Deadline, DeadlineListener, Deadlines } from "../../src/server/dea
 import { takenBytes } from "./private.ts";
 
 /**
- * Limits how long a client takes nothing of what was written, whatever it sends meanwhile. Node's socket timeout starts again with each
- * byte that a client sends, and with each write.
+ * Limits how long a client takes nothing of what was written, or too little, whatever it sends meanwhile. Node's socket timeout starts
+ * again with each byte that a client sends, and with each write.
  */
 export class SendWatch implements DeadlineListener {
   readonly #socket: Duplex;
   readonly #deadlines: Deadlines;
-  readonly #ms: number;
   readonly #cut: () => void;
   #taken = 0;
   #deadline: Deadline | undefined = undefined;
 
-  constructor(socket: Duplex, deadlines: Deadlines, ms: number, cut: () => void) {
+  constructor(socket: Duplex, deadlines: Deadlines, cut: () => void) {
     this.#socket = socket;
     this.#deadlines = deadlines;
-    this.#ms = ms;
     this.#cut = cut;
   }
 
-  /** Does nothing where it runs already, or the runtime does not tell what was taken. */
+  /** Continues where it rests. Does nothing where it runs already, or the runtime does not tell what was taken. */
   start(): void {
-    if (this.#deadline !== undefined) return;
+    if (this.#deadline !== undefined) return this.#deadline.resume();
     const taken = takenBytes(this.#socket);
     if (taken === undefined) return;
     this.#taken = taken;
-    this.#deadline = this.#deadlines.time(this.#ms, this);
+    this.#deadline = this.#deadlines.sending(this);
+  }
+
+  /** The client has taken everything: the time that is left is left for what comes next. */
+  rest(): void {
+    this.#credit();
+    this.#deadline?.pause();
   }
 
   stop(): void {
@@ -36,10 +40,20 @@ export class SendWatch implements DeadlineListener {
   }
 
   expire(): void {
+    const deadline = this.#deadline;
+    if (deadline === undefined || !this.#credit()) return this.stop();
+    if (this.#socket.writableLength === 0) return deadline.restart();
+    if (deadline.goOn()) return;
     this.#deadline = undefined;
+    this.#cut();
+  }
+
+  /** Extends the time by the bytes that were taken since the last look. False where the connection is closed. */
+  #credit(): boolean {
     const taken = takenBytes(this.#socket);
-    if (this.#socket.destroyed || taken === undefined) return;
-    if (this.#socket.writableLength > 0 && taken <= this.#taken) this.#cut();
-    else this.start();
+    if (this.#socket.destroyed || taken === undefined) return false;
+    this.#deadline?.arrived(taken - this.#taken);
+    this.#taken = taken;
+    return true;
   }
 }

@@ -113,7 +113,7 @@ export class WsTransport implements ListenableTransport {
     this.#ws = ws;
     this.#socket = socket;
     this.#sendTimeoutMs = sendTimeoutMs;
-    this.#sending = new SendWatch(socket, deadlines, sendTimeoutMs, () => this.#timedOut());
+    this.#sending = new SendWatch(socket, deadlines, () => this.#timedOut());
   }
 
   start(listener: SocketListener): void {

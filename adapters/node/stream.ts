@@ -16,8 +16,9 @@ import type { ServerState } from "./stream-writer.ts";
 export function sendWithin(response: ServerResponse, { sendTimeoutMs, isMounted, deadlines }: ServerState): void {
   const { socket } = response.req;
   const connection = connectionOf(socket);
-  connection.sendWatch ??= new SendWatch(socket, deadlines, sendTimeoutMs, () => timedOut(socket, sendTimeoutMs));
+  connection.sendWatch ??= new SendWatch(socket, deadlines, () => timedOut(socket, sendTimeoutMs));
   connection.sendWatch.start();
+  connection.count(response);
   if (!isMounted) socket.setTimeout(sendTimeoutMs);
   // Another server handles timeouts of its connections, unless the response that is being written listens for them.
   else if (response.socket === null)

@@ -147,7 +147,7 @@ export class Takeover {
         socket.destroy();
       });
       const { deadlines, sendTimeoutMs } = this.#bounds;
-      const sending = new SendWatch(socket, deadlines, sendTimeoutMs, timedOut);
+      const sending = new SendWatch(socket, deadlines, timedOut);
       const settle = guarded(socket, () => {
         sending.stop();
         socket.off("drain", settle).off("close", settle).off("timeout", timedOut);

@@ -30,9 +30,9 @@ import { fetchFrom } from "./web.ts";
 import { addressBytes } from "../http/addresses.ts";
 import { pathOf } from "../http/target.ts";
 import { checkOverload, overloadOf } from "./overload.ts";
-import { TrustedProxies } from "./proxies.ts";
+import { TrustedProxies, networkFor } from "./proxies.ts";
 import { RunningWork } from "./running-work.ts";
-import type { ProxyHeader } from "./proxies.ts";
+import type { HeaderLines, ProxyHeader } from "./proxies.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 
 /** The options of an app. */
@@ -176,6 +176,11 @@ export interface App {
   readonly routes: readonly Route[];
   /** For listeners: the same, without a `Request` and a `Response`. */
   readonly answer: (exchange: Exchange) => MaybePromise<WireResponse>;
+  /**
+   * For listeners: the client network that a response counts in, by the address of its connection and, behind a trusted proxy, by the
+   * lines of its request. Undefined where no address is known.
+   */
+  readonly networkOf: (peer: string, lines: HeaderLines) => string | undefined;
   /** For listeners: finds the route of a request, for `Exchange.match`. */
   readonly match: (method: string, target: string) => Match<CompiledRoute> | undefined;
   /**
@@ -269,7 +274,8 @@ function appOf(app: CompiledApp, routes: readonly Route[], { background, trace }
   const match = (method: string, target: string) => matchOf(app.router, method, target);
   const fetch: App["fetch"] = (request, connection, ctx) => fetchFrom(answering, request, peerOf(connection), ctx);
   const settled = (ms: number) => app.work.settled(ms);
-  return { ...answering, fetch, routes, match, ...draining(app, background), settled, background };
+  const networkOf: App["networkOf"] = (peer, lines) => networkFor(app.proxies, peer, lines);
+  return { ...answering, fetch, routes, match, networkOf, ...draining(app, background), settled, background };
 }
 
 function draining(app: CompiledApp, background: Background | undefined): Pick<App, "drain" | "onDrain"> {

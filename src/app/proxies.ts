@@ -1,6 +1,6 @@
 import type { ForwardedElement } from "../codecs/forwarded.ts";
 import { forwarded } from "../codecs/index.ts";
-import { addressBytes, isWithin, readRange, withoutPort, withoutZone } from "../http/addresses.ts";
+import { addressBytes, isWithin, networkOfClient, readRange, withoutPort, withoutZone } from "../http/addresses.ts";
 import type { AddressRange } from "../http/addresses.ts";
 import { stripped } from "../http/fields.ts";
 
@@ -111,4 +111,10 @@ function addressOf(hop: string): string | undefined {
   const bytes = addressBytes(bare);
   if (bytes === undefined) return undefined;
   return bytes.length === 4 && bare.includes(":") ? bytes.join(".") : bare.toLowerCase();
+}
+
+/** The network of the client of a connection, or of a request that a trusted proxy sent on it. */
+export function networkFor(proxies: TrustedProxies | undefined, peer: string, lines: HeaderLines): string | undefined {
+  const forwarded = proxies?.trusts(peer) === true ? proxies.forwardedValues(lines).client : undefined;
+  return networkOfClient(forwarded ?? peer);
 }

@@ -10,14 +10,16 @@ export interface DeadlineListener {
 
 /** A time limit for a client. */
 export interface Deadline {
-  /** Bytes of a body arrived: extends the deadline, up to the body timeout. */
+  /** Bytes of a body arrived, or the client took some of a response: extends the deadline, up to its whole timeout. */
   arrived(bytes: number): void;
   /** The server does not wait for the client now: the remaining time stays. */
   pause(): void;
   /** The server waits again. */
   resume(): void;
-  /** Starts it again after it has expired, for the whole body timeout. */
+  /** Starts it again after it has expired, for its whole timeout. */
   restart(): void;
+  /** Continues after it has expired, if `arrived` has extended it since. Returns whether it does. */
+  goOn(): boolean;
   clear(): void;
 }
 
@@ -28,6 +30,8 @@ export interface Deadline {
 export class Deadlines {
   readonly #bodyTimeoutMs: number;
   readonly #minBodyRate: number;
+  readonly #sendTimeoutMs: number;
+  readonly #minSendRate: number;
   readonly #everyMs: number;
   /** The longest body that arrives within half of the body timeout at `minBodyRate`. */
   readonly shortBytes: number;
@@ -45,9 +49,12 @@ export class Deadlines {
     readonly bodyTimeoutMs: number;
     readonly minBodyRate: number;
     readonly sendTimeoutMs: number;
+    readonly minSendRate: number;
   }) {
     this.#bodyTimeoutMs = limits.bodyTimeoutMs;
     this.#minBodyRate = limits.minBodyRate;
+    this.#sendTimeoutMs = limits.sendTimeoutMs;
+    this.#minSendRate = limits.minSendRate;
     this.shortBytes = (limits.bodyTimeoutMs * limits.minBodyRate) / 2000;
     this.#everyMs = Math.max(1, Math.min(500, limits.bodyTimeoutMs / 20, limits.sendTimeoutMs / 20));
   }
@@ -78,14 +85,22 @@ export class Deadlines {
     return this.#start(this.#bodyTimeoutMs, 1000 / this.#minBodyRate, listener);
   }
 
+  /**
+   * A deadline for a client that reads a response: `sendTimeoutMs`, and a second more for each `minSendRate` bytes that it takes.
+   * As for a body, time is not saved up.
+   */
+  sending(listener: DeadlineListener): Deadline {
+    return this.#start(this.#sendTimeoutMs, 1000 / this.#minSendRate, listener);
+  }
+
   /** A deadline of a fixed time. */
   time(ms: number, listener: DeadlineListener): Deadline {
     return this.#start(ms, 0, listener);
   }
 
-  /** The deadline of a body that stalls from now on. The clock is as old as the last check, so one interval is added. */
-  get stallEnd(): number {
-    return this.now + this.#everyMs + this.#bodyTimeoutMs;
+  /** The end of a time that begins now. The clock is as old as the last check, so one interval is added: none expires early. */
+  endOf(ms: number): number {
+    return this.now + this.#everyMs + ms;
   }
 
   /** Starts checking a deadline. */
@@ -93,9 +108,8 @@ export class Deadlines {
     deadline.putBefore(this.#ring);
   }
 
-  // The clock is as old as the last check, so one interval is added: no deadline expires early.
   #start(ms: number, msPerByte: number, listener: DeadlineListener): Deadline {
-    const deadline = new RunningDeadline(this, this.now + this.#everyMs + ms, msPerByte, listener);
+    const deadline = new RunningDeadline(this, ms, msPerByte, listener);
     this.add(deadline);
     return deadline;
   }
@@ -116,14 +130,16 @@ class RunningDeadline implements Deadline {
   next: RunningDeadline = this;
   #previous: RunningDeadline = this;
   readonly #deadlines: Deadlines;
+  readonly #ms: number;
   #endsAt: number;
   #leftMs = 0;
   readonly #msPerByte: number;
   readonly #listener: DeadlineListener;
 
-  constructor(deadlines: Deadlines, endsAt: number, msPerByte: number, listener: DeadlineListener) {
+  constructor(deadlines: Deadlines, ms: number, msPerByte: number, listener: DeadlineListener) {
     this.#deadlines = deadlines;
-    this.#endsAt = endsAt;
+    this.#ms = ms;
+    this.#endsAt = deadlines.endOf(ms);
     this.#msPerByte = msPerByte;
     this.#listener = listener;
   }
@@ -137,7 +153,7 @@ class RunningDeadline implements Deadline {
 
   arrived(bytes: number): void {
     if (this.#msPerByte === 0) return;
-    this.#endsAt = Math.min(this.#endsAt + bytes * this.#msPerByte, this.#deadlines.stallEnd);
+    this.#endsAt = Math.min(this.#endsAt + bytes * this.#msPerByte, this.#deadlines.endOf(this.#ms));
   }
 
   pause(): void {
@@ -153,8 +169,14 @@ class RunningDeadline implements Deadline {
   }
 
   restart(): void {
-    this.#endsAt = this.#deadlines.stallEnd;
+    this.#endsAt = this.#deadlines.endOf(this.#ms);
     this.#deadlines.add(this);
+  }
+
+  goOn(): boolean {
+    if (this.isDue) return false;
+    if (!this.#isRunning) this.#deadlines.add(this);
+    return true;
   }
 
   get isDue(): boolean {

@@ -1,7 +1,10 @@
 import type { App } from "../app/app.ts";
+import { CountedLog } from "../app/counted-log.ts";
 import { logListener, logRunning, logStopped, logUnsettled } from "../app/failures.ts";
 import { guarded, inBackground, logRaised } from "../logging/raised.ts";
 import { Deadlines } from "./deadlines.ts";
+import { SendBudget } from "./send-budget.ts";
+import type { SendLimits } from "./send-budget.ts";
 import { isTaken, takenError } from "./options.ts";
 import type { Limits, Server } from "./options.ts";
 import { settled } from "./settle.ts";
@@ -29,6 +32,8 @@ const leastSettleMs = 1000;
 export abstract class Listener implements Server {
   readonly app: App;
   readonly deadlines: Deadlines;
+  /** What waits to be sent. */
+  readonly unsent: SendBudget;
   port = 0;
   url = "";
   /** For an exchange: what encrypts its connection. */
@@ -39,6 +44,7 @@ export abstract class Listener implements Server {
   protected isSignalled = false;
   protected readonly limits: Limits;
   readonly #signals: StopSignals;
+  readonly #cuts: CountedLog;
   #beginStop: () => void = () => {};
 
   protected constructor(app: App, limits: Limits, signals: StopSignals) {
@@ -46,6 +52,8 @@ export abstract class Listener implements Server {
     this.limits = limits;
     this.scheme = limits.tls === undefined ? undefined : "https";
     this.deadlines = new Deadlines(limits);
+    this.#cuts = cutLog(limits);
+    this.unsent = new SendBudget(limits, this.deadlines, () => this.#cuts.count());
     this.#signals = signals;
     this.stopped = new Promise((resolve) => {
       this.#beginStop = () => resolve(this.#stop());
@@ -107,6 +115,7 @@ export abstract class Listener implements Server {
     const end = performance.now() + drainMs;
     const cut = await this.drain(drainMs);
     this.deadlines.stop();
+    this.#cuts.stop();
     await this.#settle(Math.max(leastSettleMs, end - performance.now()));
     await this.#flush();
     // Until now a signal is the first one: a pre-stop hook may have called `stop`, and the process gets SIGTERM meanwhile.
@@ -130,4 +139,12 @@ export abstract class Listener implements Server {
     logUnsettled(await settled(this.app, ms));
     logRunning(this.app.background?.running ?? []);
   }
+}
+
+/** The log of clients that are disconnected because too much waits for them. */
+export function cutLog({ sendBudget }: SendLimits): CountedLog {
+  return new CountedLog(
+    "warn",
+    `clients disconnected past sendBudget (${sendBudget}) or sendShare, which read nothing`,
+  );
 }

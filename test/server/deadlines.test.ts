@@ -8,7 +8,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const swept = (): Deadlines => {
-  const sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
+  const sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000, minSendRate: 100 });
   sweep.start();
   return sweep;
 };
@@ -54,7 +54,7 @@ describe("a deadline: its expiry", () => {
     ["is first started", 0],
     ["is started again", 1],
   ])("has its full time when the sweep %s long after it was created", (_when, stops) => {
-    const sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
+    const sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000, minSendRate: 100 });
     for (let i = 0; i < stops; i++) {
       sweep.start();
       sweep.stop();

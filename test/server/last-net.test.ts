@@ -52,7 +52,8 @@ describe("an exception in an event listener", () => {
 
 describe("an exception reaches no further", () => {
   it("than the wait for a body", async () => {
-    const deadline: Deadline = { arrived: nothing, pause: nothing, resume: nothing, restart: nothing, clear: raise };
+    const going = { arrived: nothing, pause: nothing, resume: nothing, restart: nothing, goOn: () => true };
+    const deadline: Deadline = { ...going, clear: raise };
     const sweep = { body: () => deadline } as unknown as Deadlines;
     const init = {
       method: "POST",

@@ -13,7 +13,7 @@ afterEach(() => {
 
 /** A body of a request, and the chunks that its client sends. */
 function sent(length: number | undefined) {
-  sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
+  sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000, minSendRate: 100 });
   sweep.start();
   let wire: ReadableStreamDefaultController<Uint8Array> | undefined;
   const cancelled = vi.fn();
@@ -161,7 +161,7 @@ describe("a body whose request is answered", () => {
 });
 
 it("a body that other code has read is reported as unreadable", async () => {
-  sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
+  sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000, minSendRate: 100 });
   const request = new Request("http://h/", { method: "POST", headers: { "content-length": "1" }, body: "a" });
   request.body?.getReader();
   const body = bodyOf(request, "POST", { deadlines: sweep, pieceBytes: 0, unread: 0 }) as TimedBody;

@@ -50,7 +50,7 @@ let heard: unknown[];
 
 beforeEach(() => {
   vi.useFakeTimers();
-  const deadlines = new Deadlines({ bodyTimeoutMs: sendTimeoutMs, minBodyRate: 1, sendTimeoutMs });
+  const deadlines = new Deadlines({ bodyTimeoutMs: sendTimeoutMs, minBodyRate: 1, sendTimeoutMs, minSendRate: 1 });
   deadlines.start();
   const nothing = (): void => {};
   heard = [];

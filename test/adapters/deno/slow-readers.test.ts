@@ -15,7 +15,7 @@ let hasLeft: boolean;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  const deadlines = new Deadlines({ bodyTimeoutMs: sendTimeoutMs, minBodyRate: 1, sendTimeoutMs });
+  const deadlines = new Deadlines({ bodyTimeoutMs: sendTimeoutMs, minBodyRate: 1, sendTimeoutMs, minSendRate: 1 });
   deadlines.start();
   async function* parts(): AsyncGenerator<Uint8Array> {
     for (;;) yield bytes(await new Promise<string>((resolve) => (make = resolve)));

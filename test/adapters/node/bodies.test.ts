@@ -63,9 +63,9 @@ describe("a body that is read", () => {
       .ask("POST /late", [], "four")
       .send(...post1("/early", "content-length: 9"))
       .send("part");
-    await asked.passed;
     open();
     expect((await client.answer()).body).toBe("4");
+    await asked.passed;
     client.halfClose();
     expect(await client.answer()).toMatchObject({ status: 400, body: unreadable });
   });
