@@ -1,5 +1,4 @@
 /** The files of one directory, read by names that a client chose. */
-import { constants } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { createHash } from "node:crypto";
 import { open, realpath, stat } from "node:fs/promises";
@@ -11,6 +10,7 @@ import type { ContentTypes, Encoding } from "./headers.ts";
 import { leadsToHidden, namesBelow } from "./links.ts";
 import { isWindowsName } from "./routes.ts";
 import type { FileSource } from "./routes.ts";
+import { SentFile, openFlags } from "./sent-file.ts";
 import { tagOf } from "./version.ts";
 import type { FileVersion, FoundFile, StoredFile } from "./version.ts";
 
@@ -51,21 +51,26 @@ class DiskVersion implements FileVersion {
    * length and the tag of another version.
    */
   async *read(first: number, last: number): AsyncGenerator<Uint8Array> {
-    const handle = await open(this.path, openFlags);
+    const file = new SentFile(this.path);
+    let inode: bigint | undefined;
     try {
       for (let position = first; position <= last;) {
+        const handle = await file.opened();
         // Not zeroed: what was not read into is not sent.
         const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, last - position + 1));
         const { bytesRead } = await handle.read(chunk, 0, chunk.byteLength, position);
         // After the reading: a file has another time before it has other bytes.
         const now = await handle.stat({ bigint: true });
-        const isSame = now.isFile() && this.#stamp === stampOf(now);
+        inode ??= now.ino;
+        const isSame = now.isFile() && this.#stamp === stampOf(now) && now.ino === inode;
         if (!isSame || bytesRead === 0) throw new Error("a file changed after its head was made");
         position += bytesRead;
+        if (position > last) await file.close();
+        else await file.waits();
         yield chunk.subarray(0, bytesRead);
       }
     } finally {
-      await handle.close();
+      await file.close();
     }
   }
 }
@@ -260,9 +265,6 @@ async function existing<A>(found: Promise<A>): Promise<A | undefined> {
     throw thrown;
   }
 }
-
-// Where a path became a link since, it is not followed; where it became a pipe, opening it does not wait.
-const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 async function newVersion(path: string, encoding: Encoding | undefined): Promise<DiskVersion | undefined> {
   const handle = await existing(open(path, openFlags));
