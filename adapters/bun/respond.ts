@@ -1,15 +1,18 @@
 import { peerAddress } from "../../src/http/addresses.ts";
+import type { App } from "../../src/app/app.ts";
 import { isStream } from "../../src/answers/answer.ts";
 import type { Exchange, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
 import type { ValueReceiver } from "../../src/deferred.ts";
-import type { StreamEnd } from "../../src/events/stream.ts";
+import type { StreamBody, StreamEnd } from "../../src/events/stream.ts";
 import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { EventStreams } from "../../src/server/lifecycle.ts";
 import { abortingWith, isEventStream } from "../../src/app/exchange.ts";
 import { PulledStream } from "../../src/events/readable.ts";
 import type { StreamEvents } from "../../src/events/readable.ts";
+import { PulledUnsent } from "../../src/server/pulled-unsent.ts";
+import type { SendingState } from "../../src/server/pulled-unsent.ts";
 import { bodyOf } from "../../src/server/timed-body.ts";
 import type { BodyReadingLimits, TimedBody } from "../../src/server/timed-body.ts";
 import type { BunServer } from "./listen.ts";
@@ -127,7 +130,8 @@ const nothing: readonly string[] = [];
 const decoder: TextDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The server's state that responses need. Seconds are whole, at most 255. */
-interface BunServerState {
+interface BunServerState extends SendingState {
+  readonly app: App;
   readonly idleSeconds: number;
   readonly sendSeconds: number;
   /** No further request is accepted: every response closes its connection. */
@@ -226,10 +230,10 @@ function responseTo(exchange: BunExchange, sent: WireResponse, state: BunServerS
   const watch = new ClientWatch(exchange, state);
   if (!isEventStream(answer)) {
     state.streams++;
-    return responseOf(answer, new PulledStream(body, watch).readable);
+    return responseOf(answer, watch.pulled(body).readable);
   }
   const isEncoded = answer.head.some((name, i) => i % 2 === 0 && name === "content-encoding");
-  const eventStream = new PulledStream(body, watch, isEncoded ? undefined : emptyComment);
+  const eventStream = watch.pulled(body, isEncoded ? undefined : emptyComment);
   watch.eventStream = eventStream;
   state.eventStreams.add(eventStream);
   return responseOf(answer, eventStream.readable);
@@ -297,6 +301,8 @@ class ClientWatch implements StreamEvents {
   readonly printsErrors = true;
   readonly #exchange: BunExchange;
   readonly #state: BunServerState;
+  readonly #unsent: PulledUnsent;
+  #stream: PulledStream | undefined = undefined;
   /** The watched stream, if it is an event stream. */
   eventStream: PulledStream | undefined = undefined;
   /** When the wait for the client began. */
@@ -305,17 +311,33 @@ class ClientWatch implements StreamEvents {
   constructor(exchange: BunExchange, state: BunServerState) {
     this.#exchange = exchange;
     this.#state = state;
+    this.#unsent = new PulledUnsent(state, this);
+  }
+
+  /** The stream that it watches. */
+  pulled(body: StreamBody, opening?: Uint8Array): PulledStream {
+    return (this.#stream = new PulledStream(body, this, opening));
+  }
+
+  get network(): string | undefined {
+    return this.#state.app.networkOf(this.#exchange.peer, (name) => this.#exchange.lines(name));
+  }
+
+  stoppedReading(): void {
+    this.#stream?.end("client stopped reading");
   }
 
   making(): void {
     // It was requested while the server ran, and is answered after it stopped.
     if (this.#state.eventStreams.hasEnded) this.eventStream?.end("connection closed");
     this.#since = Number.POSITIVE_INFINITY;
+    this.#unsent.making();
     this.#timeout(0);
   }
 
-  made(): void {
+  made(bytes: number): void {
     this.#since = performance.now();
+    this.#unsent.made(bytes);
     this.#timeout(this.#state.sendSeconds);
   }
 
@@ -326,6 +348,7 @@ class ClientWatch implements StreamEvents {
   }
 
   ended(how: StreamEnd): void {
+    this.#unsent.ended();
     if (how !== "finished") this.#exchange.left();
     if (this.eventStream === undefined) this.#state.streams--;
     else this.#state.eventStreams.remove(this.eventStream);

@@ -1,10 +1,12 @@
 import { isStream } from "../../src/answers/answer.ts";
+import type { App } from "../../src/app/app.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { lengthAt, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
 import type { StreamBody, StreamEnd } from "../../src/events/stream.ts";
 import type { ValueReceiver } from "../../src/deferred.ts";
-import { guarded, inBackground } from "../../src/logging/raised.ts";
-import type { Deadline, Deadlines } from "../../src/server/deadlines.ts";
+import { inBackground } from "../../src/logging/raised.ts";
+import { PulledUnsent } from "../../src/server/pulled-unsent.ts";
+import type { SendingState } from "../../src/server/pulled-unsent.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
 import { PulledStream } from "../../src/events/readable.ts";
@@ -19,8 +21,8 @@ interface PendingState extends DenoServerState {
 }
 
 /** The server's state that responses need. */
-interface DenoServerState {
-  readonly deadlines: Deadlines;
+interface DenoServerState extends SendingState {
+  readonly app: App;
   readonly sendTimeoutMs: number;
   /** No further request is accepted: every response closes its connection. */
   readonly stopping: boolean;
@@ -144,7 +146,7 @@ class DenoSender implements StreamEvents, Cuttable {
   readonly #group: InFlight<Cuttable>;
   readonly #entry: PendingAnswer<Cuttable>;
   readonly #untaken: Untaken;
-  #deadline: Deadline | undefined = undefined;
+  readonly #unsent: PulledUnsent;
 
   constructor(exchange: DenoExchange, body: StreamBody, state: DenoServerState, group: InFlight<Cuttable>) {
     this.#exchange = exchange;
@@ -153,6 +155,11 @@ class DenoSender implements StreamEvents, Cuttable {
     this.#group = group;
     this.#entry = group.add(this);
     this.#untaken = untaken(exchange, state);
+    this.#unsent = new PulledUnsent(state, this);
+  }
+
+  get network(): string | undefined {
+    return this.#state.app.networkOf(this.#exchange.peer, (name) => this.#exchange.lines(name));
   }
 
   get readable(): ReadableStream<Uint8Array> {
@@ -160,22 +167,20 @@ class DenoSender implements StreamEvents, Cuttable {
   }
 
   making(): void {
-    this.#deadline?.clear();
+    this.#unsent.making();
     this.#untaken.making();
     const { stopping, eventStreams } = this.#state;
     // It was requested while the server ran, and is answered after it stopped.
     if (stopping && this.#group === eventStreams) this.cut();
   }
 
-  made(): void {
-    const { deadlines, sendTimeoutMs } = this.#state;
+  made(bytes: number): void {
     this.#untaken.made();
-    this.#deadline = deadlines.time(sendTimeoutMs, this);
+    this.#unsent.made(bytes);
   }
 
-  // In a microtask, because ending the stream may clear other deadlines while `Deadlines` iterates.
-  expire(): void {
-    queueMicrotask(guarded(undefined, () => this.#streaming.end("client stopped reading")));
+  stoppedReading(): void {
+    this.#streaming.end("client stopped reading");
   }
 
   cancelled(): StreamEnd {
@@ -183,7 +188,7 @@ class DenoSender implements StreamEvents, Cuttable {
   }
 
   ended(how: StreamEnd): void {
-    this.#deadline?.clear();
+    this.#unsent.ended();
     this.#untaken.made();
     this.#group.remove(this.#entry);
     if (how !== "finished") this.#exchange.left();

@@ -181,7 +181,11 @@ export class NodeConnection {
    */
   count(streaming?: ServerResponse): void {
     const streamed = this.streams === 0 ? 0 : (streaming ?? this.socket).writableLength;
-    const bytes = this.#unreadBytes + streamed + this.#heldCount * heldBytes;
+    this.waits(this.#unreadBytes + streamed + this.#heldCount * heldBytes);
+  }
+
+  /** Sets how many bytes wait of what is not a response: a WebSocket, or a protocol of the application's own. */
+  waits(bytes: number): void {
     if (bytes > 0) this.#unsent ??= this.#watching.unsentOf(this);
     this.#unsent?.wait(bytes);
   }

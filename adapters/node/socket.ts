@@ -1,10 +1,11 @@
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import { noteIo } from "../../src/async.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
-import { lingerMs } from "./connection.ts";
+import { connectionOf, isWatched, lingerMs } from "./connection.ts";
 import { isBun } from "./listen.ts";
 import { takenBytes } from "./private.ts";
 import { SendWatch } from "./send-watch.ts";
@@ -147,12 +148,22 @@ export class WsTransport implements ListenableTransport {
     // `ws` notices its connection's end a turn later, which never comes while a handler sends without a pause.
     if (readyState !== OPEN || this.#socket.destroyed) return false;
     if (this.#deflate !== undefined) return this.#sendQueued(data, this.#deflate);
-    if (this.#ws.bufferedAmount < maxWaitingBytes) {
+    const { bufferedAmount } = this.#ws;
+    if (bufferedAmount === 0) {
       if (!ownsWire || !writeShort(this.#socket, data)) this.#ws.send(data);
       return true;
     }
-    return this.#waitFor((written) => this.#ws.send(data, written));
+    // What was sent before waits.
+    if (bufferedAmount < maxWaitingBytes) this.#ws.send(data, this.#count);
+    const room = bufferedAmount < maxWaitingBytes || this.#waitFor((written) => this.#ws.send(data, written));
+    this.#count();
+    return room;
   }
+
+  /** Counts what waits in the budget of the server. On a stream of HTTP/2, the connection's flow control holds it. */
+  readonly #count = (): void => {
+    if (isWatched(this.#socket as Socket)) connectionOf(this.#socket as Socket).waits(this.#ws.bufferedAmount);
+  };
 
   /** Never by `writeShort`, which would overtake what is being compressed. */
   #sendQueued(data: string | Uint8Array, { minBytes }: { readonly minBytes: number }): boolean | Promise<boolean> {
@@ -162,13 +173,15 @@ export class WsTransport implements ListenableTransport {
     const send = (then?: WhenWritten): void => {
       const written = guarded(this.#socket, (error?: Error | null) => {
         if (--this.#queued === 0) this.#whenWritten?.();
+        this.#count();
         then?.(error);
       });
       this.#ws.send(data, { compress }, written);
     };
-    if (!hasRoom) return this.#waitFor(send);
-    send();
-    return true;
+    const room = hasRoom || this.#waitFor(send);
+    if (hasRoom) send();
+    this.#count();
+    return room;
   }
 
   ping(): void {
@@ -213,6 +226,7 @@ export class WsTransport implements ListenableTransport {
           this.#socket.setTimeout(0).off("timeout", this.#timedOut);
           this.#sending.stop();
         }
+        this.#count();
         // Node reports no error where the connection was closed during the write.
         resolve((error === undefined || error === null) && !this.#socket.destroyed);
       });

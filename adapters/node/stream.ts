@@ -117,7 +117,13 @@ class NodeStream extends StreamWriter<Socket> {
   }
 
   protected send(part: Uint8Array): boolean {
-    return this.#response.write(part);
+    const response = this.#response;
+    if (response.writableLength === 0) return response.write(part);
+    // What was written before waits. Parts that are shorter than the buffer wait for no `drain`.
+    const connection = connectionOf(this.channel);
+    const isBelow = response.write(part, () => connection.count(response));
+    connection.count(response);
+    return isBelow;
   }
 
   protected finish(): void {

@@ -5,7 +5,7 @@ import { shouldYield, yieldToEventLoop } from "../../src/async.ts";
 import type { StreamEnd } from "../../src/events/stream.ts";
 import { guarded, inBackground, isOfSignal } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
-import { linger } from "./connection.ts";
+import { connectionOf, linger } from "./connection.ts";
 import { SendWatch } from "./send-watch.ts";
 
 /** How often the system probes whether a quiet client is still there. */
@@ -141,7 +141,10 @@ export class Takeover {
         if (shouldYield()) inBackground(yieldToEventLoop().then(resolve));
         else resolve();
       };
-      if (socket.write(part)) return written();
+      const isBelow = socket.write(part);
+      const connection = connectionOf(socket);
+      connection.waits(socket.writableLength);
+      if (isBelow) return written();
       const timedOut = guarded(socket, () => {
         this.#endReason ??= "client stopped reading";
         socket.destroy();
@@ -150,6 +153,7 @@ export class Takeover {
       const sending = new SendWatch(socket, deadlines, timedOut);
       const settle = guarded(socket, () => {
         sending.stop();
+        connection.waits(socket.writableLength);
         socket.off("drain", settle).off("close", settle).off("timeout", timedOut);
         socket.setTimeout(0);
         if (socket.destroyed) failed();

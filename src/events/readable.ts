@@ -10,8 +10,8 @@ export interface StreamEvents {
   readonly printsErrors?: boolean;
   /** The next part is being made, which may take any time. If this ends the stream, no part is read. */
   making(): void;
-  /** A part was handed over: now the client has to read. */
-  made(): void;
+  /** A part of this length was handed over: now the client has to read. */
+  made(bytes: number): void;
   /** Why the runtime cancelled the stream. */
   cancelled(): StreamEnd;
   /** The stream has ended. Only after `finished` can the connection carry another response. */
@@ -122,7 +122,7 @@ export class PulledStream {
     if (this.#left > 0) controller.enqueue(isLong ? part.subarray(0, this.#left) : part);
     if (isLong) return this.end("long");
     this.#left -= part.byteLength;
-    this.#sending.made();
+    this.#sending.made(part.byteLength);
   }
 
   async #rest(): Promise<void> {

@@ -3,6 +3,9 @@ import { expect, it } from "vitest";
 import { respond } from "../../../adapters/bun/respond.ts";
 import { compressStream } from "../../../adapters/compress/codings.ts";
 import type { BunExchange } from "../../../adapters/bun/respond.ts";
+import type { App } from "../../../src/app/app.ts";
+import { Deadlines } from "../../../src/server/deadlines.ts";
+import { SendBudget } from "../../../src/server/send-budget.ts";
 import { EventStreams } from "../../../src/server/lifecycle.ts";
 import type { PulledStream } from "../../../src/events/readable.ts";
 import type { StreamBody } from "../../../src/events/stream.ts";
@@ -16,6 +19,13 @@ const exchange = {
   left: () => {},
 } as unknown as BunExchange;
 
+const deadlines = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 1, sendTimeoutMs: 1000, minSendRate: 1 });
+const counted = {
+  app: { networkOf: () => undefined } as unknown as App,
+  deadlines,
+  unsent: new SendBudget({ sendBudget: 100, sendShare: 100 }, deadlines, () => {}),
+};
+
 it.each(["text/event-stream", "text/plain"])("a stream of %s is open until it has ended", async (type) => {
   const open = new Set<PulledStream>();
   class Counted extends EventStreams {
@@ -26,7 +36,7 @@ it.each(["text/event-stream", "text/plain"])("a stream of %s is open until it ha
       open.delete(stream);
     }
   }
-  const times = { idleSeconds: 1, sendSeconds: 1, stopping: false, cutting: false };
+  const times = { ...counted, idleSeconds: 1, sendSeconds: 1, stopping: false, cutting: false };
   const state = { ...times, eventStreams: new Counted(), streams: 0 };
   async function* parts(): AsyncGenerator<Uint8Array> {
     yield new TextEncoder().encode(": one\n\n");
@@ -53,7 +63,7 @@ it.each<[what: string, coded: (body: StreamBody) => StreamBody, first: Buffer]>(
     await ready.passed;
     yield new TextEncoder().encode(": one\n\n");
   }
-  const times = { idleSeconds: 1, sendSeconds: 1, stopping: false, cutting: false };
+  const times = { ...counted, idleSeconds: 1, sendSeconds: 1, stopping: false, cutting: false };
   const body = coded({ kind: "stream", parts: parts() });
   const head = ["content-type", "text/event-stream", "content-encoding", "gzip"];
   const sent = { status: 200, head, body, closes: false };

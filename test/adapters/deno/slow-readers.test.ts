@@ -3,6 +3,8 @@ import { beforeEach, expect, it, vi } from "vitest";
 import type { DenoExchange } from "../../../adapters/deno/exchange.ts";
 import { InFlight, respond } from "../../../adapters/deno/respond.ts";
 import { Deadlines } from "../../../src/server/deadlines.ts";
+import type { App } from "../../../src/app/app.ts";
+import { SendBudget } from "../../../src/server/send-budget.ts";
 import { OpenSockets } from "../../../src/server/lifecycle.ts";
 
 const sendTimeoutMs = 1000;
@@ -24,7 +26,9 @@ beforeEach(() => {
   const left = (): void => void (hasLeft = true);
   const exchange = { method: "GET", answered: () => {}, whenTaken: () => {}, left } as unknown as DenoExchange;
   const none = { eventStreams: new InFlight<never>(), streams: new InFlight<never>(), untaken: new InFlight<never>() };
-  const state = { deadlines, sendTimeoutMs, stopping: false, open: new OpenSockets(), ...none };
+  const unsent = new SendBudget({ sendBudget: 10, sendShare: 10 }, deadlines, () => {});
+  const app = { networkOf: () => undefined } as unknown as App;
+  const state = { app, deadlines, unsent, sendTimeoutMs, stopping: false, open: new OpenSockets(), ...none };
   const sent = { status: 200, head: [], body: { kind: "stream", parts: parts() }, closes: false } as const;
   reader = (respond(exchange, sent, state).body as ReadableStream<Uint8Array>).getReader();
   return () => {

@@ -1,0 +1,83 @@
+import { guarded } from "../logging/raised.ts";
+import type { Deadline, DeadlineListener, Deadlines } from "./deadlines.ts";
+import type { Recipient, SendBudget, Unsent } from "./send-budget.ts";
+
+/** The state of a listener that counts what waits for its clients. */
+export interface SendingState {
+  readonly deadlines: Deadlines;
+  readonly unsent: SendBudget;
+}
+
+/** A client that takes a part in less is not slow, however short the part is. */
+const promptMs = 1000;
+
+/** The stream that is counted. */
+interface CountedStream {
+  /** The client network of its request. */
+  readonly network: string | undefined;
+  /** Its client takes too little, or too much waits. */
+  stoppedReading(): void;
+}
+
+/**
+ * What waits of a stream whose runtime asks for each part: it has handed over the part before. Its client has `sendTimeoutMs` for each,
+ * and takes `minSendRate` bytes a second.
+ */
+export class PulledUnsent implements DeadlineListener, Recipient {
+  /** The runtime does not tell what its client takes of a part. */
+  readonly taken = undefined;
+  readonly #stream: CountedStream;
+  readonly #deadline: Deadline;
+  readonly #unsent: Unsent;
+  readonly #clock: { readonly now: number };
+  /** The length of the part that its client takes, and since when. */
+  #bytes = 0;
+  #since = 0;
+  /** Kept: to ask a runtime for an address takes up to 0.5 µs. Null where there is none. */
+  #network: string | null | undefined = undefined;
+
+  constructor({ deadlines, unsent }: SendingState, stream: CountedStream) {
+    this.#stream = stream;
+    this.#clock = deadlines;
+    this.#unsent = unsent.of(this);
+    this.#deadline = deadlines.sending(this);
+    this.#deadline.pause();
+  }
+
+  get network(): string | undefined {
+    if (this.#network === undefined) this.#network = this.#stream.network ?? null;
+    return this.#network ?? undefined;
+  }
+
+  /** A part was handed to the runtime. */
+  made(bytes: number): void {
+    this.#bytes = bytes;
+    this.#since = this.#clock.now;
+    this.#deadline.resume();
+    this.#unsent.wait(bytes);
+  }
+
+  /** The runtime asks for the next part. */
+  making(): void {
+    // Short parts, as of events, are no sign of a slow client.
+    const isPrompt = this.#clock.now - this.#since < promptMs;
+    this.#deadline.arrived(isPrompt ? Number.POSITIVE_INFINITY : this.#bytes);
+    this.#deadline.pause();
+    this.#bytes = 0;
+    this.#unsent.wait(0);
+  }
+
+  ended(): void {
+    this.#deadline.clear();
+    this.#unsent.end();
+  }
+
+  expire(): void {
+    this.cut();
+  }
+
+  // In a microtask: the end of a stream clears other deadlines, and `Deadlines` may iterate.
+  cut(): void {
+    queueMicrotask(guarded(undefined, () => this.#stream.stoppedReading()));
+  }
+}
