@@ -25,7 +25,7 @@ import { awaitsContinue } from "./exchange.ts";
 import { http } from "./http.ts";
 import { refuseHead, refuseRequest } from "./bad-request.ts";
 import { Upgrades, cutUnread, inTurn, lastResponse } from "./upgrade.ts";
-import { isBun, isDeno, listen, nodeMajor, stderrSink } from "./listen.ts";
+import { isBun, isDeno, isSafeForHttp2, listen, nodeMajor, nodeMinor, stderrSink } from "./listen.ts";
 import { detachable, leaveParser, readFromFirstByte } from "./parser.ts";
 import { unsentOf } from "./recipient.ts";
 import type { Http2 } from "./http2/http2.ts";
@@ -58,8 +58,17 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
     limits,
     options.maxEventLoopDelayMs === undefined ? undefined : new Arrivals(),
   );
-  await listener.start();
+  await listener.start(warningsOf(limits));
   return listener;
+}
+
+const isHttp2Safe = isSafeForHttp2(nodeMajor, nodeMinor);
+
+function warningsOf({ tls, http2 }: Limits): readonly string[] {
+  if (nodeMajor === 0 || isHttp2Safe || tls === undefined || http2 !== undefined) return [];
+  return [
+    `HTTP/2 is off: a client may be able to end the process of Node ${process.versions.node} by it. Use Node 22.23, 24.21, 26.10 or newer, or set http2 to true or false`,
+  ];
 }
 
 class NodeListener extends Listener {
@@ -90,7 +99,7 @@ class NodeListener extends Listener {
   }
 
   protected async listen(): Promise<ListenAddress> {
-    const { tls, headTimeoutMs, http2 = tls !== undefined && nodeMajor > 0 } = this.limits;
+    const { tls, headTimeoutMs, http2 = tls !== undefined && isHttp2Safe } = this.limits;
     if (http2 && nodeMajor === 0)
       throw new TypeError("serve: http2 is kept by usher-http/node on Node alone: leave it out");
     this.#upgrades = await Upgrades.of(this.#handler);

@@ -96,9 +96,10 @@ export interface ListenOptions {
   /** Serves HTTPS with these certificates. */
   readonly tls?: TlsOptions;
   /**
-   * Whether HTTP/2 is spoken too. With `tls` true: a client chooses the version when it connects (ALPN). Without `tls` false;
-   * true takes clients that begin with HTTP/2, as a proxy does (h2c by prior knowledge). On Bun it is never spoken, on Deno
-   * always.
+   * Whether HTTP/2 is spoken too. With `tls` true on Node 22.23, 24.21, 26.10 or newer: a client chooses the version when it
+   * connects (ALPN). On older ones false, as a client may be able to end their process by it, and a warn line says so; true
+   * turns it on all the same. Without `tls` false; true takes clients that begin with HTTP/2, as a proxy does (h2c by prior
+   * knowledge). On Bun it is never spoken, on Deno always.
    */
   readonly http2?: boolean;
   /** Bytes of a request's head: 16,384. A longer one is 431. */

@@ -44,7 +44,12 @@ writeFileSync(large, bytes);
 /** The ways to reach a server: without TLS with prior knowledge of HTTP/2, and with TLS by ALPN. */
 const ways = [
   ["without TLS", { http2: true }, "http://127.0.0.1", ["--http2-prior-knowledge"]],
-  ["over TLS", { tls: { cert: read("server.crt"), key: read("server.key") } }, "https://localhost", ["--http2"]],
+  [
+    "over TLS",
+    { tls: { cert: read("server.crt"), key: read("server.key") }, http2: true },
+    "https://localhost",
+    ["--http2"],
+  ],
 ] as const;
 
 async function output(command: string, args: readonly string[]): Promise<string> {

@@ -63,6 +63,12 @@ const routes = [
   post(Path.of("release"), inText, () => (release(), "released")),
 ];
 
-const options = JSON.parse(process.argv[2] ?? "{}") as ServeOptions;
-const server = await serve(routes, { port: 0, host: "127.0.0.1", http2: true, ...options });
+/** HTTP/2 is on, unless the option is given; null leaves it to the default. */
+const { http2 = true, ...options } = JSON.parse(process.argv[2] ?? "{}") as ServeOptions & { http2?: boolean | null };
+const server = await serve(routes, {
+  port: 0,
+  host: "127.0.0.1",
+  ...(http2 === null ? {} : { http2 }),
+  ...options,
+});
 console.log(JSON.stringify({ port: server.port, url: server.url }));

@@ -321,7 +321,7 @@ describe.skipIf(browser.isSkipped)(`http2: a WebSocket of Chromium${browser.why}
       if (path === "/s") upgrades.push([...headers].some(([name]) => name === "upgrade"));
       return next();
     };
-    const server = await start([page, echo], { tls: { cert, key }, middleware: [note] });
+    const server = await start([page, echo], { tls: { cert, key }, http2: true, middleware: [note] });
     const context = await (await sharedBrowser()).newContext({ ignoreHTTPSErrors: true });
     try {
       const tab = await context.newPage();

@@ -37,7 +37,7 @@ const routes = [hello, size, thing, parts, large, unread];
 
 describe("http2: negotiation", () => {
   it("is by TLS, unless the client supports HTTP/1.1 only", async () => {
-    const { url, port } = await start(routes, { tls });
+    const { url, port } = await start(routes, { tls, http2: true });
     const session = await http2Client(url, { ca: cert });
     expect(session.alpnProtocol).toBe("h2");
     const answer = await http2Ask(session, { ":path": "/hello", cookie: ["a=1", "b=2"] });
@@ -87,14 +87,14 @@ describe("http2: bodies", () => {
     ["POST", "/size", "", "0 bytes"],
     ["POST", "/unread", "x".repeat(300_000), "not read"],
   ])("%s %s", async (method, path, body, expected) => {
-    const { url } = await start(routes, { tls });
+    const { url } = await start(routes, { tls, http2: true });
     const session = await http2Client(url, { ca: cert });
     const ask = { ":method": method, ":path": path, "content-type": "application/json" };
     for (let i = 0; i < 2; i++) expect((await http2Ask(session, ask, body)).body).toBe(expected);
   });
 
   it("that are too long are refused, and the connection stays open", async () => {
-    const { url } = await start(routes, { tls });
+    const { url } = await start(routes, { tls, http2: true });
     const session = await http2Client(url, { ca: cert });
     const ask = { ":method": "POST", ":path": "/size" };
     expect((await http2Ask(session, { ...ask, "content-length": 10_000_000 }, "x".repeat(100_000))).status).toBe(413);
@@ -102,14 +102,14 @@ describe("http2: bodies", () => {
   });
 
   it("of responses are sent whole, many at once", async () => {
-    const { url } = await start(routes, { tls });
+    const { url } = await start(routes, { tls, http2: true });
     const session = await http2Client(url, { ca: cert });
     const answers = await Promise.all(Array.from({ length: 20 }, () => http2Ask(session, { ":path": "/large" })));
     expect(answers.map(({ body }) => body.length)).toEqual(Array.from({ length: 20 }, () => 1_000_000));
   });
 
   it("that stop arriving are 400 after bodyTimeoutMs", async () => {
-    const { url } = await start(routes, { tls, bodyTimeoutMs: 50 });
+    const { url } = await start(routes, { tls, http2: true, bodyTimeoutMs: 50 });
     const session = await http2Client(url, { ca: cert });
     const stream = session.request({ ":method": "POST", ":path": "/size" });
     stream.write("a part");
@@ -131,7 +131,7 @@ describe("http2: heads that are refused", () => {
     [{ ":path": "/caf\u00e9/" }, 400],
     [{ ":path": "/hello?\u00e9" }, 400],
   ])("%o: %i", async (head, status) => {
-    const { url } = await start(routes, { tls });
+    const { url } = await start(routes, { tls, http2: true });
     const session = await http2Client(url, { ca: cert });
     expect((await http2Ask(session, head)).status).toBe(status);
     expect((await http2Ask(session, { ":path": "/hello" })).status).toBe(200);
@@ -145,7 +145,7 @@ describe("http2: streams", () => {
       throw new Error("a secret");
     }
     const failing = get(Path.of("fails"), { returns: Returns.response }, () => Answer.stream(raising()));
-    const { url } = await start([...routes, failing], { tls });
+    const { url } = await start([...routes, failing], { tls, http2: true });
     const session = await http2Client(url, { ca: cert });
     await expect(http2Ask(session, { ":path": "/fails" })).rejects.toThrow(/INTERNAL_ERROR|reset with 2/);
     expect((await http2Ask(session, { ":path": "/hello" })).status).toBe(200);
@@ -167,7 +167,7 @@ describe("http2: streams", () => {
       }
     }
     const route = get(Path.of("endless"), { returns: Returns.response }, () => Answer.stream(endless()));
-    const { url } = await start([route], { tls });
+    const { url } = await start([route], { tls, http2: true });
     const session = await http2Client(url, { ca: cert });
     const first = session.request({ ":path": "/endless" }).on("error", () => {});
     const second = session.request({ ":path": "/endless" }).on("error", () => {});
@@ -188,7 +188,7 @@ describe("http2: streams", () => {
       await gone.passed;
       return "late";
     });
-    const { url } = await start([route], { tls });
+    const { url } = await start([route], { tls, http2: true });
     const session = await http2Client(url, { ca: cert });
     const stream = session.request({ ":path": "/waits" }).on("error", () => {});
     await reached.passed;
@@ -206,7 +206,7 @@ describe("http2: a server that stops", () => {
       await held.passed;
       return "held";
     });
-    const server = await start([route, hello], { tls, drainMs: 60_000 });
+    const server = await start([route, hello], { tls, http2: true, drainMs: 60_000 });
     const idle = await http2Client(server.url, { ca: cert });
     const session = await http2Client(server.url, { ca: cert });
     const answer = http2Ask(session, { ":path": "/held" });
@@ -226,7 +226,7 @@ describe("http2: a server that stops", () => {
       reached.open();
       return new Promise<string>(() => {});
     });
-    const server = await start([route, hello], { tls, drainMs: 20 });
+    const server = await start([route, hello], { tls, http2: true, drainMs: 20 });
     const session = await http2Client(server.url, { ca: cert });
     // Streams that were answered before are not counted.
     for (let i = 0; i < 3; i++) expect((await http2Ask(session, { ":path": "/hello" })).status).toBe(200);

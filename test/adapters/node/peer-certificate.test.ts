@@ -36,7 +36,7 @@ describe("peerCertificate", () => {
     ["of another", shows(stranger), "a stranger, false"],
     ["that is none", {}, "none"],
   ])("%s, over HTTP/1.1 and HTTP/2", async (_what, client, body) => {
-    const { url, port } = await start([who], { tls });
+    const { url, port } = await start([who], { tls, http2: true });
     expect((await secureAsk(port, "/who", { ca, ...client })).body).toBe(body);
     const session = await http2Client(url, { ca, ...client });
     for (let i = 0; i < 2; i++) expect((await http2Ask(session, { ":path": "/who" })).body).toBe(body);
