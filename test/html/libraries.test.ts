@@ -313,7 +313,7 @@ async function play(library: Library, content: HtmlValue): Promise<readonly stri
   // A tab of its own: in another test the errors of these pages would be its errors.
   const context = await (await sharedBrowser()).newContext();
   const tab = await context.newPage();
-  await withSite(async ({ port, show }) => {
+  const site = withSite(async ({ port, show }) => {
     show(library, content);
     tab.on("websocket", (socket) => void (isElsewhere(socket.url()) && found.push(socket.url())));
     tab.on("request", (request) => {
@@ -324,6 +324,8 @@ async function play(library: Library, content: HtmlValue): Promise<readonly stri
     });
     await tab.goto(`http://a.example:${port}/`, { waitUntil: "domcontentloaded" });
     await tab.waitForFunction(`hits.includes("end")`);
+    const shown = await tab.evaluate(`[honest.title, honest.textContent]`);
+    expect(shown).toEqual([honestText, honestText + honestText]);
     const hits = await tab.evaluate<readonly string[]>(`(async () => {
       for (const type of ["mouseover", "input", "change", "click"])
         for (const one of document.querySelectorAll("#app *")) one.dispatchEvent(new Event(type, { bubbles: true, cancelable: true }));
@@ -332,10 +334,8 @@ async function play(library: Library, content: HtmlValue): Promise<readonly stri
       return hits.filter((what) => what !== "end");
     })()`);
     found.push(...hits);
-    const shown = await tab.evaluate(`[honest.title, honest.textContent]`);
-    expect(shown).toEqual([honestText, honestText + honestText]);
-    await context.close();
   });
+  await site.finally(() => context.close());
   return found;
 }
 
