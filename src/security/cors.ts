@@ -5,7 +5,7 @@ import { isToken, stripped } from "../http/fields.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { none } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
-import { readOrigins } from "./cross-origin.ts";
+import { isListed, readOrigins } from "./cross-origin.ts";
 import type { CorsExtension } from "./cross-origin.ts";
 
 /** The Fetch standard's CORS: the origins whose pages may read the app's responses, and send more than a plain form can. */
@@ -80,7 +80,7 @@ export function make(options: CorsOptions): Cors {
     const [origin, ...more] = request.lines("origin");
     if (origin === undefined || more.length > 0) return undefined;
     if (origins === "any") return "*";
-    return named.has(origin) ? origin : undefined;
+    return isListed(origin, named) ? origin : undefined;
   };
   const withCredentials: Headers = credentials ? [["access-control-allow-credentials", "true"]] : none;
   const exposed: Headers = expose.length === 0 ? none : [["access-control-expose-headers", expose.join(", ")]];
@@ -113,7 +113,7 @@ export function make(options: CorsOptions): Cors {
   const admits = (request: InputRequest): boolean => {
     const [origin, ...more] = request.lines("origin");
     if (origin === undefined || more.length > 0 || origin === "null") return false;
-    return origins === "any" ? !isOfVisitor(request) : named.has(origin);
+    return origins === "any" ? !isOfVisitor(request) : isListed(origin, named);
   };
   return { origins, credentials, headers, expose, maxAgeMs, routes, policy: { named, preflight, withHeaders, admits } };
 }

@@ -24,7 +24,7 @@ export function isCrossOrigin(request: InputRequest, trusted: ReadonlySet<string
   if (sites.length > 0 && sites.every(isOwnSite)) return false;
   const origins = request.lines("origin");
   const [origin] = origins;
-  if (origin !== undefined && origins.length === 1 && trusted.has(origin)) return false;
+  if (origin !== undefined && origins.length === 1 && isListed(origin, trusted)) return false;
   return sites.length > 0 || !origins.every((origin) => isOfHost(origin, request.host));
 }
 
@@ -36,11 +36,29 @@ function isOwnSite(site: string): boolean {
   return word === "same-origin" || word === "none";
 }
 
-// A proxy may change the scheme, so only host and port are compared. The "null" of an opaque origin has neither.
+/** Whether a list that {@link readOrigins} read has an origin, which a client may send with the default port of its scheme. */
+export function isListed(origin: string, listed: ReadonlySet<string>): boolean {
+  return listed.has(withoutDefaultPort(origin, origin));
+}
+
+// A proxy may change the scheme, so only host and port are compared, and may write the port that a browser leaves out. The "null" of
+// an opaque origin has neither.
 function isOfHost(origin: string, host: string | undefined): boolean {
   const at = origin.indexOf("://");
-  return at > 0 && host !== "" && origin.slice(at + 3).toLowerCase() === host;
+  const own = host === undefined ? "" : withoutDefaultPort(host, origin);
+  return at > 0 && own !== "" && withoutDefaultPort(origin.slice(at + 3).toLowerCase(), origin) === own;
 }
+
+/** A text that ends with a host, without the default port of an origin's scheme (RFC 6454 §6.2; RFC 9110 §4.2). */
+function withoutDefaultPort(text: string, origin: string): string {
+  const port = defaultPorts.get(origin.slice(0, origin.indexOf(":")).toLowerCase());
+  return port !== undefined && text.endsWith(port) ? text.slice(0, -port.length) : text;
+}
+
+const defaultPorts: ReadonlyMap<string, string> = /* @__PURE__ */ new Map([
+  ["http", ":80"],
+  ["https", ":443"],
+]);
 
 /** Checks a list of origins, which are compared as text: each must be written as a browser writes it (RFC 6454 §6.1). */
 export function readOrigins(texts: readonly string[], wrong: (problem: string) => void): ReadonlySet<string> {

@@ -51,6 +51,53 @@ async function ask(headers: Headers, asking: Asking = {}): Promise<readonly [sta
   return [status, body];
 }
 
+describe("a host with a default port, as some proxies write it", () => {
+  it.each<readonly [host: string, origin: string, isOwn: boolean]>([
+    ["shop.example:443", "https://shop.example", true],
+    ["shop.example:443", "https://shop.example:443", true],
+    ["SHOP.example:443", "https://Shop.example", true],
+    ["shop.example:80", "http://shop.example", true],
+    ["[::1]:443", "https://[::1]", true],
+    ["shop.example:443", "http://shop.example", false],
+    ["shop.example:80", "https://shop.example", false],
+    ["shop.example:8443", "https://shop.example", false],
+    ["shop.example:443", "https://shop.example:8443", false],
+    ["shop.example:443", "https://evil.example", false],
+    ["evil.example:443", "https://shop.example", false],
+    [":443", "https://", false],
+  ])("%s is that of %s: %s", async (host, origin, isOwn) => {
+    const [status] = await ask([["origin", origin]], { host });
+    const handshake = await ask(
+      [
+        ["origin", origin],
+        ["upgrade", "websocket"],
+      ],
+      { host, method: "POST" },
+    );
+    expect([status, handshake[0]]).toEqual(isOwn ? [200, 200] : [403, 403]);
+    const forwarded = { trustedProxies: ["192.0.2.1"], host: "inner.example" };
+    const [behind] = await ask(
+      [
+        ["origin", origin],
+        ["x-forwarded-host", host],
+      ],
+      forwarded,
+    );
+    expect(behind).toBe(isOwn ? 200 : 403);
+  });
+
+  it("an origin that is listed may be sent with it", async () => {
+    const trustedOrigins = ["https://other.example"];
+    for (const [origin, status] of [
+      ["https://other.example:443", 200],
+      ["https://other.example:80", 403],
+      ["http://other.example:443", 403],
+    ] as const) {
+      expect([origin, (await ask([["origin", origin]], { trustedOrigins }))[0]]).toEqual([origin, status]);
+    }
+  });
+});
+
 describe("the origin of a POST", () => {
   it.each<readonly [id: string, headers: Headers]>([
     ["XO-01", [evil]],
@@ -65,7 +112,11 @@ describe("the origin of a POST", () => {
     ["XO several words as one line", [site("same-origin, cross-site")]],
     ["XO-04", [["origin", "null"]]],
     ["XO another port", [["origin", "https://example.com:8443"]]],
-    ["XO the port of the scheme is a port", [["origin", "https://example.com:443"]]],
+    ["XO the default port of the other scheme", [["origin", "https://example.com:80"]]],
+    ["XO the default port of the other scheme", [["origin", "http://example.com:443"]]],
+    ["XO the default port twice", [["origin", "https://example.com:443:443"]]],
+    ["XO a port that ends alike", [["origin", "https://example.com:1443"]]],
+    ["XO a default port and no host", [["origin", "https://:443"]]],
     ["XO a host that ends alike", [["origin", "https://evilexample.com"]]],
     ["XO a host that begins alike", [["origin", "https://example.com.evil.example"]]],
     ["XO a user before the host", [["origin", "https://example.com@evil.example"]]],
@@ -87,6 +138,8 @@ describe("the origin of a POST", () => {
     ["XO the person asked: an address typed, a bookmark", [site("none")]],
     ["XO the browser's word goes before the origin", [site("same-origin"), evil]],
     ["XO-07", [own]],
+    ["XO-07 the default port is no other", [["origin", "https://example.com:443"]]],
+    ["XO-07 the default port of HTTP is no other", [["origin", "http://example.com:80"]]],
     ["XO-07 the scheme is a proxy's to change", [["origin", "http://example.com"]]],
     ["XO-07 in any case", [["origin", "HTTPS://EXAMPLE.com"]]],
     ["XO-12", []],
@@ -203,7 +256,8 @@ describe("hosts and origins that the check trusts", () => {
     [[site("same-site"), ["origin", "http://localhost:5173"]], 200],
     [[["origin", "chrome-extension://abcdef"]], 200],
     [[["origin", "http://shop.example"]], 403],
-    [[["origin", "https://shop.example:443"]], 403],
+    [[["origin", "https://shop.example:443"]], 200],
+    [[["origin", "chrome-extension://abcdef:80"]], 403],
     [[["origin", "https://SHOP.example"]], 403],
     [[["origin", "https://shop.example"], evil], 403],
     [[site("cross-site")], 403],

@@ -22,6 +22,15 @@ export const origins: readonly MessageCase[] = [
   posts("XO-06 its own site, by the browser's word", [site("same-origin"), own], empty(202)),
   posts("XO-07 its own origin", [own], empty(202)),
   posts("XO-10 another port", [["origin", "https://shop.example:9443"]], elsewhere),
+  {
+    name: "XO-07 its own origin, where a proxy writes the default port",
+    ask: "POST /jobs",
+    headers: [
+      ["host", "shop.example:443"],
+      ["origin", "https://shop.example"],
+    ],
+    answer: empty(202),
+  },
   posts("XO-12 no browser", [], empty(202)),
   posts("XO the person's own doing", [site("none")], empty(202)),
   {
