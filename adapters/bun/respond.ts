@@ -8,6 +8,7 @@ import type { StreamBody, StreamEnd } from "../../src/events/stream.ts";
 import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { EventStreams } from "../../src/server/lifecycle.ts";
+import { discardLimit, lingerBytes, lingerMs } from "../../src/server/lingering.ts";
 import { abortingWith, isEventStream } from "../../src/app/exchange.ts";
 import { PulledStream } from "../../src/events/readable.ts";
 import type { StreamEvents } from "../../src/events/readable.ts";
@@ -150,14 +151,9 @@ interface LateState extends BunServerState {
   inFlightNow: number;
 }
 
-/** Bytes of an unread body that Bun may read and drop: on its own, it would take any number. */
-const discardLimit = 65_536;
-/** How long a client may take to send them. */
-const lingerMs = 1000;
-
 /**
  * The `Response` for Bun. The length of a chunked body is known only at its end. The rest is dropped before the head is
- * sent, which says whether the connection stays open.
+ * sent, which says whether the connection stays open. So is that of a long body.
  */
 export function respond(
   exchange: BunExchange,
@@ -166,8 +162,8 @@ export function respond(
 ): Response | undefined | Promise<Response> {
   if (sent.socket !== undefined) return opened(exchange, sent, sent.socket);
   const { body } = exchange;
-  if (body === undefined || body.length !== undefined) return responseTo(exchange, sent, state);
-  return body.drop(discardLimit, lingerMs).then(() => responseTo(exchange, sent, state));
+  if (body === undefined || !isDropped(exchange, body)) return responseTo(exchange, sent, state);
+  return body.drop(lingerBytes, lingerMs).then(() => responseTo(exchange, sent, state));
 }
 
 /**
@@ -282,6 +278,15 @@ function toSend({ method }: BunExchange, sent: WireResponse, closes: boolean): W
     return { ...sent, closes, head: [...head, "transfer-encoding", "chunked"] };
   }
   return closes === sent.closes ? sent : { ...sent, closes };
+}
+
+/**
+ * Whether what is unread of a body is dropped before its response. Bun resets a connection that it closes, and a client that writes its
+ * whole body before it reads would lose the response.
+ */
+function isDropped(exchange: BunExchange, { length, left }: TimedBody): boolean {
+  if (length === undefined) return true;
+  return left > discardLimit && left <= lingerBytes && exchange.lines("expect").length === 0;
 }
 
 /** The rest of a body is not awaited: it has stalled, or it is too long. */

@@ -3,7 +3,8 @@ import { bodyTooLarge, endedEarly, joined, noRoom, tooSlow } from "../../src/inp
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import type { Deadline, Deadlines, DeadlineListener } from "../../src/server/deadlines.ts";
-import { connectionOf, discardLimit } from "./connection.ts";
+import { connectionOf } from "./connection.ts";
+import { discardLimit } from "../../src/server/lingering.ts";
 import type { ConnectionBodyReader, PartReceiver } from "./connection.ts";
 import { leaveToStream, readFromParser } from "./private.ts";
 

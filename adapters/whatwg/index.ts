@@ -19,6 +19,7 @@ import { guarded } from "../../src/logging/raised.ts";
 import { HostCheck, refuse } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import { EventStreams } from "../../src/server/lifecycle.ts";
+import { Lingering, discardLimit, lingerMs } from "../../src/server/lingering.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
 import { PulledStream } from "../../src/events/readable.ts";
 
@@ -101,11 +102,6 @@ class CountedBody implements BodySource {
   }
 }
 
-/** Bytes of an unread body that are read and dropped: on its own, `node:http` reads any number. */
-const discardLimit = 65_536;
-/** How long a client may take to send them. */
-const lingerMs = 1000;
-
 /**
  * Whether a response must close its connection, because too much of its request's body is unread. The length of a chunked
  * body is known only at its end: the rest is dropped before the head is written.
@@ -134,17 +130,21 @@ async function dropped(body: CountedBody): Promise<boolean> {
  */
 function lingerAtEnd(socket: Socket): void {
   const destroySoon = guarded(socket, () => {
-    let left = discardLimit;
+    const lingering = new Lingering();
     const close = guarded(socket, () => {
       clearTimeout(timer);
       socket.destroy();
     });
-    const timer = setTimeout(close, lingerMs).unref();
+    const expire = guarded(socket, () => {
+      if (!lingering.continues()) return close();
+      timer = setTimeout(expire, lingerMs).unref();
+      socket.resume();
+    });
+    let timer = setTimeout(expire, lingerMs).unref();
     socket.end();
     // Node's parser must not see these bytes: it would find requests there.
     const drop = guarded(socket, (part: Buffer) => {
-      left -= part.byteLength;
-      if (left < 0) close();
+      if (!lingering.takes(part.byteLength)) socket.pause();
     });
     socket.removeAllListeners("data").on("data", drop);
     socket.once("close", close).resume();

@@ -5,7 +5,7 @@ import { Duplex } from "node:stream";
 import type { App } from "../../../src/app/app.ts";
 import type { OpenedSocket, WireResponse } from "../../../src/app/exchange.ts";
 import type { Deadline, DeadlineListener, Deadlines } from "../../../src/server/deadlines.ts";
-import { lingerMs } from "../connection.ts";
+import { lingerMs } from "../../../src/server/lingering.ts";
 import { agreedExtensions } from "../upgrade.ts";
 import type { Upgrades } from "../upgrade.ts";
 import { Http2Exchange } from "./exchange.ts";

@@ -4,7 +4,7 @@ import { logListener } from "../../../src/app/failures.ts";
 import type { StreamBody, StreamEnd } from "../../../src/events/stream.ts";
 import { stripped } from "../../../src/http/fields.ts";
 import type { Deadline, DeadlineListener } from "../../../src/server/deadlines.ts";
-import { lingerMs } from "../connection.ts";
+import { lingerMs } from "../../../src/server/lingering.ts";
 import { nodeMajor, nodeMinor } from "../listen.ts";
 import { StreamWriter } from "../stream-writer.ts";
 import type { ServerState } from "../stream-writer.ts";
