@@ -109,7 +109,7 @@ async function answerByStream(
   return streamed(received.request, call, { run, drop: begun.drop });
 }
 
-/** The same in a session: the client can cancel it by a notification, and resume its stream. */
+/** The same in a session: the client can cancel it by a notification, and resume its stream where no credential was read for it. */
 async function answerInSession(
   { server, challenge }: ServedBy,
   received: ReceivedRequest,
@@ -119,11 +119,12 @@ async function answerInSession(
   const { request } = received;
   const hasStream = server.notifies(message) && acceptsEvents(request);
   // A client that leaves a stream may come back to it.
-  const call = hasStream ? new AbortController() : abortingWith(request.gone);
+  const mayResume = hasStream && server.mayResume(message);
+  const call = mayResume ? new AbortController() : abortingWith(request.gone);
   if (!session.begin(message.id, call)) return errorAnswer(message.id, usedId);
   let isRunning = false;
   // Before there is a stream nothing brings it back.
-  if (hasStream) whenGone(request, () => isRunning || call.abort());
+  if (mayResume) whenGone(request, () => isRunning || call.abort());
   const finish = (): void => session.finish(message.id, nowOf(request));
   try {
     const given = { received, message, gone: () => call.signal };
@@ -141,7 +142,7 @@ async function answerInSession(
       finish();
       begun.drop();
     };
-    return resumable(session, call, request, { run, drop });
+    return mayResume ? resumable(session, call, request, { run, drop }) : streamed(request, call, { run, drop });
   } finally {
     if (!isRunning) finish();
   }

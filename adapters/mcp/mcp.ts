@@ -63,7 +63,8 @@ export interface McpOptions {
   readonly hosts?: readonly string[];
   /**
    * Sessions for clients of before 2026-07-28, in the memory of this process, or on Workers in Durable Objects. Such a client can
-   * then cancel a call, and resume the stream of a call whose events are progress. A session is of the credentials that opened it.
+   * then cancel a call, and resume the stream of a call whose events are progress, unless its route reads credentials: its user may
+   * have signed out since. A session is of the credentials that opened it.
    * Without this nothing is kept of a client.
    */
   readonly sessions?: McpSessions;
