@@ -10,6 +10,8 @@ import { script } from "./http2/script.ts";
 /** As those of `survival.ts` are; with `USHER_FUZZ_MINUTES` a run ends after that time, whatever its rounds. */
 const count = Number(process.env["USHER_FUZZ_ROUNDS"] ?? rounds(150));
 const seed = Number(process.env["USHER_FUZZ_SEED"] ?? 1);
+/** In bytes. The program itself uses about 15 MB. */
+const mostHeap = 64_000_000;
 const minutes = Number(process.env["USHER_FUZZ_MINUTES"] ?? 60);
 
 type Tried = "node-oldest" | "node-22" | "node-24" | "node-newest";
@@ -37,6 +39,8 @@ describe.each(nodes)("%s under random frames of HTTP/2", { timeout: 300_000 + co
         { seed, numRuns: count, interruptAfterTimeLimit: minutes * 60_000 },
       );
       expect(played.scripts).toBeGreaterThan(0);
+      // Thousands of connections that were kept would need more.
+      expect(await server?.heap()).toBeLessThan(mostHeap);
     } finally {
       await server?.end();
       if (process.env["USHER_FUZZ_ROUNDS"] !== undefined) console.log(node, JSON.stringify(played));
