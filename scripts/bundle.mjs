@@ -91,7 +91,7 @@ const shared = [
 const ofClient = [
   { name: "client-calls", holds: /^src\/(client\/of|events\/text-kinds)\./ },
   { name: "event-reader", holds: /^src\/events\/event-reader\./ },
-  { name: "body-until", holds: /^src\/(following|client\/body-until)\./ },
+  { name: "body-until", holds: /^src\/(following|client\/body-until|http\/retry-after)\./ },
 ];
 
 /**

@@ -73,7 +73,7 @@ export class NoKeysError extends Error {
   retryAfterMs = 0;
 }
 
-/** The keys of an issuer's set that are looked at. A token without a `kid` may be verified with each: 100 of ES256 take 10 ms. */
+/** The keys of an issuer's set that are looked at. A token without a `kid` may be verified with each: 100 of ES256 take 28 ms (Node 20). */
 const maxKeys = 100;
 /** The longest `Retry-After` that is heeded: with another one by mistake, every token would be refused for a day. */
 const maxRetryAfterMs = 300_000;

@@ -95,10 +95,10 @@ describe("a header whose bytes are not allowed", () => {
   });
 
   it.each(["", " ", "x y", "x:", "x\r\ny", "é", "(x)", "x\u0000"])("AN-12 the name %j", async (name) => {
-    await stopped(builds([name, value]), `a header that cannot be written: ${JSON.stringify(name)}`);
+    await stopped(builds([name, value]), "a header that cannot be written: (unknown)");
   });
   it.each(["", "x y"])("AN-12 the name %j, added", async (name) => {
-    await stopped(adds([name, value]), `a header that cannot be written: ${JSON.stringify(name)}`);
+    await stopped(adds([name, value]), "a header that cannot be written: (unknown)");
   });
 
   it.each(["a\r\nx: y", "é/b"])("AN-12 the content type %j", async (contentType) => {

@@ -31,12 +31,12 @@ describe("the stack of a handler", () => {
     ["a GET", "/bare", undefined],
     ["a GET with inputs", "/inputs?page=3", undefined],
     ["a POST with a body", "/body", JSON.stringify({ item: "tea" })],
-  ])("has fewer than twelve frames of the framework for %s", async (_what, path, body) => {
+  ])("has at most twelve frames of the framework for %s", async (_what, path, body) => {
     const init = body === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body };
     const { port } = await start(routes);
     const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
     expect([response.status, await response.text()]).toEqual([200, "seen"]);
     expect(frames.length).toBeGreaterThan(3);
-    expect(frames.length, frames.join("\n")).toBeLessThan(12);
+    expect(frames.length, frames.join("\n")).toBeLessThanOrEqual(12);
   });
 });

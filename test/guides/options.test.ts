@@ -26,7 +26,7 @@ it.each([
   ["DocsOptions", "src/openapi/docs.ts", "docs/guides/openapi.md", 2],
   ["McpOptions", "adapters/mcp/mcp.ts", "docs/guides/mcp.md", 10],
   ["McpSessions", "adapters/mcp/sessions.ts", "docs/guides/mcp.md", 3],
-  ["PoolOptions", "adapters/postgres/dial.ts", "docs/guides/postgres.md", 7],
+  ["PoolOptions", "adapters/postgres/settings.ts", "docs/guides/postgres.md", 7],
   ["TransactionOptions", "src/database/transaction.ts", "docs/guides/postgres.md", 2],
   ["SessionsOptions", "src/security/sessions.ts", "docs/guides/sessions.md", 4],
   ["ApiKeysOptions", "src/security/api-keys.ts", "docs/guides/api-keys.md", 2],
