@@ -83,7 +83,8 @@ export class RequestHandler implements ServerState {
     const connection = this.connections.of(request.socket);
     const framing = readHead(request);
     if (typeof framing === "object") return refuseRequest(framing, response, this.deadlines);
-    if (connection.last !== undefined) {
+    // Requests before the last one may have waited until now.
+    if (connection.last === request) {
       response.shouldKeepAlive = false;
       lingerAtEnd(request.socket, this.deadlines);
     }

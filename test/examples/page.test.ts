@@ -33,7 +33,7 @@ describe("the script of the page", () => {
     const { body } = await Test.call(Test.app(script), "GET", "/assets/page.js");
     expect(body).toContain("last-event-id");
     expect(body).not.toMatch(/valibot|async_hooks|sold_out/);
-    expect(body.length).toBeLessThan(14_000);
+    expect(body.length).toBeLessThan(16_000);
   });
 });
 
