@@ -13,6 +13,7 @@ import { Deadlines } from "../../src/server/deadlines.ts";
 import { cutLog } from "../../src/server/listener.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { ListenOptions } from "../../src/server/options.ts";
+import type { SendingState } from "../../src/server/pulled-unsent.ts";
 import { SendBudget } from "../../src/server/send-budget.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { readHead, refuseRequest } from "./bad-request.ts";
@@ -29,6 +30,7 @@ import type { OpenStream, ServerState } from "./stream-writer.ts";
 export class RequestHandler implements ServerState {
   readonly app: App;
   readonly deadlines: Deadlines;
+  readonly unsent: SendBudget;
   readonly sendTimeoutMs: number;
   readonly streams: Set<OpenStream> = new Set();
   readonly connections: Connections;
@@ -46,10 +48,17 @@ export class RequestHandler implements ServerState {
   #whenAnswered: (() => void) | undefined = undefined;
 
   /** @param arrivals Only for an app with `maxEventLoopDelayMs`. */
-  constructor(app: App, deadlines: Deadlines, sendTimeoutMs: number, connections: Connections, arrivals?: Arrivals) {
+  constructor(
+    app: App,
+    { deadlines, unsent }: SendingState,
+    sendTimeoutMs: number,
+    connections: Connections,
+    arrivals?: Arrivals,
+  ) {
     this.app = app;
     this.#arrivals = arrivals;
     this.deadlines = deadlines;
+    this.unsent = unsent;
     this.sendTimeoutMs = sendTimeoutMs;
     this.connections = connections;
   }
@@ -268,7 +277,7 @@ export function listener(
   const cuts = cutLog(limits);
   const budget = new SendBudget(limits, deadlines, () => cuts.count());
   const connections = new Connections({ sendTimeoutMs, unsentOf: unsentOf(budget, app) });
-  const handler = new MountedHandler(app, deadlines, sendTimeoutMs, connections);
+  const handler = new MountedHandler(app, { deadlines, unsent: budget }, sendTimeoutMs, connections);
   useSink(stderrSink());
   deadlines.start();
   app.onDrain(() => {

@@ -1,7 +1,8 @@
 import { readParts } from "../../src/events/stream.ts";
 import type { Parts, StreamBody, StreamEnd, StreamSink, StreamWriting } from "../../src/events/stream.ts";
 import { caught, inBackground } from "../../src/logging/raised.ts";
-import type { Deadlines } from "../../src/server/deadlines.ts";
+import type { App } from "../../src/app/app.ts";
+import type { SendingState } from "../../src/server/pulled-unsent.ts";
 
 /** An open stream, which a stopping server may end. */
 export interface OpenStream {
@@ -10,8 +11,8 @@ export interface OpenStream {
 }
 
 /** The server's state that responses need. */
-export interface ServerState {
-  readonly deadlines: Deadlines;
+export interface ServerState extends SendingState {
+  readonly app: App;
   readonly sendTimeoutMs: number;
   /** No further request is accepted: every response closes its connection. */
   readonly stopping: boolean;
@@ -42,6 +43,8 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
   readonly #body: StreamBody;
   /** The source of the body, which is cancelled when reading ends. */
   #source: Parts | StreamWriting | undefined = undefined;
+  /** The bytes of the part that are written once the client has taken those before. */
+  protected unwritten = 0;
   #isCut = false;
   #hasEnded = false;
   #draining: Promise<void> | undefined = undefined;
@@ -180,6 +183,7 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
   async #writePieces(part: Uint8Array): Promise<void> {
     const step = this.maxPartBytes;
     for (let at = 0; at < part.byteLength && !this.#isOver(); at += step) {
+      this.unwritten = Math.max(0, part.byteLength - at - step);
       if (!this.send(part.subarray(at, at + step))) await this.#drained();
     }
   }

@@ -49,12 +49,16 @@ export class PulledUnsent implements DeadlineListener, Recipient {
     return this.#network ?? undefined;
   }
 
-  /** A part was handed to the runtime. */
-  made(bytes: number): void {
+  /**
+   * A part was handed to the runtime.
+   *
+   * @param waiting The bytes that wait with it, as the rest of a text does.
+   */
+  made(bytes: number, waiting = bytes): void {
     this.#bytes = bytes;
     this.#since = this.#clock.now;
     this.#deadline.resume();
-    this.#unsent.wait(bytes);
+    this.#unsent.wait(waiting);
   }
 
   /** The runtime asks for the next part. */

@@ -270,7 +270,7 @@ class Http2Connection implements ExchangeConnection {
   }
 
   #closed(sending: Sending): void {
-    sending.timeout?.clear();
+    sending.timeout?.end();
     // May answer a request whose body is not whole.
     sending.exchange?.streamClosed();
     if (sending.isCounted) this.sending--;
@@ -284,7 +284,7 @@ class Http2Connection implements ExchangeConnection {
     const head = { ":status": status, "content-length": "0", date: this.deadlines.date };
     stream.respond(head, { endStream: true, sendDate: false } as object);
     sending.timeout = new SendTimeout(stream, this.#http2.handler);
-    sending.timeout.start();
+    sending.timeout.start(0);
   }
 
   #write(exchange: Http2Exchange, sent: WireResponse, sending: Sending): void {
@@ -301,7 +301,7 @@ class Http2Connection implements ExchangeConnection {
     const { body } = sent;
     const isEvents = isStream(body) && isEventStream(sent);
     respond(stream, sent, body === undefined);
-    const timeout = new SendTimeout(stream, handler);
+    const timeout = new SendTimeout(stream, handler, exchange);
     sending.timeout = timeout;
     if (!isEvents) {
       sending.isCounted = true;
@@ -314,7 +314,7 @@ class Http2Connection implements ExchangeConnection {
       new Http2Stream(exchange, body, isEvents, handler, timeout).run();
     } else {
       exchange.isWritten = true;
-      if (body === undefined) timeout.start();
+      if (body === undefined) timeout.start(0);
       else sendBody(stream, body, timeout);
     }
     if (sent.closes) this.#session.drain();

@@ -3,8 +3,8 @@ import type { WireResponse } from "../../../src/app/exchange.ts";
 import { logListener } from "../../../src/app/failures.ts";
 import type { StreamBody, StreamEnd } from "../../../src/events/stream.ts";
 import { stripped } from "../../../src/http/fields.ts";
-import type { Deadline, DeadlineListener } from "../../../src/server/deadlines.ts";
 import { lingerMs } from "../../../src/server/lingering.ts";
+import { PulledUnsent } from "../../../src/server/pulled-unsent.ts";
 import { nodeMajor, nodeMinor } from "../listen.ts";
 import { StreamWriter } from "../stream-writer.ts";
 import type { ServerState } from "../stream-writer.ts";
@@ -81,31 +81,49 @@ function headObject({ status, head }: Pick<WireResponse, "status" | "head">): Ou
 export const partBytes = 16_384;
 
 /**
- * Limits how long a client may take nothing of a response, with the window of the stream or the connection closed: a part of 16
- * KiB must be taken in `sendTimeoutMs`. Only the stream is reset; the idle timeout ends a connection that is stuck.
+ * Limits how long a client may take nothing of a response, with the window of the stream or the connection closed, and counts what
+ * waits: a part of 16 KiB must be taken in `sendTimeoutMs`, and `minSendRate` bytes a second. Only the stream is reset; the idle
+ * timeout ends a connection that is stuck.
  */
-export class SendTimeout implements DeadlineListener {
+export class SendTimeout {
   readonly #stream: ServerHttp2Stream;
   readonly #server: ServerState;
-  #deadline: Deadline | undefined = undefined;
+  readonly #unsent: PulledUnsent;
+  /** Undefined for a head that was refused. */
+  readonly #exchange: Http2Exchange | undefined;
   hasExpired = false;
 
-  constructor(stream: ServerHttp2Stream, server: ServerState) {
+  constructor(stream: ServerHttp2Stream, server: ServerState, exchange?: Http2Exchange) {
     this.#stream = stream;
     this.#server = server;
+    this.#exchange = exchange;
+    this.#unsent = new PulledUnsent(server, this);
   }
 
-  /** The client takes nothing from now on, until `clear` or the next `start`. */
-  start(): void {
-    this.clear();
-    this.#deadline = this.#server.deadlines.time(this.#server.sendTimeoutMs, this);
+  get network(): string | undefined {
+    const exchange = this.#exchange;
+    return exchange && this.#server.app.networkOf(exchange.peer, (name) => exchange.lines(name));
   }
 
-  clear(): void {
-    this.#deadline?.clear();
+  /**
+   * The client has taken the part before. It takes nothing from now on, until `taken` or the next `start`.
+   *
+   * @param waiting The bytes that wait with the part.
+   */
+  start(part: number, waiting: number = part): void {
+    this.#unsent.making();
+    this.#unsent.made(part, waiting);
   }
 
-  expire(): void {
+  taken(): void {
+    this.#unsent.making();
+  }
+
+  end(): void {
+    this.#unsent.ended();
+  }
+
+  stoppedReading(): void {
     if (this.#stream.destroyed) return;
     this.hasExpired = true;
     logListener("info", `reset a stream whose client stopped reading for ${this.#server.sendTimeoutMs / 1000}s`);
@@ -115,7 +133,7 @@ export class SendTimeout implements DeadlineListener {
 
 /** Sends a whole body, the next part once the client has taken the one before. */
 export function sendBody(stream: ServerHttp2Stream, body: string | Uint8Array, timeout: SendTimeout): void {
-  timeout.start();
+  timeout.start(body.length);
   if (body.length <= partBytes) {
     stream.end(body);
     return;
@@ -125,8 +143,8 @@ export function sendBody(stream: ServerHttp2Stream, body: string | Uint8Array, t
   let at = 0;
   const next = guardedBy(stream, () => {
     if (stream.destroyed) return;
-    timeout.start();
     const part = bytes.subarray(at, at + partBytes);
+    timeout.start(part.byteLength, bytes.byteLength - at);
     at += part.byteLength;
     if (at < bytes.byteLength) stream.write(part, next);
     else stream.end(part);
@@ -170,7 +188,7 @@ export class Http2Stream extends StreamWriter<ServerHttp2Stream> {
 
   protected finish(): void {
     this.#exchange.isWritten = true;
-    this.#timeout.start();
+    this.#timeout.start(this.channel.writableLength);
     this.channel.end();
   }
 
@@ -196,10 +214,10 @@ export class Http2Stream extends StreamWriter<ServerHttp2Stream> {
     const stream = this.channel;
     const settle = (): void => {
       stream.off("drain", settle).off("close", settle);
-      this.#timeout.clear();
+      this.#timeout.taken();
       act();
     };
-    this.#timeout.start();
+    this.#timeout.start(stream.writableLength, stream.writableLength + this.unwritten);
     stream.once("drain", settle).once("close", settle);
   }
 }
