@@ -54,7 +54,7 @@ export class PulledUnsent implements DeadlineListener, Recipient {
    *
    * @param waiting The bytes that wait with it, as the rest of a text does.
    */
-  made(bytes: number, waiting = bytes): void {
+  made(bytes: number, waiting: number = bytes): void {
     this.#bytes = bytes;
     this.#since = this.#clock.now;
     this.#deadline.resume();

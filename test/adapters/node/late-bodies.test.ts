@@ -5,7 +5,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { Dep, Path, Returns, body, bodyStream, clientGone, get, multipart, post } from "usher-http";
 import type { Route } from "usher-http";
-import { eventually } from "../../support/eventually.ts";
 import { keepsNothing } from "../../support/memory.ts";
 import { lines } from "../../support/logs.ts";
 import { gate, holdClock, start } from "../../support/node-server.ts";
