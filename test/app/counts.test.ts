@@ -45,7 +45,7 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     "line",
     {
       get: { functions: 197, promises: 0, bytes: 9950 },
-      post: { functions: 297, promises: 0, bytes: 12_780 },
+      post: { functions: 297, promises: 0, bytes: 13_000 },
     },
   ],
 ];

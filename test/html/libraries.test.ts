@@ -335,7 +335,11 @@ async function play(library: Library, content: HtmlValue): Promise<readonly stri
     })()`);
     found.push(...hits);
   });
-  await site.finally(() => context.close());
+  try {
+    await site;
+  } finally {
+    await context.close();
+  }
   return found;
 }
 
