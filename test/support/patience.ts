@@ -6,10 +6,13 @@ import { availableParallelism, loadavg } from "node:os";
 
 const variable = "USHER_PATIENCE";
 
+/** A test that hangs ends after four minutes, however busy the machine was. */
+const mostPatience = 8;
+
 /** A run of all tests keeps each core busy with several processes. */
 export function setPatience(isWholeRun: boolean): void {
   const busy = Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
-  process.env[variable] ??= String(busy * (isWholeRun ? 2 : 1));
+  process.env[variable] ??= String(Math.min(mostPatience, busy * (isWholeRun ? 2 : 1)));
 }
 
 /** In milliseconds. */

@@ -11,7 +11,8 @@ import { run } from "./which-run.ts";
 type Children = TestModule["children"];
 
 const leftTo: { readonly [name in typeof run]: string | undefined } = {
-  quick: "what starts other programs is left to `npm run test:all`: test/support/programs.ts says which files",
+  quick:
+    "what starts other programs, and soaks, are left to `npm run test:all`: test/support/files-by-cost.ts says which files",
   rest: undefined,
   all: "what test/support/wide.ts names is left to `npm run test:wide`",
   wide: undefined,

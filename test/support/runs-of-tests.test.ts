@@ -4,7 +4,7 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { failedLines } from "./failed-lines.ts";
-import { filesByPrograms } from "./programs.ts";
+import { filesByCost, soaks } from "./files-by-cost.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -27,25 +27,32 @@ test("a test file starts programs if it, or a file that it imports, imports what
     "test/a/late.test.ts": 'const { build } = await import("esbuild");\n',
     "test/a/browser.test.ts": 'import { inTab } from "../support/browser.ts";\n',
     "test/a/database.test.ts": 'import { startPostgres } from "../support/postgres/database.ts";\n',
+    "test/a/counting.test.ts": 'import { memory } from "../support/memory.ts";\n',
+    "test/growth/texts.test.ts": "",
+    "test/support/memory.ts": "",
     "test/support/middle.ts": 'export * from "./far.ts";\n',
     "test/support/far.ts": 'import "./middle.ts";\nimport { execFile } from "node:child_process";\n',
     "test/support/browser.ts": "",
     "test/support/postgres/database.ts": 'import { spawn } from "node:child_process";\n',
   });
-  const { starting, others } = filesByPrograms(folder);
+  const { starting, soaking, others } = filesByCost(folder);
   const names = (paths: readonly string[]) =>
     paths.map((path) => path.replace(/^test\/a\/|\.test\.ts$/g, "")).toSorted();
   expect(names(starting)).toEqual(["browser", "direct", "late", "through"]);
+  expect(names(soaking)).toEqual(["counting", "test/growth/texts"]);
   expect(names(others)).toEqual(["database", "pure"]);
 });
 
-test("each test file is in one of the two", () => {
-  const { starting, others } = filesByPrograms(root);
+test("each test file is in one of the three", () => {
+  const { starting, soaking, others } = filesByCost(root);
   const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".test.ts") && !name.includes("node_modules"))
     .map((name) => join("test", name));
-  expect([...starting, ...others].toSorted()).toEqual(files.toSorted());
+  expect([...starting, ...soaking, ...others].toSorted()).toEqual(files.toSorted());
   expect(starting).toContain("test/adapters/deno/listener.test.ts");
+  expect(soaking).toContain("test/adapters/node/faults.test.ts");
+  // One that is named, and not there, is a file that was renamed.
+  expect(soaks.filter((path) => !files.includes(path))).toEqual([]);
   expect(others).toContain("test/routing/methods.test.ts");
 });
 

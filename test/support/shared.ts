@@ -1,4 +1,4 @@
-import { filesByPrograms } from "./programs.ts";
+import { filesByCost } from "./files-by-cost.ts";
 import { run } from "./which-run.ts";
 import { isWide, wideFiles } from "./wide.ts";
 
@@ -56,10 +56,6 @@ export const shared: readonly string[] = ["test/**/*.test.ts"];
 export function leftOut(root: string): readonly string[] {
   const wide = isWide ? [] : paths(wideFiles);
   if (run !== "quick" && run !== "rest") return wide;
-  const { starting, others } = filesByPrograms(root);
-  // The growth of time and memory with the size of a text takes minutes, though it starts no program.
-  const isHeavy = (path: string) => path.startsWith("test/growth/");
-  return run === "quick"
-    ? [...wide, ...starting, "test/growth/*"]
-    : [...wide, ...others.filter((path) => !isHeavy(path))];
+  const { starting, soaking, others } = filesByCost(root);
+  return run === "quick" ? [...wide, ...starting, ...soaking] : [...wide, ...others];
 }

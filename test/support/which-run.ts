@@ -1,4 +1,4 @@
-// The scripts of package.json set `USHER_TESTS`. `quick` is `npm test`: no program but this Node and the embedded PostgreSQL.
+// The scripts of package.json set `USHER_TESTS`. `quick` is `npm test`: no program but this Node and the embedded PostgreSQL, no soak.
 // `rest` is what `quick` leaves out, which `.ci/run` runs after it. `all` is both: `npm run test:all`, and `npx vitest run <file>`.
 // `wide` is `npm run test:wide`: all, and what `wide.ts` has.
 const runs = ["quick", "rest", "all", "wide"] as const;
