@@ -29,6 +29,11 @@ export interface JwtOptions {
   readonly issuer: string | readonly string[];
   /** This service, as `aud` has it; one of a list. A token for another service is refused. */
   readonly audience: string | readonly string[];
+  /**
+   * The claim that has the audience: `aud` by default. An access token of Cognito has no `aud` and names the app client in
+   * `client_id`; one of Keycloak names the client in `azp`. With another claim than `aud`, `aud` is not looked at.
+   */
+  readonly audienceClaim?: string;
   /** The keys that verify them; or a resource, where a test has keys of its own. */
   readonly keys: JwtKeys | Dep<JwtKeys>;
   /** The algorithms that a token may be signed by; a token's own word for it does not count. */
@@ -126,11 +131,11 @@ interface BearerSettings {
 function checked(options: JwtOptions & { readonly claims?: AnyStandard }): BearerSettings {
   const at = "Jwt.bearer";
   needsObject(`${at}: options`, options);
-  const { algorithms, keys, claims, scopeClaim, realm, resourceMetadata } = options;
+  const { algorithms, keys, claims, audienceClaim, scopeClaim, realm, resourceMetadata } = options;
   for (const name of ["issuer", "audience"] as const) needsNames(`${at}: ${name}`, options[name]);
   checkAlgorithms(algorithms);
   if (!isInput(keys)) sourceOf(keys, `${at}: keys`).check(algorithms, at);
-  for (const name of ["typ", "scopeClaim", "openIdConnect", "name", "doc"] as const) {
+  for (const name of ["typ", "audienceClaim", "scopeClaim", "openIdConnect", "name", "doc"] as const) {
     if (options[name] !== undefined) needsText(`${at}: ${name}`, options[name]);
   }
   for (const [name, value] of Object.entries({ realm, resourceMetadata })) {
@@ -141,7 +146,9 @@ function checked(options: JwtOptions & { readonly claims?: AnyStandard }): Beare
       'a text of printable ASCII without " and \\',
     );
   }
-  if (scopeClaim === "") throw new TypeError(`${at}: scopeClaim is empty`);
+  for (const [name, claim] of Object.entries({ audienceClaim, scopeClaim })) {
+    if (claim === "") throw new TypeError(`${at}: ${name} is empty`);
+  }
   if (claims !== undefined) needsSchema(`${at}: claims`, claims);
   const own = { realm, resource_metadata: resourceMetadata };
   const missing = challengeOf("Bearer", own);
@@ -184,7 +191,8 @@ function checkAlgorithms(algorithms: unknown): asserts algorithms is readonly Jw
 }
 
 function rulesOf(options: JwtOptions & { readonly claims?: AnyStandard }): Rules {
-  const { issuer, audience, algorithms, typ, claims, maxAgeMs, clockSkewMs = 5_000, maxLength = 8_192 } = options;
+  const { issuer, audience, audienceClaim = "aud", algorithms, typ, claims } = options;
+  const { maxAgeMs, clockSkewMs = 5_000, maxLength = 8_192 } = options;
   const isSkew = Number.isFinite(clockSkewMs) && clockSkewMs >= 0 && clockSkewMs <= 300_000;
   needs(isSkew, "Jwt.bearer: clockSkewMs", clockSkewMs, "milliseconds, 300,000 at most");
   const isAge = maxAgeMs === undefined || (Number.isFinite(maxAgeMs) && maxAgeMs > 0);
@@ -193,11 +201,11 @@ function rulesOf(options: JwtOptions & { readonly claims?: AnyStandard }): Rules
   return {
     algorithms: [...algorithms],
     maxLength,
+    audience: { claim: audienceClaim, names: typeof audience === "string" ? [audience] : [...audience] },
     reader: claims === undefined ? undefined : compileReader(claims),
     options: {
       algorithms: [...algorithms],
       issuer: typeof issuer === "string" ? issuer : [...issuer],
-      audience: typeof audience === "string" ? audience : [...audience],
       requiredClaims: ["exp"],
       clockTolerance: clockSkewMs / 1000,
       ...(typ === undefined ? {} : { typ }),

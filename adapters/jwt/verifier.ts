@@ -9,8 +9,8 @@ import type { JwtAlgorithm, KeyHeader, KeySource } from "./keys.ts";
 export interface JwtClaims {
   /** Who issued it. */
   readonly iss: string;
-  /** Whom it is for. */
-  readonly aud: string | readonly string[];
+  /** Whom it is for. It may be missing only with the option `audienceClaim`. */
+  readonly aud?: string | readonly string[];
   /** When it expires, in seconds since 1970. */
   readonly exp: number;
   /** Whom it is about. */
@@ -30,6 +30,8 @@ export interface JwtClaims {
 export interface Rules {
   readonly algorithms: readonly JwtAlgorithm[];
   readonly maxLength: number;
+  /** The claim that names whom the token is for, and the names that are this service's. */
+  readonly audience: { readonly claim: string; readonly names: readonly string[] };
   readonly options: JWTVerifyOptions;
   readonly reader: JsonReader<unknown> | undefined;
 }
@@ -135,6 +137,8 @@ export class TokenVerifier {
   #read(payload: JWTPayload): Verified | Reason {
     const wrong = wrongClaim(payload);
     if (wrong !== undefined) return `its claim ${wrong} is of another type`;
+    const other = wrongAudience(payload, this.#rules.audience);
+    if (other !== undefined) return other;
     const { reader } = this.#rules;
     if (reader === undefined) return { claims: payload, payload };
     // The reader makes parts of what it reads its own, and the scope is read of the payload later: it changes neither.
@@ -155,6 +159,14 @@ function wrongClaim({ exp, nbf, iat, sub, jti, aud }: JWTPayload): string | unde
   return Array.isArray(aud) && !aud.every((one) => typeof one === "string") ? "aud" : undefined;
 }
 
+/** Why a token is not for this service (RFC 7519 §4.1.3), by the claim that its issuer has for it. */
+function wrongAudience(payload: JWTPayload, { claim, names }: Rules["audience"]): Reason | undefined {
+  const given = payload[claim];
+  if (given === undefined) return `it has no ${claim}`;
+  const all: readonly unknown[] = Array.isArray(given) ? given : [given];
+  return all.some((one) => typeof one === "string" && names.includes(one)) ? undefined : `its ${claim} is another`;
+}
+
 /** What `jose` found, in words that quote nothing: its own messages may. */
 function reasonOf(error: InstanceType<typeof errors.JOSEError>): Reason {
   if (error instanceof errors.JWTExpired) return error.claim === "iat" ? "it is older than maxAgeMs" : "it has expired";
@@ -166,7 +178,7 @@ function reasonOf(error: InstanceType<typeof errors.JOSEError>): Reason {
   return claim === "nbf" ? "it is not valid yet" : `its ${claim} is another`;
 }
 
-const checkedClaims = new Set(["aud", "exp", "iat", "iss", "nbf", "sub", "typ"]);
+const checkedClaims = new Set(["exp", "iat", "iss", "nbf", "sub", "typ"]);
 const reasons = new Map([
   ["ERR_JOSE_ALG_NOT_ALLOWED", "its alg is none of the algorithms"],
   ["ERR_JOSE_NOT_SUPPORTED", "its head requires what is not supported"],

@@ -16,8 +16,8 @@ export interface Claim {
 
 /** One way to sign a request. */
 export interface Scheme {
-  /** The headers that it reads, in lower case. */
-  readonly headers: readonly string[];
+  /** The headers that it reads, in lower case. Where its senders have several names for them, a request has all of one list. */
+  readonly headers: readonly (readonly string[])[];
   /** Whether the time of signing is part of what is signed. */
   readonly isTimed: boolean;
   /** The bytes of the key that a secret stands for; undefined where the text is no secret of the scheme. */
@@ -49,26 +49,36 @@ function isSeconds(text: string | undefined): text is string {
   return text !== undefined && /^\d{1,12}$/.test(text);
 }
 
+/**
+ * The specification's names, and Svix's older ones, which Clerk, Resend and other customers of Svix send:
+ * https://docs.svix.com/receiving/verifying-payloads/how-manual
+ */
+const standardHeaders = [
+  ["webhook-id", "webhook-timestamp", "webhook-signature"],
+  ["svix-id", "svix-timestamp", "svix-signature"],
+] as const;
+
 /** https://github.com/standard-webhooks/standard-webhooks, with the symmetric signature `v1`. */
 const standard: Scheme = {
-  headers: ["webhook-id", "webhook-timestamp", "webhook-signature"],
+  headers: standardHeaders,
   isTimed: true,
   secretIs: "whsec_ and the base64 of at least 16 bytes",
   keyOf(secret) {
-    const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
+    // Supabase shows `v1,` before it: https://supabase.com/docs/guides/auth/auth-hooks/send-sms-hook
+    const base64 = /^(?:v1,)?whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
     if (base64 === undefined || base64.length % 4 !== 0) return undefined;
     const key = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
     return key.byteLength < minKeyBytes ? undefined : key;
   },
   claimOf(header) {
-    const id = header("webhook-id");
-    const seconds = header("webhook-timestamp");
-    const signed = header("webhook-signature");
-    // A dot separates what is signed, so that an id has none.
-    if (id === undefined || id === "" || id.includes(".") || !isSeconds(seconds) || signed === undefined)
-      return undefined;
-    const signatures = signed.split(" ", maxSignatures);
-    return { prefix: `${id}.${seconds}.`, signedAtMs: Number(seconds) * 1000, signatures };
+    for (const names of standardHeaders) {
+      const [id, seconds, signed] = names.map(header);
+      // A dot separates what is signed, so that an id has none.
+      if (id === undefined || id === "" || id.includes(".") || !isSeconds(seconds) || signed === undefined) continue;
+      const signatures = signed.split(" ", maxSignatures);
+      return { prefix: `${id}.${seconds}.`, signedAtMs: Number(seconds) * 1000, signatures };
+    }
+    return undefined;
   },
   write: (signature) => `v1,${encodeBase64(signature)}`,
   headersOf: (id, seconds, signatures) => ({
@@ -81,7 +91,7 @@ const standard: Scheme = {
 
 /** https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries */
 const github: Scheme = {
-  headers: ["x-hub-signature-256"],
+  headers: [["x-hub-signature-256"]],
   isTimed: false,
   secretIs: "at least 16 bytes",
   keyOf: textKey,
@@ -96,7 +106,7 @@ const github: Scheme = {
 
 /** https://docs.stripe.com/webhooks/signature */
 const stripe: Scheme = {
-  headers: ["stripe-signature"],
+  headers: [["stripe-signature"]],
   isTimed: true,
   secretIs: "at least 16 bytes",
   keyOf: textKey,

@@ -2,7 +2,7 @@
 import { isObject, isTexts, needs, needsObject, needsSchema, needsText } from "../arguments.ts";
 import { json } from "../inputs/body-inputs.ts";
 import type { Dep } from "../inputs/dep.ts";
-import type { InputRequest } from "../inputs/request.ts";
+import type { InputRequest, Need } from "../inputs/request.ts";
 import { Refusal } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import type { AnyShape, JsonOf, ValueOf } from "../schema/valibot.ts";
@@ -16,7 +16,7 @@ export type { WebhookScheme } from "./webhook-schemes.ts";
 
 /** Who signs, and with what. */
 export interface WebhookSigning {
-  /** `standard` (Standard Webhooks, `v1`), `github` or `stripe`. */
+  /** `standard` (Standard Webhooks, `v1`, also by the `svix-*` headers of Svix), `github` or `stripe`. */
   readonly scheme: WebhookScheme;
   /** The secrets, the newest first, as the sender shows them: a request that any of them signed is verified. */
   readonly secrets: readonly string[];
@@ -82,7 +82,7 @@ export function verify<S extends AnyShape>(
     node: {
       ...node,
       codes: [...(node.codes ?? []), notVerified],
-      needs: verifier.scheme.headers.map((name) => ({ in: "header", name, required: true })),
+      needs: neededHeaders(verifier.scheme),
       before: (context) => {
         const checkType = node.before?.(context);
         return (request) => checkType?.(request) ?? verifier.early(request);
@@ -120,6 +120,11 @@ export async function sign(
   const signatures = [];
   for (const key of keys) signatures.push(scheme.write(await hmac(await imported(key), content)));
   return scheme.headersOf(id, seconds, signatures);
+}
+
+/** Of several lists of headers a request has one, so that none of them is required of each request. */
+function neededHeaders({ headers }: Scheme): readonly Need[] {
+  return headers.flat().map((name) => ({ in: "header", name, required: headers.length === 1 }));
 }
 
 class Verifier {
