@@ -1,11 +1,13 @@
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
+import { shown } from "../arguments.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 import { peerCertificate } from "../inputs/connection.ts";
 import type { AnyDep, BodyNeed, DepNode, FileNeed, Supplied, TextNeed } from "../inputs/dep.ts";
 import type { CheckedRoute } from "../inputs/request.ts";
 import { frameworkCodes } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
+import { emptyQuery } from "../routing/meta.ts";
 import type { Segment } from "../routing/path.ts";
 import type { Route } from "../routing/route.ts";
 
@@ -51,6 +53,10 @@ export function checkRoute(
   checkPath(declared, problems);
   checkInputs(declared, resources, format, problems);
   checkAnswer(declared, problems);
+  const emptied: unknown = declared.route.meta.find(emptyQuery);
+  if (emptied !== undefined && emptied !== "absent") {
+    problems.push(`${declared.name}: its Meta.emptyQuery is "absent", and not ${shown(emptied)}`);
+  }
   return problems;
 }
 

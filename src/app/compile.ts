@@ -12,7 +12,7 @@ import { FieldNames } from "../inputs/text.ts";
 import type { Languages } from "../languages/language.ts";
 import type { Level, Tracer } from "../logging/entry.ts";
 import { Refusal, listing } from "../refusals.ts";
-import { access, deadline, overload } from "../routing/meta.ts";
+import { access, deadline, emptyQuery as emptyQueryKey, overload } from "../routing/meta.ts";
 import { checksOf } from "../routing/param.ts";
 import type { Route } from "../routing/route.ts";
 import type { Router } from "../routing/router.ts";
@@ -262,5 +262,6 @@ function contextOf({ route, name }: Declared, settings: RouteSettings): RouteCon
   const [query, form] = [new FieldNames(), new FieldNames()];
   const resource: RouteContext["resource"] = (name) => supplied.get(name);
   const encodings = decompress?.encodings ?? [];
-  return { route: name, captured, query, form, resource, refusalFormat, encodings, deadlineMs };
+  const emptyQuery = route.meta.find(emptyQueryKey);
+  return { route: name, captured, query, form, emptyQuery, resource, refusalFormat, encodings, deadlineMs };
 }

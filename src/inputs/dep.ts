@@ -201,6 +201,8 @@ export interface RouteContext {
   /** The fields that the route reads from its query and its form. */
   readonly query: FieldNames;
   readonly form: FieldNames;
+  /** What a query field is that is sent empty and whose type has no empty text: undefined for a problem. */
+  readonly emptyQuery: "absent" | undefined;
   resource(name: string): unknown;
   /** The app's own format of refusals, for the API document. Its type is of answers, which are above inputs. */
   readonly refusalFormat: object | undefined;

@@ -1,15 +1,13 @@
 /** The `Form` namespace: fields and files of a form, urlencoded or multipart by its content type. */
 import { placeOf } from "../arguments.ts";
-import type { AnyCodec, EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
+import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { bool } from "../codecs/index.ts";
-import { Problem, Refusal } from "../refusals.ts";
 import type { Dep, FileOptions, TextNeed } from "./dep.ts";
 import { fromForm } from "./form-body.ts";
 import { isNeeded, listReader } from "./text-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
-import { readGiven, missing } from "./text.ts";
-import type { GivenText } from "./text.ts";
+import { filledControls, missing, readControl } from "./text.ts";
 
 export * as File from "./form-file.ts";
 
@@ -61,7 +59,9 @@ export function list<const Name extends string, A, S = unknown>(
   const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
   const need: TextNeed = { in: "form", name, codec, required: isNeeded(about), repeated: true, about };
-  return fromForm(need, (form, { maxProblems }, names) => read(filled(form.fields(name, names), codec), maxProblems));
+  return fromForm(need, (form, { maxProblems }, names) =>
+    read(filledControls(form.fields(name, names), codec), maxProblems),
+  );
 }
 
 /** Whether a field was sent, with any value: a checkbox. A client sends `true` or nothing. */
@@ -83,18 +83,6 @@ function field(
   const codec = codecFor(kind, at);
   return fromForm({ in: "form", name, codec, required: false, repeated: false, ...what }, (form, _request, names) => {
     const given = form.field(name, names);
-    if (given === undefined) return absent();
-    const read = readGiven(codec, given, at);
-    return given === "" && (read instanceof Problem || read instanceof Refusal) ? emptied(codec, read, absent()) : read;
+    return given === undefined ? absent() : readControl(codec, given, at, absent);
   });
-}
-
-/** What an empty control is that its type does not read. A required text has a problem of its own, as for its least length. */
-function emptied(codec: AnyCodec, read: Problem | Refusal, absent: unknown): unknown {
-  return codec.schema?.takesAnyText === true && absent instanceof Problem ? read : absent;
-}
-
-/** The fields without those that are empty and that their type does not read. */
-function* filled(given: Iterable<GivenText>, codec: AnyCodec): Generator<GivenText, void, undefined> {
-  for (const text of given) if (text !== "" || codec.parse(text).ok) yield text;
 }

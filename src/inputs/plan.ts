@@ -55,6 +55,7 @@ const noInputs: Plan = {
     captured: () => undefined,
     query: /* @__PURE__ */ new FieldNames(),
     form: /* @__PURE__ */ new FieldNames(),
+    emptyQuery: undefined,
     resource: () => undefined,
     refusalFormat: undefined,
     encodings: [],

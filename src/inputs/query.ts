@@ -5,7 +5,7 @@ import type { Dep, RouteContext, TextNeed } from "./dep.ts";
 import { isNeeded, listReader } from "./text-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
-import { readGiven, missing } from "./text.ts";
+import { filledControls, missing, readControl, readGiven } from "./text.ts";
 
 /**
  * A required query value, read by a codec or a schema: a 400 problem `required` at `query.<name>` where it is absent.
@@ -61,9 +61,12 @@ export function list<const Name extends string, A, S = unknown>(
   const at = placeOf("query", name);
   const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
-  const compile = ({ query }: RouteContext) => {
+  const compile = ({ query, emptyQuery }: RouteContext) => {
     const index = query.add(name, true);
-    return (request: InputRequest): unknown => read(request.query(query).all(index), request.maxProblems);
+    return (request: InputRequest): unknown => {
+      const given = request.query(query).all(index);
+      return read(emptyQuery === "absent" ? filledControls(given, codec) : given, request.maxProblems);
+    };
   };
   const need: TextNeed = { in: "query", name, codec, required: isNeeded(about), repeated: true, about };
   return { node: { from: [], need, compile } };
@@ -77,11 +80,12 @@ function one(
 ): Dep<never, never, never> {
   const at = placeOf("query", name);
   const codec = codecFor(kind, at);
-  const compile = ({ query }: RouteContext) => {
+  const compile = ({ query, emptyQuery }: RouteContext) => {
     const index = query.add(name, false);
     return (request: InputRequest): unknown => {
       const given = request.search === "" ? undefined : request.query(query).first(index);
-      return given === undefined ? absent() : readGiven(codec, given, at);
+      if (given === undefined) return absent();
+      return emptyQuery === "absent" ? readControl(codec, given, at, absent) : readGiven(codec, given, at);
     };
   };
   const need: TextNeed = { in: "query", name, codec, required: false, repeated: false, ...what };

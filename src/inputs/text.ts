@@ -1,8 +1,7 @@
 import type { AnyCodec } from "../codecs/codec.ts";
 import { keyOf } from "../http/bytes.ts";
 import { decodeFormText } from "../http/target.ts";
-import { Problem, invalidRefusal } from "../refusals.ts";
-import type { Refusal } from "../refusals.ts";
+import { Problem, Refusal, invalidRefusal } from "../refusals.ts";
 
 /** A received text, or null where its bytes are not UTF-8. */
 export type GivenText = string | null;
@@ -167,6 +166,22 @@ export function problemOrRefusal(problems: readonly Problem[], more = 0): Proble
 /** Parses a text whose bytes may not be UTF-8. */
 export function readGiven(codec: AnyCodec, given: GivenText, at: string): unknown {
   return given === null ? notText(codec, at) : readText(codec, given, at);
+}
+
+/**
+ * Parses a field of a form, of which a browser sends every empty control: an empty text that its type does not read is what an absent
+ * field is. A required text has a problem of its own, as for its least length.
+ */
+export function readControl(codec: AnyCodec, given: GivenText, at: string, absent: () => unknown): unknown {
+  const read = readGiven(codec, given, at);
+  if (given !== "" || !(read instanceof Problem || read instanceof Refusal)) return read;
+  const instead = absent();
+  return codec.schema?.takesAnyText === true && instead instanceof Problem ? read : instead;
+}
+
+/** The fields of a form without those that are empty and that their type does not read. */
+export function* filledControls(given: Iterable<GivenText>, codec: AnyCodec): Generator<GivenText, void, undefined> {
+  for (const text of given) if (text !== "" || codec.parse(text).ok) yield text;
 }
 
 /** The problem for a text that is not UTF-8, with the codec's own sentence. */

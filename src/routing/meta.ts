@@ -53,6 +53,18 @@ export const deadline: MetaKey<number | "none"> = key("deadline");
  */
 export const overload: MetaKey<"exempt"> = key("overload");
 
+/**
+ * `"absent"` for a route that a form with `method="get"` calls. A browser sends every empty control: `?name=&age=`. A query field that
+ * is sent empty is then absent where its type has no empty text, such as a number, as a field of a `POST` is. Without it, it is a
+ * problem.
+ *
+ * @example
+ * ```ts
+ * const search = get(path, { inputs, returns: Returns.html, meta: Meta.empty.add(Meta.emptyQuery, "absent") }, find);
+ * ```
+ */
+export const emptyQuery: MetaKey<"absent"> = key("emptyQuery");
+
 /** Whether the API document leaves the route out: a page, a style, a probe. */
 export const hidden: MetaKey<boolean> = key("hidden");
 
