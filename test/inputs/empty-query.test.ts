@@ -85,15 +85,17 @@ describe("a route that reads empty query fields as absent", () => {
     const about = { name: "x", version: "1" };
     const calls = [{ f: 7, name: "", tag: [1, 2] }, { name: "Ada" }, { f: -1 }, {}];
     const answers = async (route: typeof plain) => {
-      const app = Test.app([route, ...Mcp.routes([route], about)]);
-      const api = Client.of<readonly [typeof plain]>({
-        baseUrl: "http://localhost",
-        fetch: (request) => app.fetch(request),
-      });
-      const agent = Test.mcp(app);
+      const routes = [route, ...Mcp.routes([route], about)];
+      const { fetch } = App.make(routes);
+      const api = Client.of<readonly [typeof plain]>({ baseUrl: "http://localhost", fetch });
+      const agent = Test.mcp(Test.app(routes));
       const typed = await Promise.all(calls.map((query) => api["GET /search"]({ query })));
       const told = await Promise.all(calls.map((query) => agent.call("search", query)));
-      return { typed, told, tools: await agent.tools() };
+      return {
+        typed: typed.map((outcome) => (outcome.ok ? outcome.value : outcome.status)),
+        told,
+        tools: await agent.tools(),
+      };
     };
     const [without, by] = [await answers(plain), await answers(forForms)];
     expect(by).toEqual(without);
