@@ -3,8 +3,8 @@ import { Problem } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import { counted } from "../schema/messages.ts";
 import { maxReportLength } from "../schema/reading.ts";
-import { WrongText, notText, problemOrRefusal } from "./text.ts";
-import type { GivenText } from "./text.ts";
+import { WrongText, noText, problemOrRefusal } from "./text.ts";
+import type { GivenField } from "./text.ts";
 
 /** Whether a list must have an item, so that it must be sent. */
 export function isNeeded(bounds: ListBounds | null): boolean {
@@ -21,7 +21,7 @@ export function lengthProblem(at: string, count: number, bounds: ListBounds): Pr
 }
 
 /** Reads the items of a list: the values, or its problems. */
-type ReadList = (given: Iterable<GivenText>, maxProblems: number) => unknown;
+type ReadList = (given: Iterable<GivenField>, maxProblems: number) => unknown;
 
 /**
  * Compiles the reader of a list. A codec's first unreadable item is one problem at the list's place. A schema's items each
@@ -35,7 +35,7 @@ export function listReader(codec: AnyCodec, at: string, bounds: ListBounds): Rea
     for (const text of given) {
       const index = count++;
       if (problems?.isEnough === true) continue;
-      const read = text === null ? new WrongText([notText(codec, at)]) : codec.parse(text);
+      const read = typeof text === "string" ? codec.parse(text) : new WrongText([noText(codec, text, at)]);
       if (read.ok) values.push(read.value);
       else (problems ??= new ListProblems(codec, at, maxProblems)).add(read, index);
     }

@@ -3,8 +3,14 @@ import { keyOf } from "../http/bytes.ts";
 import { decodeFormText } from "../http/target.ts";
 import { Problem, Refusal, invalidRefusal } from "../refusals.ts";
 
-/** A received text, or null where its bytes are not UTF-8. */
+/** What stands for a text in a charset that the platform does not read. */
+export const inUnknownCharset: unique symbol = Symbol("in an unknown charset");
+
+/** A received text, or null where its bytes are no text of its charset, which is UTF-8 except for fields of a form. */
 export type GivenText = string | null;
+
+/** A field of a form. */
+export type GivenField = GivenText | typeof inUnknownCharset;
 
 const ampersand = 0x26;
 const equals = 0x3d;
@@ -163,16 +169,26 @@ export function problemOrRefusal(problems: readonly Problem[], more = 0): Proble
   return problems.length === 1 && more === 0 ? (problems[0] as Problem) : invalidRefusal(problems, undefined, more);
 }
 
-/** Parses a text whose bytes may not be UTF-8. */
-export function readGiven(codec: AnyCodec, given: GivenText, at: string): unknown {
-  return given === null ? notText(codec, at) : readText(codec, given, at);
+/** Parses a text whose bytes may be none. */
+export function readGiven(codec: AnyCodec, given: GivenField, at: string): unknown {
+  return typeof given === "string" ? readText(codec, given, at) : noText(codec, given, at);
+}
+
+/** The problem for bytes that are no text. */
+export function noText(codec: AnyCodec, given: Exclude<GivenField, string>, at: string): Problem {
+  return given === null ? notText(codec, at) : unknownCharset(at);
+}
+
+/** The problem of a charset that the platform does not read. */
+export function unknownCharset(at: string): Problem {
+  return new Problem(at, "malformed", "This charset is not supported.");
 }
 
 /**
  * Parses a field of a form, of which a browser sends every empty control: an empty text that its type does not read is what an absent
  * field is. A required text has a problem of its own, as for its least length.
  */
-export function readControl(codec: AnyCodec, given: GivenText, at: string, absent: () => unknown): unknown {
+export function readControl(codec: AnyCodec, given: GivenField, at: string, absent: () => unknown): unknown {
   const read = readGiven(codec, given, at);
   if (given !== "" || !(read instanceof Problem || read instanceof Refusal)) return read;
   const instead = absent();
@@ -180,8 +196,8 @@ export function readControl(codec: AnyCodec, given: GivenText, at: string, absen
 }
 
 /** The fields of a form without those that are empty and that their type does not read. */
-export function* filledControls(given: Iterable<GivenText>, codec: AnyCodec): Generator<GivenText, void, undefined> {
-  for (const text of given) if (text !== "" || codec.parse(text).ok) yield text;
+export function* filledControls(given: Iterable<GivenField>, codec: AnyCodec): Generator<GivenField, void, undefined> {
+  for (const text of given) if (text !== "" || codec.parse("").ok) yield text;
 }
 
 /** The problem for a text that is not UTF-8, with the codec's own sentence. */

@@ -125,6 +125,7 @@ export const chinese: Language = /* @__PURE__ */ language("zh", {
   ownPath: "必须是本站的路径，例如 /orders。",
   notMultipart: "这不是 multipart 表单。",
   noBoundary: "缺少 boundary 参数。",
+  unknownCharset: "不支持此字符集。",
   webSocketConnection: "打开 WebSocket 需要 Connection: upgrade。",
   webSocketKey: "这不是 WebSocket 密钥。",
 

@@ -112,6 +112,7 @@ export const english = {
   ownPath: "This must be a path of this site, like /orders.",
   notMultipart: "This is not a multipart form.",
   noBoundary: "This names no boundary.",
+  unknownCharset: "This charset is not supported.",
   webSocketConnection: "A WebSocket is opened with Connection: upgrade.",
   webSocketKey: "This is not a WebSocket key.",
 

@@ -136,6 +136,7 @@ export const french: Language = /* @__PURE__ */ language("fr", {
   ownPath: "Cette valeur doit être un chemin de ce site, comme /orders.",
   notMultipart: "Ce n’est pas un formulaire multipart.",
   noBoundary: "Il manque le paramètre boundary.",
+  unknownCharset: "Ce jeu de caractères n’est pas pris en charge.",
   webSocketConnection: "Un WebSocket s’ouvre avec Connection: upgrade.",
   webSocketKey: "Ce n’est pas une clé de WebSocket.",
 

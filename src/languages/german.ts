@@ -132,6 +132,7 @@ export const german: Language = /* @__PURE__ */ language("de", {
   ownPath: "Das muss ein Pfad dieser Website sein, zum Beispiel /orders.",
   notMultipart: "Das ist kein Multipart-Formular.",
   noBoundary: "Hier fehlt die Angabe boundary.",
+  unknownCharset: "Dieser Zeichensatz wird nicht unterstützt.",
   webSocketConnection: "Ein WebSocket wird mit Connection: upgrade geöffnet.",
   webSocketKey: "Das ist kein WebSocket-Schlüssel.",
 

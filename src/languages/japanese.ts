@@ -125,6 +125,7 @@ export const japanese: Language = /* @__PURE__ */ language("ja", {
   ownPath: "/orders のような、このサイトのパスである必要があります。",
   notMultipart: "マルチパートのフォームではありません。",
   noBoundary: "boundary が指定されていません。",
+  unknownCharset: "この文字セットには対応していません。",
   webSocketConnection: "WebSocket は Connection: upgrade で開きます。",
   webSocketKey: "WebSocket のキーではありません。",
 

@@ -133,6 +133,7 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
   ownPath: "Debe ser una ruta de este sitio, como /orders.",
   notMultipart: "Esto no es un formulario multipart.",
   noBoundary: "Falta el parámetro boundary.",
+  unknownCharset: "Este juego de caracteres no es compatible.",
   webSocketConnection: "Un WebSocket se abre con Connection: upgrade.",
   webSocketKey: "Esto no es una clave de WebSocket.",
 

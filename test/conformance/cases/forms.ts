@@ -20,7 +20,25 @@ const file = (name: string, filename: string, type: string | undefined, content:
 ];
 const notForm = malformed("body", "This is not a multipart form.");
 
-type Row = readonly [name: string, path: string, type: string | undefined, body: string, answer: MessageCase["answer"]];
+type Row = readonly [
+  name: string,
+  path: string,
+  type: string | undefined,
+  body: string | Uint8Array,
+  answer: MessageCase["answer"],
+];
+
+/** A form with one field in a charset of its own, as bytes. */
+const inCharset = (name: string, charset: string, content: Buffer): Uint8Array => {
+  const [from, to] = [`--b\r\nContent-Disposition: form-data; name="${name}"\r\n`, "\r\n--b--\r\n"];
+  return Buffer.concat([
+    Buffer.from(`${from}Content-Type: text/plain; charset=${charset}\r\n\r\n`),
+    content,
+    Buffer.from(to),
+  ]);
+};
+const western = Buffer.from([0x6b, 0xf6, 0x80]);
+const unsupportedCharset = "This charset is not supported.";
 
 const rows: readonly Row[] = [
   [
@@ -95,6 +113,36 @@ const rows: readonly Row[] = [
     urlencoded,
     "from=2&to=1",
     problems(["form.to", "too_small", "This must not be before the start."]),
+  ],
+  ["FM a part in ISO-8859-1", "picture", multipart, inCharset("name", "iso-8859-1", western), text("kö€ - []")],
+  [
+    "FM a part in UTF-16LE",
+    "picture",
+    multipart,
+    inCharset("name", "utf-16le", Buffer.from("kö€", "utf16le")),
+    text("kö€ - []"),
+  ],
+  [
+    "FM a part in a charset that nobody knows",
+    "picture",
+    multipart,
+    inCharset("name", "klingon", western),
+    malformed("form.name", unsupportedCharset),
+  ],
+  [
+    "FM the charset of a urlencoded form",
+    "picture",
+    `${urlencoded}; charset=ISO-8859-1`,
+    Buffer.concat([Buffer.from("name="), western, Buffer.from("%80")]),
+    text("kö€€ - []"),
+  ],
+  ["FM the charset of a field", "picture", urlencoded, "name=%f6&_charset_=windows-1252", text("ö - []")],
+  [
+    "FM a charset that nobody knows",
+    "picture",
+    `${urlencoded}; charset=klingon`,
+    "name=a",
+    malformed("header.content-type", unsupportedCharset),
   ],
   [
     "FM UTF-8 in a file's name",
