@@ -35,7 +35,8 @@ import { kept } from "../telemetry/kept-spans.ts";
 
 const text = { returns: Returns.text };
 const unfit = Refusal.code("unfit", { status: 422, doc: "Does not fit." });
-const mark = "zq9";
+// With what no id has: ids are random.
+const mark = "zq_9";
 const shop = Log.source("shop");
 
 /** Shapes that have something to say of a member whose name they lack, or of a map's key. */

@@ -47,19 +47,24 @@ const wrong: readonly (readonly [
   ["a text that is too short", "order", { ...good, item: "z" }, ["body.item"]],
   ["a text for a number", "order", { ...good, count: secret }, ["body.count"]],
   ["a fraction", "order", { ...good, count: 77.5 }, ["body.count"]],
-  ["a number that is too small", "order", { ...good, count: -98765 }, ["body.count"]],
-  ["a number within a list", "order", { ...good, tags: ["a", 98765] }, ["body.tags[1]"]],
+  ["a number that is too small", "order", { ...good, count: -987654321012 }, ["body.count"]],
+  ["a number within a list", "order", { ...good, tags: ["a", 987654321012] }, ["body.tags[1]"]],
   ["another word", "order", { ...good, state: secret }, ["body.state"]],
   ["a text for an object", "order", { ...good, buyer: secret }, ["body.buyer"]],
   ["a missing member within", "order", { ...good, buyer: {} }, ["body.buyer.name"], "required"],
   ["null", "order", { ...good, item: null }, ["body.item"]],
   ["a text for all of it", "order", secret, ["body"]],
   ["neither of a union", "union", { [secret]: secret }, ["body"]],
-  ["a wrong leaf of a tree", "tree", { label: "a", below: [{ label: 98765, below: [] }] }, ["body.below[0].label"]],
+  [
+    "a wrong leaf of a tree",
+    "tree",
+    { label: "a", below: [{ label: 987654321012, below: [] }] },
+    ["body.below[0].label"],
+  ],
   ["an odd name", "record", { "odd name": secret }, ['body["odd name"]']],
   ["a name of digits", "record", { "7": secret }, ["body.7"]],
-  ["an object for a text", "text", { a: { b: [secret, 98765, true] } }, ["body"]],
-  ["a list for a text", "text", [secret, 98765], ["body"]],
+  ["an object for a text", "text", { a: { b: [secret, 987654321012, true] } }, ["body"]],
+  ["a list for a text", "text", [secret, 987654321012], ["body"]],
 ];
 
 describe.each(libraries)("a body by $name", (library) => {
@@ -79,9 +84,9 @@ describe.each(libraries)("a body by $name", (library) => {
     for (const problem of problems) {
       expect(problem.code).toMatch(code === undefined ? /^(?!required)[a-z][a-z0-9_]*$/ : new RegExp(`^${code}$`));
       expect(problem.message).toMatch(/\S/);
-      expect(problem.message).not.toMatch(/s3cret|98765|77\.5/);
+      expect(problem.message).not.toMatch(/s3cret|987654321012|77\.5/);
     }
-    expect(logged().join("\n")).not.toMatch(/s3cret|98765|77\.5/);
+    expect(logged().join("\n")).not.toMatch(/s3cret|987654321012|77\.5/);
   });
 
   it.each([
