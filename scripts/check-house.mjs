@@ -14,8 +14,8 @@ const shortLines = 40;
 const longFile = 400;
 const longBlock = 80;
 
-/** Members that begin with `_` and are documented: of each message of the Model Context Protocol. */
-const documented = new Set(["_meta"]);
+/** Members that begin with `_` and are documented: of each message of the Model Context Protocol, and of a form (RFC 7578 §4.6). */
+const documented = new Set(["_meta", "_charset_"]);
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const files = ["src", "adapters", "cli", "reader", "create-usher/src"].flatMap(filesIn);

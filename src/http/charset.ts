@@ -1,4 +1,4 @@
-/** Reads the text of bytes; undefined where they are none in its charset. */
+/** Reads the text of bytes; undefined where they are not text of its charset. */
 export interface Charset {
   /** Whether its bytes below 0x80 are ASCII, so that a urlencoded form can be in it. */
   readonly hasAscii: boolean;

@@ -144,7 +144,7 @@ class MultipartForm implements FormBody {
   }
 
   #textOf({ charset, content }: FieldPart): GivenField {
-    // An empty name is none.
+    // `charset=""` names nothing.
     const label = charset === undefined || charset === "" ? this.#charset : charset;
     if (label === undefined) return decode(content) ?? null;
     const found = this.#charsets.of(label);
@@ -233,7 +233,7 @@ function withoutBom(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** A urlencoded form in another charset, as it is in UTF-8. What is no text there is none in it. */
+/** A urlencoded form in another charset, as it is in UTF-8. Bytes that are not text stay so: `%FF` is no UTF-8. */
 function inUtf8(text: string, charset: Charset): string {
   return text.replace(/[^&=]+/g, (piece) => {
     const decoded = charset.decode(unescapedBytes(piece));

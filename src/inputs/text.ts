@@ -169,7 +169,7 @@ export function problemOrRefusal(problems: readonly Problem[], more = 0): Proble
   return problems.length === 1 && more === 0 ? (problems[0] as Problem) : invalidRefusal(problems, undefined, more);
 }
 
-/** Parses a text whose bytes may be none. */
+/** Parses a text whose bytes may not be text. */
 export function readGiven(codec: AnyCodec, given: GivenField, at: string): unknown {
   return typeof given === "string" ? readText(codec, given, at) : noText(codec, given, at);
 }
