@@ -10,6 +10,8 @@ export interface ForwardedValues {
   readonly client: string | undefined;
   readonly host: string | undefined;
   readonly proto: string | undefined;
+  /** The path that the proxy took from the beginning of the target: `/api`, or empty. */
+  readonly prefix: string;
 }
 
 /** The headers by which proxies forward the address of the client. */
@@ -74,6 +76,7 @@ export class TrustedProxies {
       client: this.#rightmostUntrusted(listOf(lines("x-forwarded-for"))),
       host: last("x-forwarded-host"),
       proto: last("x-forwarded-proto")?.toLowerCase(),
+      prefix: prefixOf(last("x-forwarded-prefix")),
     };
   }
 
@@ -83,7 +86,7 @@ export class TrustedProxies {
     const elements: readonly ForwardedElement[] = read?.ok === true ? read.value : [];
     const last = elements.at(-1);
     const client = this.#rightmostUntrusted(elements.map((element) => element.for));
-    return { client, host: last?.host, proto: last?.proto };
+    return { client, host: last?.host, proto: last?.proto, prefix: "" };
   }
 
   /**
@@ -98,6 +101,12 @@ export class TrustedProxies {
     }
     return undefined;
   }
+}
+
+/** A path without a slash at its end; empty for any other text, such as `//elsewhere.example`, which is another site. */
+function prefixOf(text = ""): string {
+  const path = text.endsWith("/") ? text.slice(0, -1) : text;
+  return /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/.test(path) ? path : "";
 }
 
 function listOf(lines: readonly string[]): readonly string[] {

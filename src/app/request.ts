@@ -86,7 +86,7 @@ class RequestContext implements LogContext {
 
 const noBytes = new Uint8Array();
 const nothing: readonly never[] = [];
-const nothingForwarded: ForwardedValues = { client: undefined, host: undefined, proto: undefined };
+const nothingForwarded: ForwardedValues = { client: undefined, host: undefined, proto: undefined, prefix: "" };
 const frameworkNames: ReadonlySet<string> = /* @__PURE__ */ new Set(
   /* @__PURE__ */ [goneRefusal.code, ...frameworkCodes].map(({ name }) => name),
 );
@@ -438,6 +438,11 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #warn(did: string): void {
     const message = `${this.route?.route.pattern} ${did}`;
     log({ level: "warn", source: "framework.http", message, fields: {}, context: this.context });
+  }
+
+  /** The beginning of the path as a trusted proxy was asked for it, which it removed; empty where none did. */
+  get prefix(): string {
+    return this.#forwardedValues()?.prefix ?? "";
   }
 
   /** What a trusted proxy forwarded; undefined for an app without trusted proxies. */

@@ -302,7 +302,8 @@ function answerNoRoute(request: RequestState): MaybePromise<Answer> {
 
   const shorter = app.redirectsSlash ? withoutSlash(rawPath) : undefined;
   if (shorter !== undefined && app.router.find(method === "HEAD" ? "GET" : method, shorter) !== undefined) {
-    return empty(308, [["location", inAscii(request.search === "" ? shorter : `${shorter}?${request.search}`)]]);
+    const path = request.prefix + shorter;
+    return empty(308, [["location", inAscii(request.search === "" ? path : `${path}?${request.search}`)]]);
   }
 
   const allowed =

@@ -46,6 +46,28 @@ describe("redirect", () => {
     },
   );
 
+  it.each([
+    ["10.0.0.1", ["/api"], "/api/hello/kim?x=1"],
+    ["10.0.0.1", ["/api/"], "/api/hello/kim?x=1"],
+    ["10.0.0.1", ["/api/v%201"], "/api/v%201/hello/kim?x=1"],
+    ["10.0.0.1", ["/forged", "/api"], "/api/hello/kim?x=1"],
+    ["10.0.0.1", ["/forged, /api"], "/api/hello/kim?x=1"],
+    ["10.0.0.1", [""], "/hello/kim?x=1"],
+    ["10.0.0.1", ["/"], "/hello/kim?x=1"],
+    ["10.0.0.1", ["//elsewhere.example"], "/hello/kim?x=1"],
+    ["10.0.0.1", ["/\\elsewhere.example"], "/hello/kim?x=1"],
+    ["10.0.0.1", ["https://elsewhere.example"], "/hello/kim?x=1"],
+    ["10.0.0.1", ["/a b"], "/hello/kim?x=1"],
+    ["192.0.2.1", ["/api"], "/hello/kim?x=1"],
+  ])("with the prefix that a trusted proxy removed: %s, %j → %s", async (peer, prefixes, location) => {
+    const lines = prefixes.map((prefix) => ["x-forwarded-prefix", prefix] as const);
+    const behind = Test.app(routes, { ...redirect, trustedProxies: ["10.0.0.1"] });
+    const { headers } = await Test.call(behind, "GET", "/hello/kim/?x=1", { peer, headers: lines });
+    expect(headers.get("location")).toBe(location);
+    const unnamed = await Test.call(app, "GET", "/hello/kim/?x=1", { peer, headers: lines });
+    expect(unnamed.headers.get("location")).toBe("/hello/kim?x=1");
+  });
+
   it("the root path has no trailing slash to remove", async () => {
     expect((await Test.call(app, "GET", "/")).body).toBe("home");
   });
