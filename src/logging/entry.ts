@@ -102,8 +102,45 @@ export interface LogEntry {
 export function jsonLine(entry: LogEntry, at: number): string {
   const { level, source, message, context } = entry;
   let line = `{"timestamp":"${timestamp(at)}","level":"${level}","logger.name":${name(source)},"message":${quoted(message)}`;
-  if (context !== undefined) line += jsonContext(context) + jsonTags(context.tags, entry.fields);
-  return `${line}${jsonFields(entry.fields)}}`;
+  if (context !== undefined) line += jsonContext(context);
+  const { fields } = entry;
+  const tags = context?.tags;
+  if (hasOwnName(fields, context) || (tags !== undefined && hasOwnName(tags, context)))
+    return `${line}${jsonFields(renamed({ ...tags, ...fields }, context))}}`;
+  return `${line}${jsonTags(tags, fields)}${jsonFields(fields)}}`;
+}
+
+/** Whether a line has a member of this name itself. */
+function isOwnName(name: string, context: LogContext | undefined): boolean {
+  switch (name) {
+    case "timestamp":
+    case "level":
+    case "logger.name":
+    case "message":
+      return true;
+    case "request_id":
+      return context?.requestId !== undefined;
+    case "trace_id":
+    case "span_id":
+      return context?.traceId !== undefined;
+    default:
+      return false;
+  }
+}
+
+function hasOwnName(fields: LogFields, context: LogContext | undefined): boolean {
+  for (const name in fields) if (isOwnName(name, context)) return true;
+  return false;
+}
+
+/** An application's `message` as `field.message`, unless it has that, too: of two members of one name a reader keeps any. */
+function renamed(fields: LogFields, context: LogContext | undefined): LogFields {
+  const entries = Object.entries(fields).flatMap(([name, value]) => {
+    if (!isOwnName(name, context)) return [[name, value] as const];
+    const other = `field.${name}`;
+    return Object.hasOwn(fields, other) ? [] : [[other, value] as const];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** The members that identify a line's request. */
@@ -147,7 +184,12 @@ function jsonValue(value: string | number | bigint | boolean): string {
   // A program without types may pass anything; a line is JSON in any case.
   if (typeof value !== "number" && typeof value !== "bigint") return value === null ? "null" : quoted(textOf(value));
   // A reader that parses numbers as doubles would lose digits.
-  return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER ? `"${value}"` : String(value);
+  return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER ? `"${digitsOf(value)}"` : String(value);
+}
+
+/** The digits of a whole number: JavaScript writes 2 ** 60 with zeros at its end, and begins to write an exponent at 1e21. */
+function digitsOf(value: number | bigint): string {
+  return String(typeof value === "number" && Math.abs(value) < 1e21 ? BigInt(value) : value);
 }
 
 /** The text of any value: a program without types may log an error, or an object that has no text. */

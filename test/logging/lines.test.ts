@@ -46,13 +46,15 @@ describe("a JSON line: values", () => {
       small: -9007199254740993n,
       fits: 7n,
       huge: 2 ** 60,
+      negative: -(2 ** 60),
+      larger: 1e300,
       nan: Number.NaN,
       infinite: Number.NEGATIVE_INFINITY,
       none: undefined,
       no: false,
     });
     expect(logged()[0]).toContain(
-      '"int":9007199254740991,"float":0.5,"big":"9007199254740993","small":"-9007199254740993","fits":7,"huge":"1152921504606847000","nan":null,"infinite":null,"no":false}',
+      '"int":9007199254740991,"float":0.5,"big":"9007199254740993","small":"-9007199254740993","fits":7,"huge":"1152921504606846976","negative":"-1152921504606846976","larger":"1e+300","nan":null,"infinite":null,"no":false}',
     );
   });
 
@@ -110,6 +112,45 @@ describe("a JSON line: values", () => {
     expect([line?.["message"], line?.["logger.name"]]).toEqual([text, text]);
     // As text: once V8 has read the member "\\", Node 24 and 26 take one named "\n" for it (JSON.parse of the platform's).
     expect(logged()[0]).toContain(`,${JSON.stringify(text)}:${JSON.stringify(text)}}`);
+  });
+
+  it("a field with a name of the line's own is there once, as field.<name>", async () => {
+    const own = {
+      timestamp: "t",
+      level: "fatal",
+      "logger.name": "n",
+      message: "m",
+      request_id: "r",
+      trace_id: "i",
+      span_id: "s",
+    };
+    const fields = { "shop.a": 1, ...own };
+    const kept = Object.fromEntries(Object.entries(own).map(([name, value]) => [`field.${name}`, value]));
+    const names = (line: string) => [...line.matchAll(/"([^"]+)":/g)].map(([, name]) => name);
+    const once = (line: string) => expect(names(line)).toEqual([...new Set(names(line))]);
+    const route = get(Path.of("x"), { returns: Returns.text }, () => {
+      shop.info("in", fields);
+      Log.tags(fields, () => shop.info("tagged", { level: "own", "field.message": "given" }));
+      return "";
+    });
+    await Test.call(Test.app([route]), "GET", "/x");
+    const [inside, tagged] = lines().filter(({ "logger.name": name }) => name === "shop");
+    expect(inside).toMatchObject({ level: "info", message: "in", "shop.a": 1, ...kept });
+    expect(tagged).toMatchObject({
+      level: "info",
+      message: "tagged",
+      "shop.a": 1,
+      ...kept,
+      "field.level": "own",
+      "field.message": "given",
+    });
+    expect([inside?.["request_id"], inside?.["trace_id"]]).not.toContain("r");
+    for (const line of logged()) once(line);
+  });
+
+  it("a field with the name of an id stays outside of a request, where the line has none", () => {
+    shop.info("out", { request_id: "r", trace_id: "t", level: "l" });
+    expect(logged()[0]).toMatch(/"message":"out","request_id":"r","trace_id":"t","field.level":"l"\}$/);
   });
 
   it("a field named __proto__ is a field", () => {
