@@ -109,16 +109,25 @@ export function make<Name extends string, A, Sent>(
   const { name } = kind;
   const wire = encode(name, kind.payload.write(value as never), options.id);
   if (wire.ok) return eventOf(name, wire.value);
-  const message = `the event ${JSON.stringify(name)} could not be made: ${wire.error}`;
-  log({ level: "error", source: "framework.http", message, fields: {}, context: current() });
+  logUnsent(`the event ${JSON.stringify(name)} could not be made: ${wire.error}`);
   return eventOf(name, "");
 }
 
-/** Tells the client how long to wait before it reconnects, in whole milliseconds. A negative number sends nothing. */
+function logUnsent(message: string): void {
+  log({ level: "error", source: "framework.http", message, fields: {}, context: current() });
+}
+
+/**
+ * Tells the client how long to wait before it reconnects, in milliseconds; a fraction is rounded up. A negative number, or one that
+ * is not a safe integer, is a bug: it is logged at error, and nothing is sent.
+ */
 export function retry(options: { readonly ms: number }): Event<never> {
   needsObject("Event.retry: options", options);
   const { ms } = options;
-  return eventOf(undefined, Number.isSafeInteger(ms) && ms >= 0 ? `retry: ${ms}\n\n` : "");
+  const whole: unknown = typeof ms === "number" ? Math.ceil(ms) : ms;
+  if (Number.isSafeInteger(whole) && ms >= 0) return eventOf(undefined, `retry: ${String(whole)}\n\n`);
+  logUnsent("Event.retry sent nothing: its ms is not a number of milliseconds, 0 or more");
+  return eventOf(undefined, "");
 }
 
 /** A comment, which clients ignore. */

@@ -64,11 +64,21 @@ describe("an event stream: events", () => {
     await expect(Test.call(sends, "GET", "/stream")).rejects.toThrow("which it does not declare");
   });
 
+  it.each<unknown>([-1, -0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60, "5", undefined])(
+    "EV-07 a wait of %j sends nothing, and is reported as a bug",
+    (ms) => {
+      expect(Event.retry({ ms: ms as number }).wire).toBe("");
+      expect(messages("error")).toEqual([
+        "Event.retry sent nothing: its ms is not a number of milliseconds, 0 or more",
+      ]);
+    },
+  );
+
   it.each([
     ["EV-04", Event.comment("a\r\nb\rc\nd"), ": a\n: b\n: c\n: d\n\n"],
     ["an empty comment", Event.comment(""), ": \n\n"],
-    ["EV-07", Event.retry({ ms: -1 }), ""],
-    ["EV-07", Event.retry({ ms: 1.5 }), ""],
+    ["a fraction", Event.retry({ ms: 1.5 }), "retry: 2\n\n"],
+    ["a fraction below 1", Event.retry({ ms: 0.1 }), "retry: 1\n\n"],
     ["EV-07", Event.retry({ ms: 0 }), "retry: 0\n\n"],
     ["an empty payload", Event.make(token, ""), "event: token\ndata: \n\n"],
     ["a payload that ends its line", Event.make(token, "a\n"), "event: token\ndata: a\ndata: \n\n"],
