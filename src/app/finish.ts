@@ -9,7 +9,7 @@ import {
   textType,
 } from "../answers/answer.ts";
 import type { Answer, AnswerBody, Revise, SocketBody } from "../answers/answer.ts";
-import { setCookieLine, wrongPart } from "../codecs/cookie.ts";
+import { lastOfEach, setCookieLine, wrongPart } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import { chain, isPending } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -49,11 +49,13 @@ import type { RequestState } from "./request.ts";
 export function finish(request: RequestState, answer: Answer): MaybePromise<WireResponse> {
   request.isSent = true;
   try {
-    if (answer.cookies.length === 0 || answer.cookies.every(isPlain)) return finishSafely(request, answer);
+    const { cookies } = answer;
+    if (cookies.length === 0) return finishSafely(request, answer);
+    const once = cookies.length === 1 ? answer : { ...answer, cookies: lastOfEach(cookies) };
+    return once.cookies.every(isPlain) ? finishSafely(request, once) : finishSealed(request, once);
   } catch (thrown) {
     return finishSafely(request, failureAnswer(request, thrown));
   }
-  return finishSealed(request, answer);
 }
 
 /** The answer with what the handler set. From JavaScript its headers may throw where they are read. */

@@ -149,6 +149,21 @@ export function wrongPart(cookie: WrittenCookie | null): string | undefined {
   return maxAgeMs === undefined || isAge(maxAgeMs) ? undefined : `maxAgeMs of cookie ${name}`;
 }
 
+/**
+ * The cookies without those that a later one of the same name, path and domain replaces: a server should not send two lines for one
+ * cookie (RFC 6265 §4.1.1). JavaScript may list what is no cookie, which {@link wrongPart} finds.
+ */
+export function lastOfEach(cookies: readonly SetCookie[]): readonly SetCookie[] {
+  const last = new Map<string, SetCookie>();
+  for (const cookie of cookies) {
+    const { name, path, domain } = (cookie as WrittenCookie | null) ?? {};
+    const key = JSON.stringify([name, path, domain]);
+    last.delete(key);
+    last.set(key, cookie);
+  }
+  return [...last.values()];
+}
+
 /** The first cookie with this name in one `Cookie` line. The quotes of a quoted value belong to it. */
 export function findCookie(line: string, name: string): string | undefined {
   // `=` is searched again only after the last one found. Else each `;` of a line of semicolons would search to the line's

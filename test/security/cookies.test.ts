@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Answer, Codec, Cookie, Path, Returns, Test, get, post, setCookie } from "usher-http";
+import { Answer, Codec, Cookie, Keys, Path, Returns, Test, get, post, setCookie } from "usher-http";
 import * as v from "valibot";
 import { findCookie } from "../../src/codecs/cookie.ts";
 import { logged, messages } from "../support/logs.ts";
@@ -48,13 +48,23 @@ describe("a cookie that is set", () => {
     expect(await sets([cookie])).toEqual([line]);
   });
 
-  it("CK-12 has a line of its own, in the order of the calls, also for the same name twice", async () => {
-    const set = await sets([
-      Cookie.make(k, "1"),
-      Cookie.make(Cookie.named("a", Codec.string), "2"),
-      Cookie.make(k, "3"),
-    ]);
-    expect(set.map((line) => line.split(";")[0])).toEqual(["k=1", "a=2", "k=3"]);
+  it("CK-12 has a line of its own, in the order of the calls; of one cookie set twice the last stands", async () => {
+    const a = Cookie.make(Cookie.named("a", Codec.string), "2");
+    const pairs = async (cookies: readonly Cookie.SetCookie[]) =>
+      (await sets(cookies)).map((line) => line.split(";").slice(0, 2).join(";"));
+    expect(await pairs([Cookie.make(k, "1"), a, Cookie.make(k, "3")])).toEqual(["a=2; Path=/", "k=3; Path=/"]);
+    expect(await pairs([Cookie.make(k, "1"), Cookie.clear(k)])).toEqual(["k=; Path=/"]);
+    // Another path is another cookie (RFC 6265 §5.3), as is a name in another case.
+    const moved = [Cookie.clear(k, { path: "/old" }), Cookie.make(k, "3")];
+    expect(await pairs(moved)).toEqual(["k=; Path=/old", "k=3; Path=/"]);
+    expect(await pairs([Cookie.make(k, "1"), Cookie.make(Cookie.named("K", Codec.string), "2")])).toHaveLength(2);
+  });
+
+  it("CK-12 of a sealed cookie set twice the last stands, too", async () => {
+    const sealed = Cookie.signed(Keys.ring("a secret of thirty-two bytes, or a few more"), "s", Codec.string);
+    const [line, ...others] = await sets([Cookie.make(sealed, "1"), Cookie.make(sealed, "2")]);
+    expect(others).toEqual([]);
+    expect(line).toMatch(/^s=/);
   });
 
   it.each([
@@ -167,10 +177,9 @@ describe("a cookie that a browser drops or changes (RFC 6265bis §4.1.3, §5.6)"
     "%s without Secure is refused, also on loopback",
     async (name) => {
       const prefixed = Cookie.named(name, Codec.string);
-      expect(await sets([Cookie.make(prefixed, "v"), Cookie.clear(prefixed)], "localhost")).toEqual([
-        `${name}=v; Path=/; HttpOnly; Secure; SameSite=Lax`,
-        `${name}=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0`,
-      ]);
+      const attributes = "Path=/; HttpOnly; Secure; SameSite=Lax";
+      expect(await sets([Cookie.make(prefixed, "v")], "localhost")).toEqual([`${name}=v; ${attributes}`]);
+      expect(await sets([Cookie.clear(prefixed)], "localhost")).toEqual([`${name}=; ${attributes}; Max-Age=0`]);
     },
   );
   it("a name that only contains such a prefix needs no Secure", async () => {
