@@ -186,7 +186,9 @@ export {
   requestId,
   setCookie,
   request,
+  validWhile,
 } from "./inputs/connection.ts";
+export type { Validity } from "./inputs/validity.ts";
 export type { PeerCertificate } from "./inputs/peer-certificate.ts";
 export type { AfterOptions } from "./inputs/connection.ts";
 export type { RequestEnd } from "./inputs/request.ts";

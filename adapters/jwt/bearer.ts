@@ -5,6 +5,7 @@ import { credential, map } from "../../src/inputs/dep.ts";
 import type { AnyDep, Challenge, CredentialOptions, Dep, DepNode } from "../../src/inputs/dep.ts";
 import { optional as optionalHeader } from "../../src/inputs/header.ts";
 import type { InputRequest } from "../../src/inputs/request.ts";
+import { validWhile } from "../../src/inputs/validity.ts";
 import { Refusal, busy, refuse } from "../../src/refusals.ts";
 import { compileReader } from "../../src/schema/read.ts";
 import type { AnyStandard, OutputOf, StandardSchema } from "../../src/schema/standard.ts";
@@ -190,9 +191,11 @@ function checkAlgorithms(algorithms: unknown): asserts algorithms is readonly Jw
   }
 }
 
+const defaultSkewMs = 5_000;
+
 function rulesOf(options: JwtOptions & { readonly claims?: AnyStandard }): Rules {
   const { issuer, audience, audienceClaim = "aud", algorithms, typ, claims } = options;
-  const { maxAgeMs, clockSkewMs = 5_000, maxLength = 8_192 } = options;
+  const { maxAgeMs, clockSkewMs = defaultSkewMs, maxLength = 8_192 } = options;
   const isSkew = Number.isFinite(clockSkewMs) && clockSkewMs >= 0 && clockSkewMs <= 300_000;
   needs(isSkew, "Jwt.bearer: clockSkewMs", clockSkewMs, "milliseconds, 300,000 at most");
   const isAge = maxAgeMs === undefined || (Number.isFinite(maxAgeMs) && maxAgeMs > 0);
@@ -270,12 +273,21 @@ async function verify(
 ): Promise<Verified | Refusal> {
   try {
     const verified = await verifier.verify(token, request);
-    return typeof verified === "string" ? invalid(settings, verified) : verified;
+    if (typeof verified === "string") return invalid(settings, verified);
+    validWhile(request, { until: endOf(settings.options, verified) });
+    return verified;
   } catch (error) {
     if (error instanceof NoKeysError)
       return refuse(busy, undefined, { detail: `no keys for tokens: ${error.message}` });
     throw error;
   }
+}
+
+/** When a token is refused from, in milliseconds since 1970. */
+function endOf({ clockSkewMs = defaultSkewMs, maxAgeMs }: JwtOptions, { payload }: Verified): number {
+  const { exp = 0, iat = 0 } = payload;
+  const end = maxAgeMs === undefined ? exp * 1000 : Math.min(exp * 1000, iat * 1000 + maxAgeMs);
+  return end + clockSkewMs;
 }
 
 /** The claims of a token that has all the scopes. */

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { TakenConnection } from "../../src/answers/answer.ts";
 import type { OpenedTakeover } from "../../src/app/exchange.ts";
-import { shouldYield, yieldToEventLoop } from "../../src/async.ts";
+import { shouldYield, unrefTimer, yieldToEventLoop } from "../../src/async.ts";
 import type { StreamEnd } from "../../src/events/stream.ts";
 import { guarded, inBackground, isOfSignal } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
@@ -10,6 +10,8 @@ import { SendWatch } from "./send-watch.ts";
 
 /** How often the system probes whether a quiet client is still there. */
 const probeMs = 15_000;
+/** How long its handler may take to end it, once what an input checked is not valid any more. */
+const lapsedMs = 1000;
 
 /** The limits for ending a taken connection. */
 interface Bounds {
@@ -45,6 +47,10 @@ export class Takeover {
   /** Runs its handler, and ends the connection after it. Never rejects. */
   async runHandler({ handle, request }: OpenedTakeover): Promise<void> {
     const connection = this.#connection();
+    request.lapses(() => {
+      this.stop();
+      unrefTimer(setTimeout(() => this.cut(), lapsedMs));
+    });
     try {
       await request.run(async () => handle(connection));
       request.ended(this.#endReason ?? "finished");

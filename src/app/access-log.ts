@@ -345,8 +345,9 @@ export class StreamLog implements StreamRequest {
     this.#isOver = true;
     // The client may have gone before the stream began, or before its listener knows.
     const how = end === "failed" && this.#request.isOfClientGone(thrown) ? "client gone" : end;
-    const { rawPath, context, acquired, deadline } = this.#request;
+    const { rawPath, context, acquired, deadline, validity } = this.#request;
     deadline?.over();
+    validity?.over();
     dropBodies(this.#request);
     acquired?.ended(requestEnds[how] ?? "failed");
     const fault = faults[how];
@@ -364,8 +365,9 @@ export class StreamLog implements StreamRequest {
     }
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
-    const fields = { "url.path": rawPath, duration, "framework.stream.ended": how };
-    log({ level: "info", source, message: `stream on ${rawPath} ended: ${how}`, fields, context });
+    const shown = how === "finished" && validity?.hasLapsed === true ? "access ended" : how;
+    const fields = { "url.path": rawPath, duration, "framework.stream.ended": shown };
+    log({ level: "info", source, message: `stream on ${rawPath} ended: ${shown}`, fields, context });
   }
 }
 
@@ -408,8 +410,13 @@ export class ConnectionLog implements SocketRequest {
     this.#request.deadline?.continues(end);
   }
 
+  lapses(end: () => void): void {
+    this.#request.endWithValidity(end);
+  }
+
   ended(how: string, closeCode?: number): void {
     this.#request.deadline?.over();
+    this.#request.validity?.over();
     this.#request.acquired?.ended(this.#requestEnd);
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);

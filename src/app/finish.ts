@@ -324,7 +324,10 @@ function startedStream(request: RequestState, body: StreamBody): StreamBody {
   const log = new StreamLog(request);
   if (body.begin === undefined) return { ...body, iterator: take(body.parts), request: log };
   body.begin(log);
-  if (body.stop !== undefined) request.deadline?.continues(body.stop);
+  if (body.stop !== undefined) {
+    request.deadline?.continues(body.stop);
+    request.endWithValidity(body.stop);
+  }
   return { ...body, request: log };
 }
 

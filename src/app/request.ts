@@ -11,6 +11,7 @@ import type { DecodedSource } from "../inputs/encoded-body.ts";
 import type { HandlerGuard, Held, InputRequest } from "../inputs/request.ts";
 import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
+import type { RequestValidity } from "../inputs/validity.ts";
 import type { Carrying } from "../logging/context.ts";
 import type { LogContext, OpenSpan, TraceContext, WorkDeadline } from "../logging/entry.ts";
 import { isOfSignal } from "../logging/raised.ts";
@@ -25,6 +26,7 @@ import { Acquired } from "./acquired.ts";
 import type { BodyHolding } from "./body-budget.ts";
 import type { CompiledApp, CompiledRoute, Inside } from "./compile.ts";
 import type { RequestDeadline } from "./deadline.ts";
+import { abortingWith } from "./exchange.ts";
 import type { Exchange } from "./exchange.ts";
 import { awaitPlace, leavePlace, lendPlace } from "./overload.ts";
 import type { Place, PlacedRequest } from "./overload.ts";
@@ -117,6 +119,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   acquired: Acquired | undefined = undefined;
   /** What guards its handler, if an input has such a guard. */
   guard: HandlerGuard | undefined = undefined;
+  /** How long what its inputs checked is valid, if one gave that. */
+  validity: RequestValidity | undefined = undefined;
   /** Whether what raised may have done its work, such as a commit whose connection was lost. */
   isOutcomeUnknown = false;
   /** The answer of a refusal that was written in the app's own format last. */
@@ -144,7 +148,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
   #givenNow: Date | undefined = undefined;
-  #gone: AbortSignal | undefined = undefined;
+  /** Aborts with the exchange's signal, and where what follows the answer is ended. */
+  #gone: AbortController | undefined = undefined;
   #context: RequestContext | undefined = undefined;
   #headers: (readonly [name: string, value: string])[] | undefined = undefined;
   #cookies: SetCookie[] | undefined = undefined;
@@ -213,7 +218,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return this.app.isStopping;
   }
   get gone(): AbortSignal {
-    return (this.#gone ??= this.exchange.gone);
+    return (this.#gone ??= abortingWith(this.exchange.gone)).signal;
   }
   get deadlineSignal(): AbortSignal {
     return this.deadline?.signal ?? new AbortController().signal;
@@ -254,7 +259,15 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
 
   /** Whether a call that got `clientGone` rejected because the client disconnected. */
   isOfClientGone(thrown: unknown): boolean {
-    return isOfSignal(this.#gone, thrown);
+    return isOfSignal(this.#gone?.signal, thrown);
+  }
+
+  /** What follows the answer ends as soon as what an input checked is not valid any more. */
+  endWithValidity(end: () => void): void {
+    this.validity?.open(() => {
+      end();
+      this.#gone?.abort();
+    });
   }
 
   /** Whether a call rejected because the client disconnected or the deadline passed, which is no fault. */

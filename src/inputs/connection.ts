@@ -5,6 +5,8 @@ import { certificateOf } from "./peer-certificate.ts";
 import type { PeerCertificate } from "./peer-certificate.ts";
 import { recordOf } from "./request.ts";
 import type { InputRequest, RequestEnd, RequestRecord } from "./request.ts";
+import { checkedValidity, validWhile as holdWhile } from "./validity.ts";
+import type { Validity } from "./validity.ts";
 import type { Dep } from "./dep.ts";
 
 /** The request's time: one instant for the whole request. To change this `Date` changes no session and no cookie of the request. */
@@ -92,6 +94,25 @@ export const after: Dep<(task: (end: RequestEnd) => unknown, options?: AfterOpti
       tasks.add(task, options.always === true);
     };
   },
+);
+
+/**
+ * A function by which an input of your own says how long what it checked is valid. An event stream or a WebSocket of the request ends
+ * then: the stream as though its producer had returned, the socket with 1008, and `clientGone` aborts. Sessions, API keys and JWTs say
+ * it themselves. A request that runs, and a body that is being sent, are not ended.
+ *
+ * @example
+ * ```ts
+ * const account = Dep.join({ token, validWhile }, async ({ token, validWhile }) => {
+ *   const found = await links.find(token);
+ *   if (found === undefined) return refuse(signedOut, "Please sign in.");
+ *   validWhile({ until: found.expiresAt, check: async () => (await links.find(token)) !== undefined });
+ *   return found.account;
+ * }, { refuses: [signedOut] });
+ * ```
+ */
+export const validWhile: Dep<(validity: Validity) => void> = fromRequest(
+  (request) => (validity) => holdWhile(request, checkedValidity(validity)),
 );
 
 /**

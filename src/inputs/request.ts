@@ -6,6 +6,7 @@ import type { BodyHolder, BodySource } from "./body-source.ts";
 import type { CertificateHolder } from "./peer-certificate.ts";
 import { everyValue, firstValue } from "./text.ts";
 import type { FieldNames, FieldValues } from "./text.ts";
+import type { RequestValidity } from "./validity.ts";
 
 /** One request as its inputs read it. Expensive members are computed on first use. */
 export interface InputRequest {
@@ -60,6 +61,8 @@ export interface InputRequest {
   later(): TaskList;
   /** Keeps what an input acquired, to be released once the request has ended. */
   hold(held: Held): void;
+  /** How long what the inputs checked is valid; undefined where none gave that. */
+  validity: RequestValidity | undefined;
   /** Puts a guard before the handler. */
   guardHandler(guard: HandlerGuard): void;
   readonly gone: AbortSignal;

@@ -8,6 +8,7 @@ import { credential } from "../inputs/dep.ts";
 import type { AnyDep, Dep, DepNode } from "../inputs/dep.ts";
 import { optional as optionalHeader } from "../inputs/header.ts";
 import type { InputRequest } from "../inputs/request.ts";
+import { OpenByCredential, defaultRecheckMs, needsRecheck, validWhile } from "../inputs/validity.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { Refusal } from "../refusals.ts";
@@ -28,6 +29,8 @@ export interface ApiKeys {
   readonly store: ApiKeyStore;
   /** How often the last use of a key is stored, in milliseconds. */
   readonly usedEveryMs: number;
+  /** How often the key of an open event stream or WebSocket is looked up again, in milliseconds. */
+  readonly recheckMs: number;
 }
 
 /** The options of {@link make}. */
@@ -38,6 +41,11 @@ export interface ApiKeysOptions {
   readonly store: ApiKeyStore;
   /** How often the last use of a key is stored at most, in milliseconds: a minute by default. */
   readonly usedEveryMs?: number;
+  /**
+   * How often the key of an open event stream or WebSocket is looked up again, in milliseconds: at least once in 30 seconds by
+   * default. It ends then if the key was revoked. {@link revoke} in the same process ends it at once.
+   */
+  readonly recheckMs?: number;
 }
 
 /** A key without its digest: what a handler gets, and a page shows. */
@@ -54,12 +62,13 @@ export interface CreatedApiKey {
 /** The keys of an application, made once. @throws TypeError for a prefix that cannot be one. */
 export function make(options: ApiKeysOptions): ApiKeys {
   needsObject("ApiKeys.make: options", options);
-  const { prefix, store, usedEveryMs = 60_000 } = options;
+  const { prefix, store, usedEveryMs = 60_000, recheckMs = defaultRecheckMs } = options;
   needs(isPrefix(prefix), "ApiKeys.make: prefix", prefix, "a text such as shop_live, of 32 characters at most");
   const isStore = isObject(store) && typeof store.find === "function" && typeof store.add === "function";
   needs(isStore, "ApiKeys.make: store", store, "a store of API keys");
   needs(Number.isFinite(usedEveryMs) && usedEveryMs >= 0, "ApiKeys.make: usedEveryMs", usedEveryMs, "milliseconds");
-  return { prefix, store, usedEveryMs };
+  needsRecheck("ApiKeys.make: recheckMs", recheckMs);
+  return { prefix, store, usedEveryMs, recheckMs };
 }
 
 /** What a new key is for. */
@@ -127,7 +136,18 @@ export async function rotate(
 export async function revoke(keys: ApiKeys, id: string): Promise<boolean> {
   needsKeys("ApiKeys.revoke", keys);
   needsText("ApiKeys.revoke: id", id);
-  return keys.store.expire(id, new Date());
+  const isOne = await keys.store.expire(id, new Date());
+  openOf(keys).end(id);
+  return isOne;
+}
+
+const openByStore = /* @__PURE__ */ new WeakMap<ApiKeyStore, OpenByCredential>();
+
+/** What is open in this process, by the ids of the keys of a store. */
+function openOf({ store }: ApiKeys): OpenByCredential {
+  let open = openByStore.get(store);
+  if (open === undefined) openByStore.set(store, (open = new OpenByCredential()));
+  return open;
 }
 
 /** The keys of an owner, the newest first; those that have expired too, until `store.sweep` deletes them. */
@@ -259,11 +279,28 @@ class KeyReader {
   async #find(text: string, request: InputRequest): Promise<ApiKey | Refusal> {
     if (!isKey(this.#keys.prefix, text)) return this.#refused("it is no key of this prefix, or its checksum is wrong");
     // By its digest: how long the search takes does not depend on the key.
-    const entry = await this.#keys.store.find(await digestOf(text));
+    const digest = await digestOf(text);
+    const entry = await this.#keys.store.find(digest);
     if (entry === undefined) return this.#refused("there is no such key");
     if (hasExpired(entry, request.now)) return this.#refused("it has expired, or was revoked");
     this.#noteUse(entry, request);
+    this.#endWith(entry, digest, request);
     return shown(entry);
+  }
+
+  /** What follows the request's answer ends with the key. */
+  #endWith({ id, expiresAt }: ApiKeyEntry, digest: string, request: InputRequest): void {
+    const { store, recheckMs } = this.#keys;
+    const foundAt = performance.now();
+    validWhile(request, {
+      until: expiresAt?.getTime(),
+      everyMs: recheckMs,
+      check: async () => {
+        const entry = await store.find(digest);
+        return entry !== undefined && !hasExpired(entry, new Date(request.now.getTime() + performance.now() - foundAt));
+      },
+      endsBy: (end) => openOf(this.#keys).listen(id, end),
+    });
   }
 
   #refused(detail: string): Refusal {

@@ -7,6 +7,7 @@ import { constant, credential } from "../inputs/dep.ts";
 import type { Dep, Resource } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { missing } from "../inputs/text.ts";
+import { OpenByCredential, defaultRecheckMs, needsRecheck, validWhile } from "../inputs/validity.ts";
 import { current } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
@@ -85,6 +86,11 @@ export interface SessionsOptions<S> {
   readonly absoluteMs: number;
   /** The cookie's name: `session` by default. */
   readonly cookie?: string;
+  /**
+   * How often the session of an open event stream or WebSocket is looked up again, in milliseconds: at least once in 30 seconds by
+   * default. It ends then if the session has. A sign-out in the same process ends it at once.
+   */
+  readonly recheckMs?: number;
 }
 
 /**
@@ -118,13 +124,16 @@ class KeptSessions<A> implements Sessions<A> {
   readonly optional: Dep<Session<A> | undefined>;
   readonly #idleMs: number;
   readonly #absoluteMs: number;
+  readonly #recheckMs: number;
   readonly #reader: JsonReader<A>;
   readonly #writer: JsonWriter<A>;
+  /** By the digest of the session. */
+  readonly #open = new OpenByCredential();
   #hasWarned = false;
 
   constructor(options: SessionsOptions<AnyStandard>) {
     needsObject("Sessions.make: options", options);
-    const { store, shape, idleMs, absoluteMs, cookie = "session" } = options;
+    const { store, shape, idleMs, absoluteMs, cookie = "session", recheckMs = defaultRecheckMs } = options;
     needsObject("Sessions.make: store", store);
     needsSchema("Sessions.make: shape", shape);
     for (const [name, ms] of Object.entries({ idleMs, absoluteMs })) {
@@ -132,7 +141,9 @@ class KeptSessions<A> implements Sessions<A> {
       const problem = `Sessions.make: ${name} must be milliseconds, more than 0, not ${ms}`;
       throw new Error(ms > oldestMs ? `${problem}: ${oldestMs} at most` : problem);
     }
+    needsRecheck("Sessions.make: recheckMs", recheckMs);
     this.#store = store;
+    this.#recheckMs = recheckMs;
     this.cookie = named(cookie, string, {}, "Sessions.make");
     this.#idleMs = idleMs;
     this.#absoluteMs = absoluteMs;
@@ -170,7 +181,7 @@ class KeptSessions<A> implements Sessions<A> {
     const digest = await digestOf(id);
     const entry = this.#entry(this.#written(data), now, now);
     // The new cookie replaces the old one, so no request could close the old session later.
-    if (isSessionId(before)) await store.delete(await digestOf(before));
+    if (isSessionId(before)) await this.ended(store, await digestOf(before));
     await store.save(digest, entry, "started", request);
     setCookie(makeCookie(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
     return new KeptSession(this, store, digest, entry, data, now);
@@ -191,13 +202,33 @@ class KeptSessions<A> implements Sessions<A> {
           (request, values) => {
             // Without a cookie no promise is made.
             if (values[id] === undefined) return undefined;
-            return this.#findIn(values[store] as SessionStore, values[id] as string, request.now);
+            return this.#findFor(request, values[store] as SessionStore, values[id] as string);
           },
       },
     };
   }
 
-  async #findIn(store: SessionStore, id: string | undefined, now: Date): Promise<Session<A> | undefined> {
+  /** The session of a request. What follows the request's answer ends with the session. */
+  async #findFor(request: InputRequest, store: SessionStore, id: string): Promise<Session<A> | undefined> {
+    const session = await this.#findIn(store, id, request.now);
+    if (session === undefined) return undefined;
+    const { digest, createdAt } = session;
+    const foundAt = performance.now();
+    validWhile(request, {
+      until: createdAt.getTime() + this.#absoluteMs,
+      everyMs: this.#recheckMs,
+      // Not as a request does it: what is open does not keep a session in use.
+      check: async () => {
+        const entry = await store.find(digest);
+        const now = request.now.getTime() + performance.now() - foundAt;
+        return entry !== undefined && entry.expiresAt.getTime() > now;
+      },
+      endsBy: (end) => this.#open.listen(digest, end),
+    });
+    return session;
+  }
+
+  async #findIn(store: SessionStore, id: string | undefined, now: Date): Promise<KeptSession<A> | undefined> {
     if (!isSessionId(id)) return undefined;
     const digest = await digestOf(id);
     const entry = await store.find(digest);
@@ -212,6 +243,12 @@ class KeptSessions<A> implements Sessions<A> {
     const isStale = now.getTime() - entry.seenAt.getTime() > this.#idleMs / 10;
     if (isStale) await store.save(digest, this.#entry(entry.data, entry.createdAt, now), "seen");
     return new KeptSession(this, store, digest, entry, read.value, now);
+  }
+
+  /** Ends the session of a digest, and what is open of it in this process. */
+  async ended(store: SessionStore, digest: string): Promise<void> {
+    await store.delete(digest);
+    this.#open.end(digest);
   }
 
   /** Moves the entry of a digest to a new id; throws the refusal where the entry is gone. */
@@ -277,7 +314,7 @@ type MaybeOlderStore = Omit<SessionStore, "replace"> & Partial<Pick<SessionStore
 class KeptSession<A> implements Session<A>, Amendable<A> {
   readonly #sessions: KeptSessions<A>;
   readonly #store: SessionStore;
-  readonly #digest: string;
+  readonly digest: string;
   /** The instant of the request that found it. */
   readonly #now: Date;
   /** The monotonic clock then. */
@@ -290,7 +327,7 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
   constructor(sessions: KeptSessions<A>, store: SessionStore, digest: string, entry: SessionEntry, data: A, now: Date) {
     this.#sessions = sessions;
     this.#store = store;
-    this.#digest = digest;
+    this.digest = digest;
     this.#entry = entry;
     this.#data = data;
     this.#now = now;
@@ -300,17 +337,21 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
     return this.#data;
   }
 
+  get createdAt(): Date {
+    return this.#entry.createdAt;
+  }
+
   async update(data: A | ((stored: A) => A)): Promise<void> {
     if (isChange(data)) return this.amend(data);
     if (this.#isClosed) throw new Error("a session that was closed cannot be updated");
     this.#entry = this.#sessions.changed(this.#entry, data, this.#at);
-    await this.#store.save(this.#digest, this.#entry, "updated");
+    await this.#store.save(this.digest, this.#entry, "updated");
     this.#data = data;
   }
 
   /** Changes the data as it is stored now. */
   async amend(change: (data: A) => A): Promise<void> {
-    const stored = (await this.#sessions.stored(this.#store, this.#digest)) ?? this.#data;
+    const stored = (await this.#sessions.stored(this.#store, this.digest)) ?? this.#data;
     const changed = change(stored);
     if (changed === stored) this.#data = stored;
     else await this.update(changed);
@@ -320,7 +361,7 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
     if (this.#isClosed) throw new Error("a session that was closed cannot be renewed");
     needsCookie(requestOf(setCookie));
     this.#isClosed = true;
-    this.#renewed = this.#sessions.renewed(this.#store, this.#digest, setCookie, this.#data, this.#at);
+    this.#renewed = this.#sessions.renewed(this.#store, this.digest, setCookie, this.#data, this.#at);
     try {
       return await this.#renewed;
     } catch (error) {
@@ -334,7 +375,7 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
     this.#isClosed = true;
     const renewed = await this.#renewed?.catch(() => undefined);
     if (renewed !== undefined) return renewed.close(setCookie);
-    await this.#store.delete(this.#digest);
+    await this.#sessions.ended(this.#store, this.digest);
     setCookie(clear(this.#sessions.cookie));
   }
 

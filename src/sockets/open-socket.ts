@@ -306,6 +306,8 @@ export interface SocketRequest {
   raised(thrown: unknown, lost?: StreamEnd): boolean;
   /** Gets what ends the socket at the deadline of its route, if that has one. */
   expires(end: () => void): void;
+  /** Gets what ends the connection once what an input checked is not valid any more. */
+  lapses(end: () => void): void;
   /** Called once, with the code of the Close frame if there was one. */
   ended(how: string, closeCode?: number): void;
 }
@@ -325,6 +327,7 @@ export async function serveSocket<Client, Server>(
 ): Promise<void> {
   const socket = new OpenSocket<Client, Server>(transport, { ...setting, warn: (message) => request.warn(message) });
   request.expires(() => inBackground(socket.close({ code: 1001, reason: "The time of this socket is over." })));
+  request.lapses(() => inBackground(socket.close({ code: 1008, reason: "Access to this socket has ended." })));
   const outcome = await runHandler(handler, socket, request);
   await socket.close(closes[outcome.kind]);
   const end = await socket.ended;

@@ -74,4 +74,25 @@ describe("a stream of a session", () => {
       expect([resumed.status >= 400, await resumed.text()]).toEqual([true, expect.not.stringContaining("of ada")]);
     }
   });
+
+  it("ends at the sign-out, and shows no more", async () => {
+    const { url, second } = await started((sessions) => sessions.optional);
+    const signedIn = await fetch(`${url}/in`, { method: "POST" });
+    const cookie = (signedIn.headers.getSetCookie()[0] ?? "").split(";")[0] ?? "";
+    const initialize = { id: 0, method: "initialize", params: { protocolVersion: "2025-11-25" } };
+    const opened = await sendTo(`${url}/mcp`, initialize, { headers: { cookie } });
+    const headers = { cookie, "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+    await opened.text();
+    const params = { name: "secrets", arguments: {}, _meta: { progressToken: "t" } };
+    const { status, body } = await sendTo(`${url}/mcp`, { id: 1, method: "tools/call", params }, { headers });
+    expect(status).toBe(200);
+    const reader = (body as ReadableStream<Uint8Array>).getReader();
+    let text = "";
+    while (!text.includes("first of ada")) text += new TextDecoder().decode((await reader.read()).value);
+    expect((await fetch(`${url}/out`, { method: "POST", headers: { cookie } })).status).toBe(204);
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      text += new TextDecoder().decode(part.value);
+    second.open();
+    expect(text).not.toContain("second");
+  });
 });

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { Answer, Dep, Path, Returns, clientGone, get, post } from "usher-http";
+import { Answer, Dep, Path, Returns, clientGone, get, post, validWhile } from "usher-http";
 import type { TakenConnection } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -240,4 +240,26 @@ it("a write that its client does not read in time fails, and the connection ends
   expect(await failed.passed).toEqual(new Error("the connection is closed: client stopped reading"));
   await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /floods ended: client stopped reading"));
   expect(messages("error")).toEqual([]);
+});
+
+it("one whose input is not valid any more ends: its handler by stopping, or the connection is cut", async () => {
+  const told: string[] = [];
+  const valid = Dep.join({ validWhile }, ({ validWhile }) => validWhile({ until: new Date(Date.now() + 100) }));
+  const ending = get(Path.of("ending"), { inputs: { valid }, returns: Returns.response }, () =>
+    Answer.takeover("echo", async ({ readable, writable, stopping }) => {
+      stopping.addEventListener("abort", () => told.push("stopping"));
+      await readable.pipeTo(writable, { signal: stopping });
+    }),
+  );
+  const deaf = get(Path.of("deaf"), { inputs: { valid }, returns: Returns.response }, () =>
+    Answer.takeover("echo", () => new Promise<void>(() => {})),
+  );
+  const { port } = await start([ending, deaf]);
+  for (const path of ["/ending", "/deaf"]) {
+    const client = await RawClient.to(port);
+    client.ask(`GET ${path}`, ["connection: upgrade", "upgrade: echo"]);
+    expect((await client.answer()).status).toBe(101);
+    await client.closed();
+  }
+  expect(told).toEqual(["stopping"]);
 });

@@ -1,5 +1,19 @@
 /** Routes whose deadline passes. They tell how what they began has ended. */
-import { Dep, Event, Meta, Path, Returns, Socket, body, bodyStream, deadline, get, post } from "../../../src/index.ts";
+import {
+  Dep,
+  Event,
+  Meta,
+  Path,
+  Returns,
+  Socket,
+  body,
+  bodyStream,
+  clientGone,
+  deadline,
+  get,
+  post,
+  validWhile,
+} from "../../../src/index.ts";
 import type { Route } from "../../../src/index.ts";
 
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
@@ -13,6 +27,7 @@ export function deadlineRoutes(tell: (what: string) => void): readonly Route[] {
     Dep.scoped({}, acquire, (_value, { how }) => tell(`${name}: ${how}`));
   const aborted = (signal: AbortSignal): Promise<unknown> =>
     new Promise((resolve) => signal.addEventListener("abort", resolve));
+  const valid = Dep.join({ validWhile }, ({ validWhile }) => validWhile({ until: new Date(Date.now() + 100) }));
   return [
     get(at("never"), { inputs: { a: held("never") }, returns: Returns.text, meta }, never),
     get(
@@ -43,6 +58,27 @@ export function deadlineRoutes(tell: (what: string) => void): readonly Route[] {
           await aborted(deadline);
           tell(`events: ${(await send(Event.make(tick, "two"))).ok ? "sent" : "gone"}`);
         };
+      },
+    ),
+    // The end of what an input checked, and not of a deadline.
+    get(
+      Path.of("validity", "events"),
+      { inputs: { a: held("validity events"), valid, clientGone }, returns: Returns.events([tick]) },
+      ({ clientGone }) => {
+        return async (send) => {
+          await send(Event.make(tick, "one"));
+          await aborted(clientGone);
+          tell(`validity events: ${(await send(Event.make(tick, "two"))).ok ? "sent" : "gone"}`);
+        };
+      },
+    ),
+    get(
+      Path.of("validity", "socket"),
+      { inputs: { a: held("validity socket"), valid }, returns: Returns.websocket(texts) },
+      () => async (socket) => {
+        await socket.send("open");
+        for await (const said of socket) await socket.send(said);
+        tell("validity socket: over");
       },
     ),
     get(

@@ -88,4 +88,26 @@ export function describeDeadlines(start: Start, pipelines = true): void {
       await server.tells("socket: timed out");
     });
   });
+
+  describe("once what an input checked is not valid any more,", () => {
+    it("an event stream ends, and clientGone aborts", async () => {
+      const [server, client] = await on();
+      const { status, body } = await client.ask("GET /validity/events").answer();
+      expect([status, body]).toEqual([200, "event: tick\ndata: one\n\n"]);
+      await server.tells("validity events: gone");
+      await server.tells("validity events: answered");
+      await server.logs("stream on /validity/events ended: access ended");
+      expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    });
+
+    it("a WebSocket closes with 1008", async () => {
+      const [server, client] = await on();
+      expect((await client.ask("GET /validity/socket", opening).answer()).status).toBe(101);
+      expect((await client.frame()).payload).toBe("open");
+      expect(await client.frame()).toEqual({ first: 0x88, payload: "\u0003\u00f0Access to this socket has ended." });
+      client.leave();
+      await server.tells("validity socket: over");
+      await server.tells("validity socket: answered");
+    });
+  });
 }
