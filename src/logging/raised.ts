@@ -39,19 +39,39 @@ function isError(thrown: unknown): thrown is Error {
   return isA(Error, thrown) || textOr(() => Object.prototype.toString.call(thrown), "") === "[object Error]";
 }
 
-/** What an error names as its cause. */
-function causeOf(thrown: unknown): unknown {
+/** A member of what was thrown; undefined where it cannot be read. */
+function memberOf(thrown: unknown, name: "cause" | "errors" | "name" | "code"): unknown {
   try {
-    return (thrown as { readonly cause?: unknown } | null | undefined)?.cause;
+    return (thrown as { readonly [member: string]: unknown } | null | undefined)?.[name];
   } catch {
     return undefined;
   }
 }
 
-/** Whether a call rejected because of a signal: `fetch` with its reason, a call of Node's with an `AbortError` whose cause it is. */
+/** How many errors are looked at: a program may make one that is its own cause. */
+const maxErrors = 100;
+
+/**
+ * Whether a call rejected because of a signal that has aborted. `fetch` rejects with its reason, and a call of Node's with an
+ * `AbortError` whose cause it is. A controller of the application's that follows the signal has a reason of its own: any `AbortError`
+ * is then of the signal. Each of an `AggregateError`, such as that of `Promise.any`, must be.
+ */
 export function isOfSignal(signal: AbortSignal | undefined, thrown: unknown): boolean {
-  const reason: unknown = signal?.reason;
-  return reason !== undefined && (thrown === reason || causeOf(thrown) === reason);
+  return signal?.aborted === true && isOfReason(signal.reason, thrown, { left: maxErrors });
+}
+
+function isOfReason(reason: unknown, thrown: unknown, looked: { left: number }): boolean {
+  if (thrown === reason || isAbortError(thrown)) return true;
+  if (typeof thrown !== "object" || thrown === null || looked.left-- <= 0) return false;
+  const errors = memberOf(thrown, "errors");
+  if (Array.isArray(errors) && errors.length > 0) return errors.every((one) => isOfReason(reason, one, looked));
+  return isOfReason(reason, memberOf(thrown, "cause"), looked);
+}
+
+// The code is axios's, which has no `AbortError`.
+function isAbortError(thrown: unknown): boolean {
+  if (typeof thrown !== "object") return false;
+  return memberOf(thrown, "name") === "AbortError" || memberOf(thrown, "code") === "ERR_CANCELED";
 }
 
 // Members of an application's error may be missing, or throw when read.

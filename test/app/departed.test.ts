@@ -1,7 +1,10 @@
 /** Requests whose client disconnects: before the handler reads the signal, and while it waits for a call that got the signal. */
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import * as v from "valibot";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { Answer, App, Dep, Meta, Path, Returns, Socket, Test, after, clientGone, deadline, get } from "usher-http";
 import type { AppOptions, Middleware } from "usher-http";
 import { eventually } from "../support/eventually.ts";
@@ -36,7 +39,54 @@ const calls: { readonly [name: string]: (signal: AbortSignal) => Promise<string>
     signal.throwIfAborted();
     return "";
   },
+  "by a controller of its own without a reason": (signal) => byReason(ownOf(signal)),
+  "by a controller of its own, as Node": (signal) => delay(100_000, "", { signal: ownOf(signal) }),
+  "by AbortSignal.any": (signal) => byReason(AbortSignal.any([signal, AbortSignal.timeout(100_000)])),
+  "by AbortSignal.any of a controller of its own": (signal) => byReason(AbortSignal.any([ownOf(signal)])),
+  "by a fetch that waits for its head": (signal) => fetch(silent, { signal }).then(String),
+  "by a fetch with a controller of its own": (signal) => fetch(silent, { signal: ownOf(signal) }).then(String),
+  "inside Promise.any": (signal) => Promise.any([byReason(signal), delay(100_000, "", { signal: ownOf(signal) })]),
+  "inside Promise.any of Promise.any": (signal) => Promise.any([Promise.any([byReason(signal)]), byReason(signal)]),
+  "inside Promise.all": (signal) => Promise.all([byReason(ownOf(signal))]).then(String),
+  "as the cause of an error": (signal) => wrapped(byReason(signal)),
+  "as the cause of a cause": (signal) => wrapped(wrapped(wrapped(byReason(ownOf(signal))))),
+  "as the cause of one of several": (signal) =>
+    Promise.any([wrapped(byReason(signal)), wrapped(byReason(ownOf(signal)))]),
+  "with a reason of the application's": (signal) => byReason(ownOf(signal, true)),
+  "by a library whose error has a code alone, as axios": async (signal) => {
+    await byReason(signal).catch(() => {});
+    throw Object.assign(new Error("canceled"), { code: "ERR_CANCELED" });
+  },
 };
+
+const byReason = (signal: AbortSignal): Promise<string> =>
+  calls["with the reason, as fetch"]?.(signal) as Promise<string>;
+
+/** A controller that aborts with another signal. */
+function ownOf(signal: AbortSignal, hasReason = false): AbortSignal {
+  const own = new AbortController();
+  signal.addEventListener("abort", () =>
+    own.abort(hasReason ? new Error("left", { cause: signal.reason }) : undefined),
+  );
+  return own.signal;
+}
+
+async function wrapped(call: Promise<string>): Promise<string> {
+  try {
+    return await call;
+  } catch (cause) {
+    throw new Error("it could not be loaded", { cause });
+  }
+}
+
+/** A server that accepts and answers nothing. */
+let silent = "";
+beforeAll(async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  silent = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return () => void server.close().unref();
+});
 
 /** Asks an app of one route by a client that disconnects once the handler runs. */
 async function leave(run: (gone: AbortSignal) => Promise<string>, options: AppOptions = {}, inputs = {}) {
@@ -111,18 +161,44 @@ describe("a call that got clientGone and rejects when the client disconnects", (
     await eventually(() => expect(ends).toEqual([["client gone", undefined]]));
   });
 
-  it("is an error where the signal is another one, and so is any other error", async () => {
-    const stranger = async () => {
-      throw new DOMException("This operation was aborted", "AbortError");
-    };
-    const { status, told } = await leave(stranger);
-    expect([status, told.length]).toEqual([500, 1]);
+  it("is an error where it is any other error", async () => {
     const late = await leave(async (signal) => {
       await calls["with the reason, as fetch"]?.(signal).catch(() => {});
       throw new Error("a bug");
     });
     expect(late).toEqual({ status: 500, told: [new Error("a bug")] });
-    expect(messages("error")).toHaveLength(2);
+    expect(messages("error")).toHaveLength(1);
+  });
+
+  const loop = new Error("a bug");
+  loop.cause = loop;
+  const many = new AggregateError([]);
+  many.errors.push(many, many);
+  it.each<readonly [what: string, thrown: unknown]>([
+    [
+      "one of several that is another one",
+      new AggregateError([new DOMException("", "AbortError"), new Error("a bug")]),
+    ],
+    ["no error in a list", new AggregateError([])],
+    ["an error that is its own cause", loop],
+    ["an error that is in its own list", many],
+    ["a timeout", new DOMException("late", "TimeoutError")],
+    [
+      "a cause that cannot be read",
+      Object.defineProperty(new Error("a bug"), "cause", {
+        get: () => {
+          throw new Error("no");
+        },
+      }),
+    ],
+    ["a text", "AbortError"],
+    ["nothing", undefined],
+  ])("is an error where it is %s", async (_what, thrown) => {
+    const { status, told } = await leave(async (signal) => {
+      await byReason(signal).catch(() => {});
+      throw thrown;
+    });
+    expect([status, told]).toEqual([500, [thrown]]);
   });
 
   it("is no error of a handler whose client is there", async () => {
