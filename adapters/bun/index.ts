@@ -61,7 +61,6 @@ class BunListener extends Listener {
   readonly socket: string | undefined;
   readonly idleSeconds: number;
   readonly sendSeconds: number;
-  readonly sendTimeoutMs: number;
   readonly open: OpenSockets = new OpenSockets();
   readonly eventStreams: EventStreams = new EventStreams();
   streams = 0;
@@ -77,7 +76,6 @@ class BunListener extends Listener {
     this.#maxHeaderBytes = maxHeaderBytes;
     this.socket = limits.socket;
     this.idleSeconds = inSeconds("idleTimeoutMs", limits.idleTimeoutMs);
-    this.sendTimeoutMs = limits.sendTimeoutMs;
     this.sendSeconds = inSeconds("sendTimeoutMs", limits.sendTimeoutMs);
   }
 

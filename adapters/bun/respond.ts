@@ -160,7 +160,7 @@ export function respond(
   sent: WireResponse,
   state: BunServerState,
 ): Response | undefined | Promise<Response> {
-  if (sent.socket !== undefined) return opened(exchange, sent, sent.socket);
+  if (sent.socket !== undefined) return opened(exchange, sent, sent.socket, state);
   const { body } = exchange;
   if (body === undefined || !isDropped(exchange, body)) return responseTo(exchange, sent, state);
   return body.drop(lingerBytes, lingerMs).then(() => responseTo(exchange, sent, state));
@@ -203,14 +203,18 @@ function ignore(): void {}
 
 /** Makes Bun answer the 101. A client that has gone meanwhile gets nothing. */
 function opened(
-  { server, request }: BunExchange,
+  exchange: BunExchange,
   { head, unsent }: WireResponse,
   socket: OpenedSocket,
+  { app }: BunServerState,
 ): Response | undefined {
+  const { server, request } = exchange;
   // Without the header Bun would answer with the client's first protocol.
   const headers: [string, string][] = [["sec-websocket-protocol", socket.subprotocol ?? ""]];
   for (let i = 0; i < head.length; i += 2) headers.push([head[i] as string, head[i + 1] as string]);
-  const data: SocketData = { opened: socket, transport: undefined };
+  // Bun does not tell the address of a WebSocket's request.
+  const network = app.networkOf(exchange.peer, (name) => exchange.lines(name));
+  const data: SocketData = { opened: socket, network, transport: undefined };
   if (server.upgrade(request, { headers, data })) return undefined;
   unsent?.();
   return new Response(null, { status: 400 });

@@ -1,8 +1,9 @@
 import type { OpenedSocket } from "../../src/app/exchange.ts";
 import { attempt, caught } from "../../src/logging/raised.ts";
 import type { Route } from "../../src/routing/route.ts";
-import type { Deadline, Deadlines } from "../../src/server/deadlines.ts";
+import { BufferedUnsent, unreadFault } from "../../src/server/buffered-unsent.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
+import type { SendStop, SendingState } from "../../src/server/pulled-unsent.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import type { BunSocket, BunSocketHandlers } from "./listen.ts";
 
@@ -12,15 +13,15 @@ const maxWaitingBytes = 65_536;
 const neverDropped = 2 ** 31 - 1;
 
 /** The server's state that a socket needs. */
-export interface BunSocketServer {
+export interface BunSocketServer extends SendingState {
   readonly open: OpenSockets;
-  readonly deadlines: Deadlines;
-  readonly sendTimeoutMs: number;
 }
 
 /** The data of a connection that becomes a WebSocket. */
 export interface SocketData {
   readonly opened: OpenedSocket;
+  /** The client network of its handshake. */
+  readonly network: string | undefined;
   /** Set once it is one. */
   transport: BunTransport | undefined;
 }
@@ -70,7 +71,7 @@ class BunTransport implements ListenableTransport {
   listener: SocketListener | undefined = undefined;
   /** Sends and closes that wait until the client has read more. */
   #waiting: { readonly limit: number; readonly go: (hasRoom: boolean) => void }[] = [];
-  #deadline: Deadline | undefined = undefined;
+  readonly #unsent: BufferedUnsent;
   /** How often the client has read more. */
   #drains = 0;
   /** Why it ended, if not by a close frame. */
@@ -79,6 +80,15 @@ class BunTransport implements ListenableTransport {
   constructor(socket: BunSocket<SocketData>, server: BunSocketServer) {
     this.#socket = socket;
     this.#server = server;
+    this.#unsent = new BufferedUnsent(server, this);
+  }
+
+  get network(): string | undefined {
+    return this.#socket.data.network;
+  }
+
+  get buffered(): number {
+    return this.#socket.getBufferedAmount();
   }
 
   start(listener: SocketListener): void {
@@ -88,7 +98,10 @@ class BunTransport implements ListenableTransport {
   send(data: string | Uint8Array): boolean | Promise<boolean> {
     if (this.#socket.readyState !== 1) return false;
     this.#socket.send(data);
-    if (this.#socket.getBufferedAmount() < maxWaitingBytes) return true;
+    const { buffered } = this;
+    if (buffered === 0) return true;
+    this.#unsent.count(typeof data === "string" ? Buffer.byteLength(data) : data.byteLength);
+    if (buffered < maxWaitingBytes) return true;
     return new Promise((resolve) => this.#wait(maxWaitingBytes, resolve));
   }
 
@@ -103,7 +116,7 @@ class BunTransport implements ListenableTransport {
 
   /** Bun ends the connection with the close frame, even before earlier messages are sent. */
   close(code: number, reason: string): Promise<unknown> | undefined {
-    if (this.#socket.getBufferedAmount() === 0) {
+    if (this.buffered === 0) {
       this.#socket.close(code, reason);
       return undefined;
     }
@@ -130,35 +143,29 @@ class BunTransport implements ListenableTransport {
   /** The client has read some of the waiting bytes. */
   drained(): void {
     this.#drains++;
-    const buffered = this.#socket.getBufferedAmount();
+    const { buffered } = this;
+    this.#unsent.count();
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({ limit }) => buffered >= limit);
     for (const { limit, go } of waiting) if (buffered < limit) go(true);
-    this.#deadline?.clear();
-    this.#deadline = undefined;
-    if (this.#waiting.length > 0) this.#bound();
+    if (this.#waiting.length === 0) this.#unsent.rests();
   }
 
   ended(code: number, reason: string): void {
-    this.#deadline?.clear();
+    this.#unsent.ended();
     for (const { go } of this.#waiting.splice(0)) go(false);
     // 1006 means that there was no close frame (RFC 6455 §7.1.5). Its reason is Bun's description of an invalid frame.
     if (this.#fault === undefined && code !== 1006) this.listener?.closed(code, reason);
     else this.listener?.lost(this.#fault ?? (reason === "" ? "the connection ended without a close" : reason));
   }
 
-  expire(): void {
-    this.#fault = `nothing written was taken for ${this.#server.sendTimeoutMs / 1000}s`;
+  stoppedReading(why: SendStop): void {
+    this.#fault = unreadFault(why, this.#server.sendTimeoutMs);
     this.terminate();
   }
 
   #wait(limit: number, go: (hasRoom: boolean) => void): void {
     this.#waiting.push({ limit, go });
-    this.#bound();
-  }
-
-  #bound(): void {
-    const { deadlines, sendTimeoutMs } = this.#server;
-    this.#deadline ??= deadlines.time(sendTimeoutMs, this);
+    this.#unsent.waits();
   }
 }

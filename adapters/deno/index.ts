@@ -64,7 +64,6 @@ class DenoListener extends Listener {
   readonly pieceBytes = 16_384;
   unread = 0;
   readonly socket: string | undefined;
-  readonly sendTimeoutMs: number;
   readonly eventStreams: InFlight<Cuttable> = new InFlight();
   readonly streams: InFlight<Cuttable> = new InFlight();
   readonly open: OpenSockets = new OpenSockets();
@@ -79,7 +78,6 @@ class DenoListener extends Listener {
     super(app, limits, stopSignals);
     this.#maxHeaderBytes = maxHeaderBytes;
     this.socket = limits.socket;
-    this.sendTimeoutMs = limits.sendTimeoutMs;
   }
 
   protected async listen(): Promise<ListenAddress> {

@@ -23,7 +23,6 @@ interface PendingState extends DenoServerState {
 /** The server's state that responses need. */
 interface DenoServerState extends SendingState {
   readonly app: App;
-  readonly sendTimeoutMs: number;
   /** No further request is accepted: every response closes its connection. */
   readonly stopping: boolean;
   /** The open event streams, which end when the server stops. */

@@ -1,7 +1,11 @@
 import type { OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
+import type { App } from "../../src/app/app.ts";
 import { unrefTimer } from "../../src/async.ts";
 import { caught, guarded } from "../../src/logging/raised.ts";
+import { BufferedUnsent, unreadFault } from "../../src/server/buffered-unsent.ts";
+import type { Deadline } from "../../src/server/deadlines.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
+import type { SendStop, SendingState } from "../../src/server/pulled-unsent.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import type { DenoExchange } from "./exchange.ts";
 import type { DenoRuntime, DenoSocket } from "./runtime.ts";
@@ -10,13 +14,15 @@ declare const Deno: DenoRuntime;
 
 /** Sent bytes that a client may leave unread before a `send` waits. */
 const maxWaitingBytes = 65_536;
-/** How often the buffer is checked, because Deno does not report when a client has read. */
+/** How often the buffer is checked while a send waits, because Deno does not report when a client has read. */
 const checkMs = 10;
+/** The same while no send waits, for the budget of what waits. */
+const countMs = 250;
 
 /** The server's state that a socket needs. */
-export interface DenoSocketServer {
+export interface DenoSocketServer extends SendingState {
+  readonly app: App;
   readonly open: OpenSockets;
-  readonly sendTimeoutMs: number;
 }
 
 /**
@@ -68,12 +74,14 @@ export function upgrade(
 ): Response {
   const { request } = exchange;
   const { subprotocol, keepAliveMs } = opened;
+  // After the response Deno tells no address.
+  const network = server.app.networkOf(exchange.peer, (name) => exchange.lines(name));
   const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: (2 * keepAliveMs) / 1000 });
   // Set here, because with its own option Deno throws where the client's list has no blanks.
   if (subprotocol !== undefined) response.headers.append("sec-websocket-protocol", subprotocol);
   for (let i = 0; i < head.length; i += 2) response.headers.append(head[i] as string, head[i + 1] as string);
   socket.binaryType = "arraybuffer";
-  const transport = new DenoTransport(socket, keepAliveMs, server.sendTimeoutMs);
+  const transport = new DenoTransport(socket, keepAliveMs, server, network);
   let isAwaited = true;
   const left = guarded(transport, () => {
     clearTimeout(timer);
@@ -98,13 +106,26 @@ export function upgrade(
 class DenoTransport implements ListenableTransport {
   readonly #socket: DenoSocket;
   readonly #keepAliveMs: number;
-  readonly #sendTimeoutMs: number;
+  readonly #server: DenoSocketServer;
+  readonly #unsent: BufferedUnsent;
+  /** The next check of what waits; undefined until something has waited. */
+  #check: Deadline | undefined = undefined;
+  #isChecked = false;
+  /** The number of sends that wait for the client to read. */
+  #waiting = 0;
+  readonly network: string | undefined;
   listener: SocketListener | undefined = undefined;
 
-  constructor(socket: DenoSocket, keepAliveMs: number, sendTimeoutMs: number) {
+  constructor(socket: DenoSocket, keepAliveMs: number, server: DenoSocketServer, network: string | undefined) {
     this.#socket = socket;
     this.#keepAliveMs = keepAliveMs;
-    this.#sendTimeoutMs = sendTimeoutMs;
+    this.#server = server;
+    this.network = network;
+    this.#unsent = new BufferedUnsent(server, this);
+  }
+
+  get buffered(): number {
+    return this.#socket.bufferedAmount;
   }
 
   start(listener: SocketListener): void {
@@ -115,6 +136,8 @@ class DenoTransport implements ListenableTransport {
     };
     const failed = ({ message }: { readonly message: string }): void => listener.lost(this.#faultOf(message));
     const closed = ({ code, reason }: { readonly code: number; readonly reason: string }): void => {
+      this.#unsent.ended();
+      this.#check?.clear();
       if (code === 0) listener.lost("the connection ended without a close");
       else listener.closed(code, reason);
     };
@@ -127,8 +150,27 @@ class DenoTransport implements ListenableTransport {
   send(data: string | Uint8Array): boolean | Promise<boolean> {
     if (this.#socket.readyState !== 1) return false;
     this.#socket.send(data);
-    if (this.#socket.bufferedAmount < maxWaitingBytes) return true;
+    const { buffered } = this;
+    if (buffered < maxWaitingBytes) {
+      if (buffered > 0) this.#countLater();
+      return true;
+    }
+    this.#unsent.count(typeof data === "string" ? Buffer.byteLength(data) : data.byteLength);
     return this.#room();
+  }
+
+  // Deno holds each message for a turn, also where its client reads: what is left of it a little later waits.
+  #countLater(): void {
+    if (this.#isChecked) return;
+    this.#isChecked = true;
+    if (this.#check === undefined) this.#check = this.#server.deadlines.time(countMs, this);
+    else this.#check.restart();
+  }
+
+  expire(): void {
+    this.#isChecked = false;
+    this.#unsent.count();
+    if (this.buffered > 0 && this.#socket.readyState === 1) this.#countLater();
   }
 
   close(code: number, reason: string): void {
@@ -141,23 +183,22 @@ class DenoTransport implements ListenableTransport {
   }
 
   async #room(): Promise<boolean> {
-    let buffered = this.#socket.bufferedAmount;
-    for (let quietMs = 0; buffered >= maxWaitingBytes && this.#socket.readyState === 1; quietMs += checkMs) {
-      if (quietMs >= this.#sendTimeoutMs) return this.#stopped();
+    if (this.#waiting++ === 0) this.#unsent.waits();
+    while (this.buffered >= maxWaitingBytes && this.#socket.readyState === 1) {
       await new Promise<void>((resolve) => {
         setTimeout(resolve, checkMs);
       });
-      const before = buffered;
-      buffered = this.#socket.bufferedAmount;
-      if (buffered !== before) quietMs = 0;
+      this.#unsent.count();
     }
+    if (--this.#waiting === 0) this.#unsent.rests();
+    if (this.buffered > 0) this.#countLater();
     return this.#socket.readyState === 1;
   }
 
-  #stopped(): boolean {
-    this.listener?.lost(`nothing written was taken for ${this.#sendTimeoutMs / 1000}s`);
+  stoppedReading(why: SendStop): void {
+    if (this.#socket.readyState !== 1) return;
+    this.listener?.lost(unreadFault(why, this.#server.sendTimeoutMs));
     this.terminate();
-    return false;
   }
 
   // Deno gives only a text; for the end of a connection, its own or the system's.

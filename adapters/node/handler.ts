@@ -10,7 +10,7 @@ import type { BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { caught } from "../../src/logging/raised.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import { Deadlines } from "../../src/server/deadlines.ts";
-import { cutLog } from "../../src/server/listener.ts";
+import { CutLogs } from "../../src/server/listener.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { ListenOptions } from "../../src/server/options.ts";
 import type { SendingState } from "../../src/server/pulled-unsent.ts";
@@ -50,8 +50,7 @@ export class RequestHandler implements ServerState {
   /** @param arrivals Only for an app with `maxEventLoopDelayMs`. */
   constructor(
     app: App,
-    { deadlines, unsent }: SendingState,
-    sendTimeoutMs: number,
+    { deadlines, unsent, sendTimeoutMs }: SendingState,
     connections: Connections,
     arrivals?: Arrivals,
   ) {
@@ -274,10 +273,10 @@ export function listener(
   const limits = limitsOf(options, "listener");
   const { sendTimeoutMs } = limits;
   const deadlines = new Deadlines(limits);
-  const cuts = cutLog(limits);
-  const budget = new SendBudget(limits, deadlines, () => cuts.count());
+  const cuts = new CutLogs(limits);
+  const budget = new SendBudget(limits, deadlines, (why) => cuts.count(why));
   const connections = new Connections({ sendTimeoutMs, unsentOf: unsentOf(budget, app) });
-  const handler = new MountedHandler(app, { deadlines, unsent: budget }, sendTimeoutMs, connections);
+  const handler = new MountedHandler(app, { deadlines, unsent: budget, sendTimeoutMs }, connections);
   useSink(stderrSink());
   deadlines.start();
   app.onDrain(() => {

@@ -95,7 +95,7 @@ class NodeListener extends Listener {
     const unsent = unsentOf(this.unsent, app);
     this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket, unsentOf: unsent });
     this.#limitLog = new CountedLog("warn", `connections closed past maxConnections (${limits.maxConnections})`);
-    this.#handler = new RequestHandler(app, this, sendTimeoutMs, this.#connections, arrivals);
+    this.#handler = new RequestHandler(app, this, this.#connections, arrivals);
   }
 
   protected async listen(): Promise<ListenAddress> {

@@ -3,7 +3,8 @@ import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import { noteIo } from "../../src/async.ts";
 import { guarded } from "../../src/logging/raised.ts";
-import type { Deadlines } from "../../src/server/deadlines.ts";
+import { unreadFault } from "../../src/server/buffered-unsent.ts";
+import type { SendStop, SendingState } from "../../src/server/pulled-unsent.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import { connectionOf, isWatched } from "./connection.ts";
 import { lingerMs } from "../../src/server/lingering.ts";
@@ -20,8 +21,10 @@ const whole = { text: 0x81, binary: 0x82 } as const;
 export type ByteChannel = Duplex & {
   setTimeout(ms: number): ByteChannel;
   readonly bytesRead: number;
-  /** The parts of what was written that the client has taken; absent for a connection. */
-  readonly partsTaken?: number;
+  /** The bytes of what was written that the client has taken; absent for a connection. */
+  readonly bytesTaken?: number;
+  /** Sets how many bytes wait for the client; absent for a connection. */
+  waits?(bytes: number): void;
 };
 
 /**
@@ -86,8 +89,7 @@ type WhenWritten = (error?: Error | null) => void;
 export class WsTransport implements ListenableTransport {
   readonly #ws: WebSocket;
   readonly #socket: ByteChannel;
-  readonly #sendTimeoutMs: number;
-  readonly #deadlines: Deadlines;
+  readonly #server: SendingState;
   /** Receives the socket's events. */
   listener: SocketListener | undefined = undefined;
   /** The number of sends that wait for the client to read. */
@@ -106,16 +108,16 @@ export class WsTransport implements ListenableTransport {
   constructor(
     ws: WebSocket,
     socket: ByteChannel,
-    sendTimeoutMs: number,
-    deadlines: Deadlines,
+    server: SendingState,
     deflate: { readonly minBytes: number } | undefined,
   ) {
     this.#deflate = deflate;
-    this.#deadlines = deadlines;
     this.#ws = ws;
     this.#socket = socket;
-    this.#sendTimeoutMs = sendTimeoutMs;
-    this.#sending = new SendWatch(socket, deadlines, () => this.#timedOut());
+    this.#server = server;
+    this.#sending = new SendWatch(socket, server, (isSlow) => {
+      this.#cut(isSlow ? "slow" : "unread");
+    });
   }
 
   start(listener: SocketListener): void {
@@ -124,7 +126,7 @@ export class WsTransport implements ListenableTransport {
     // Both sides have sent a close frame. `ws` reports the end only when the client ends the connection too, for which it
     // waits 30 s.
     const finished = guarded(socket, () => {
-      const deadline = this.#deadlines.time(lingerMs, { expire: () => socket.destroy() });
+      const deadline = this.#server.deadlines.time(lingerMs, { expire: () => socket.destroy() });
       socket.once("close", () => deadline.clear());
     });
     const message = guarded(socket, (data: RawData, isBinary: boolean) => {
@@ -161,9 +163,11 @@ export class WsTransport implements ListenableTransport {
     return room;
   }
 
-  /** Counts what waits in the budget of the server. On a stream of HTTP/2, the connection's flow control holds it. */
+  /** Counts what waits in the budget of the server. */
   readonly #count = (): void => {
-    if (isWatched(this.#socket as Socket)) connectionOf(this.#socket as Socket).waits(this.#ws.bufferedAmount);
+    const { bufferedAmount } = this.#ws;
+    if (isWatched(this.#socket as Socket)) connectionOf(this.#socket as Socket).waits(bufferedAmount);
+    else this.#socket.waits?.(bufferedAmount);
   };
 
   /** Never by `writeShort`, which would overtake what is being compressed. */
@@ -192,7 +196,7 @@ export class WsTransport implements ListenableTransport {
   progress(): number {
     const socket = this.#socket;
     if (this.#ws.bufferedAmount === 0) return socket.bytesRead;
-    return socket.bytesRead + (takenBytes(socket) ?? socket.partsTaken ?? 0);
+    return socket.bytesRead + (takenBytes(socket) ?? socket.bytesTaken ?? 0);
   }
 
   close(code: number | undefined, reason: string): Promise<unknown> | undefined {
@@ -218,7 +222,7 @@ export class WsTransport implements ListenableTransport {
 
   #waitFor(write: (written: WhenWritten) => void): Promise<boolean> {
     if (this.#waiting++ === 0) {
-      this.#socket.setTimeout(this.#sendTimeoutMs).on("timeout", this.#timedOut);
+      this.#socket.setTimeout(this.#server.sendTimeoutMs).on("timeout", this.#timedOut);
       this.#sending.start();
     }
     return new Promise((resolve) => {
@@ -235,10 +239,12 @@ export class WsTransport implements ListenableTransport {
     });
   }
 
-  readonly #timedOut = (): void => {
-    this.#fault = `nothing written was taken for ${this.#sendTimeoutMs / 1000}s`;
+  readonly #timedOut = (): void => this.#cut("unread");
+
+  #cut(why: SendStop): void {
+    this.#fault = unreadFault(why, this.#server.sendTimeoutMs);
     this.#ws.terminate();
-  };
+  }
 }
 
 function bytesOf(data: RawData): Buffer {

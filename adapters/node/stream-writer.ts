@@ -13,7 +13,6 @@ export interface OpenStream {
 /** The server's state that responses need. */
 export interface ServerState extends SendingState {
   readonly app: App;
-  readonly sendTimeoutMs: number;
   /** No further request is accepted: every response closes its connection. */
   readonly stopping: boolean;
   /** Another server listens, whose middleware may have set headers, and which has timeouts of its own. */
@@ -60,6 +59,11 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
 
   /** The longest part that is written at once. */
   protected abstract get maxPartBytes(): number;
+  /** Undefined where the next part may be read now. */
+  protected mayRead(): Promise<void> | undefined {
+    return undefined;
+  }
+
   /** The client has gone. */
   protected abstract get isGone(): boolean;
   /** It has gone because it read nothing for too long. */
@@ -163,7 +167,11 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
   async #writeParts(parts: Parts): Promise<StreamEnd> {
     const { length } = this.#body;
     let left = length ?? Number.POSITIVE_INFINITY;
-    for (let part = await this.#next(parts); part !== undefined; part = await this.#next(parts)) {
+    for (;;) {
+      const turn = this.mayRead();
+      if (turn !== undefined) await turn;
+      const part = await this.#next(parts);
+      if (part === undefined) break;
       const room = this.#writePart(part.subarray(0, left));
       if (room !== undefined) await room;
       if (this.#isOver()) return this.#gone();

@@ -4,6 +4,7 @@ import { logListener } from "../../src/app/failures.ts";
 import type { StreamBody } from "../../src/events/stream.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import { connectionOf } from "./connection.ts";
+import type { NodeConnection } from "./connection.ts";
 import { lingerMs } from "../../src/server/lingering.ts";
 import { responseBeingWritten } from "./private.ts";
 import { SendWatch } from "./send-watch.ts";
@@ -14,10 +15,14 @@ import type { ServerState } from "./stream-writer.ts";
  * Limits how long a client may read nothing of a response, by Node's socket timeout, which calls `timedOut`, and for a client that
  * sends meanwhile by a watch.
  */
-export function sendWithin(response: ServerResponse, { sendTimeoutMs, isMounted, deadlines }: ServerState): void {
+export function sendWithin(response: ServerResponse, server: ServerState): void {
+  const { sendTimeoutMs, isMounted } = server;
   const { socket } = response.req;
   const connection = connectionOf(socket);
-  connection.sendWatch ??= new SendWatch(socket, deadlines, () => timedOut(socket, sendTimeoutMs));
+  connection.sendWatch ??= new SendWatch(socket, server, (isSlow) => {
+    if (isSlow) cut(connection);
+    else timedOut(socket, sendTimeoutMs);
+  });
   connection.sendWatch.start();
   connection.count(response);
   if (!isMounted) socket.setTimeout(sendTimeoutMs);
@@ -55,12 +60,17 @@ export function timedOut(socket: Socket, sendTimeoutMs: number): void {
   const connection = connectionOf(socket);
   if (unsentBytes(socket) > 0) {
     logListener("info", `closed a connection whose client stopped reading for ${sendTimeoutMs / 1000}s`);
-    connection.stoppedReading = true;
-    socket.destroy();
+    cut(connection);
   } else if (connection.isIdle && !(connection.isFresh && connection.mayHaveBegun)) {
     // An incomplete first head has its own timeout.
     socket.destroy();
   }
+}
+
+/** Closes the connection of a client that does not read. */
+function cut(connection: NodeConnection): void {
+  connection.stoppedReading = true;
+  connection.socket.destroy();
 }
 
 // Bun's sockets do not count their unsent bytes; its response does.

@@ -4,7 +4,7 @@ import type { OpenedTakeover } from "../../src/app/exchange.ts";
 import { shouldYield, unrefTimer, yieldToEventLoop } from "../../src/async.ts";
 import type { StreamEnd } from "../../src/events/stream.ts";
 import { guarded, inBackground, isOfSignal } from "../../src/logging/raised.ts";
-import type { Deadlines } from "../../src/server/deadlines.ts";
+import type { SendingState } from "../../src/server/pulled-unsent.ts";
 import { connectionOf, linger } from "./connection.ts";
 import { SendWatch } from "./send-watch.ts";
 
@@ -13,16 +13,10 @@ const probeMs = 15_000;
 /** How long its handler may take to end it, once what an input checked is not valid any more. */
 const lapsedMs = 1000;
 
-/** The limits for ending a taken connection. */
-interface Bounds {
-  readonly deadlines: Deadlines;
-  readonly sendTimeoutMs: number;
-}
-
 /** A connection on which an application runs a protocol of its own. */
 export class Takeover {
   readonly #socket: Socket;
-  readonly #bounds: Bounds;
+  readonly #bounds: SendingState;
   readonly #stopping = new AbortController();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined = undefined;
   /** Bytes that arrived with the request. */
@@ -30,7 +24,7 @@ export class Takeover {
   /** Why it ended before its handler returned. */
   #endReason: StreamEnd | undefined = undefined;
 
-  constructor(socket: Socket, head: Buffer, bounds: Bounds) {
+  constructor(socket: Socket, head: Buffer, bounds: SendingState) {
     this.#socket = socket;
     this.#head = head.length === 0 ? undefined : new Uint8Array(head);
     this.#bounds = bounds;
@@ -155,8 +149,7 @@ export class Takeover {
         this.#endReason ??= "client stopped reading";
         socket.destroy();
       });
-      const { deadlines, sendTimeoutMs } = this.#bounds;
-      const sending = new SendWatch(socket, deadlines, timedOut);
+      const sending = new SendWatch(socket, this.#bounds, timedOut);
       const settle = guarded(socket, () => {
         sending.stop();
         connection.waits(socket.writableLength);
@@ -166,7 +159,7 @@ export class Takeover {
         else written();
       });
       socket.on("drain", settle).on("close", settle).on("timeout", timedOut);
-      socket.setTimeout(sendTimeoutMs);
+      socket.setTimeout(this.#bounds.sendTimeoutMs);
       sending.start();
     });
   }

@@ -277,9 +277,8 @@ export class Upgrades {
     let isOpen = false;
     this.#serverFor(opened.maxMessage, extensions !== undefined).handleUpgrade(handshake, channel, head, (ws) => {
       isOpen = true;
-      const { sendTimeoutMs, deadlines } = this.#handler;
       const deflate = extensions === undefined ? undefined : opened.compression;
-      const ended = this.sockets.track(opened, new WsTransport(ws, channel, sendTimeoutMs, deadlines, deflate));
+      const ended = this.sockets.track(opened, new WsTransport(ws, channel, this.#handler, deflate));
       ended.catch((thrown: unknown) => caught(thrown, channel));
     });
     // `ws` opens nothing on a connection whose client has gone.

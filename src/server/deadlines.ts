@@ -10,8 +10,12 @@ export interface DeadlineListener {
 
 /** A time limit for a client. */
 export interface Deadline {
-  /** Bytes of a body arrived, or the client took some of a response: extends the deadline, up to its whole timeout. */
-  arrived(bytes: number): void;
+  /**
+   * Bytes of a body arrived, or the client took some of a response: extends the deadline, up to its whole timeout.
+   *
+   * @param freeMs Time of which nothing is charged.
+   */
+  arrived(bytes: number, freeMs?: number): void;
   /** The server does not wait for the client now: the remaining time stays. */
   pause(): void;
   /** The server waits again. */
@@ -151,9 +155,9 @@ class RunningDeadline implements Deadline {
     next.#previous = this;
   }
 
-  arrived(bytes: number): void {
+  arrived(bytes: number, freeMs: number = 0): void {
     if (this.#msPerByte === 0) return;
-    this.#endsAt = Math.min(this.#endsAt + bytes * this.#msPerByte, this.#deadlines.endOf(this.#ms));
+    this.#endsAt = Math.min(this.#endsAt + bytes * this.#msPerByte + freeMs, this.#deadlines.endOf(this.#ms));
   }
 
   pause(): void {

@@ -4,7 +4,7 @@ import { logListener, logRunning, logStopped, logUnsettled } from "../app/failur
 import { guarded, inBackground, logRaised } from "../logging/raised.ts";
 import { Deadlines } from "./deadlines.ts";
 import { SendBudget } from "./send-budget.ts";
-import type { SendLimits } from "./send-budget.ts";
+import type { SendCut, SendLimits } from "./send-budget.ts";
 import { isTaken, takenError } from "./options.ts";
 import type { Limits, Server } from "./options.ts";
 import { settled } from "./settle.ts";
@@ -34,6 +34,7 @@ export abstract class Listener implements Server {
   readonly deadlines: Deadlines;
   /** What waits to be sent. */
   readonly unsent: SendBudget;
+  readonly sendTimeoutMs: number;
   port = 0;
   url = "";
   /** For an exchange: what encrypts its connection. */
@@ -44,7 +45,7 @@ export abstract class Listener implements Server {
   protected isSignalled = false;
   protected readonly limits: Limits;
   readonly #signals: StopSignals;
-  readonly #cuts: CountedLog;
+  readonly #cuts: CutLogs;
   #beginStop: () => void = () => {};
 
   protected constructor(app: App, limits: Limits, signals: StopSignals) {
@@ -52,8 +53,9 @@ export abstract class Listener implements Server {
     this.limits = limits;
     this.scheme = limits.tls === undefined ? undefined : "https";
     this.deadlines = new Deadlines(limits);
-    this.#cuts = cutLog(limits);
-    this.unsent = new SendBudget(limits, this.deadlines, () => this.#cuts.count());
+    this.sendTimeoutMs = limits.sendTimeoutMs;
+    this.#cuts = new CutLogs(limits);
+    this.unsent = new SendBudget(limits, this.deadlines, (why) => this.#cuts.count(why));
     this.#signals = signals;
     this.stopped = new Promise((resolve) => {
       this.#beginStop = () => resolve(this.#stop());
@@ -141,10 +143,23 @@ export abstract class Listener implements Server {
   }
 }
 
-/** The log of clients that are disconnected because too much waits for them. */
-export function cutLog({ sendBudget }: SendLimits): CountedLog {
-  return new CountedLog(
-    "warn",
-    `clients disconnected past sendBudget (${sendBudget}) or sendShare, which read nothing`,
-  );
+/** The logs of clients that are disconnected because of what waits for them: at most one line a minute for each cause. */
+export class CutLogs {
+  readonly #logs: { readonly [why in SendCut]: CountedLog };
+
+  constructor({ sendBudget, minSendRate }: SendLimits & { readonly minSendRate: number }) {
+    const past = `clients disconnected past sendBudget (${sendBudget}) or sendShare, which read nothing`;
+    const slow = `clients disconnected that read fewer bytes a second than minSendRate (${minSendRate})`;
+    this.#logs = { "past budget": new CountedLog("warn", past), slow: new CountedLog("warn", slow) };
+  }
+
+  count(why: SendCut): void {
+    this.#logs[why].count();
+  }
+
+  /** Logs what was counted since the last lines. */
+  stop(): void {
+    this.#logs["past budget"].stop();
+    this.#logs.slow.stop();
+  }
 }

@@ -123,7 +123,8 @@ export interface ListenOptions {
   readonly sendBudget?: number;
   /**
    * The most of these bytes for the clients of one network, an address or an IPv6 /64: a quarter of `sendBudget`. Past it, one of
-   * them that has read nothing for a second is disconnected. Where no address is known (a Unix socket) there is no share.
+   * them that has read nothing for a second is disconnected. Where no address is known (a Unix socket) there is no share. On the streams
+   * of one HTTP/2 connection a quarter of it may wait before the connection's next request is begun.
    */
   readonly sendShare?: number;
   /**

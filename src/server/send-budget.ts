@@ -46,6 +46,9 @@ interface NetworkUnsent {
   readonly waiting: OldestFirst<Unsent>;
 }
 
+/** Why a client is disconnected: too many bytes wait for clients, or it takes its own too slowly. */
+export type SendCut = "past budget" | "slow";
+
 /** How long a client must have taken nothing before it is cut for the share of its network alone. */
 const leastMuteMs = 1000;
 
@@ -56,7 +59,7 @@ const leastMuteMs = 1000;
 export class SendBudget {
   readonly #limits: SendLimits;
   readonly #clock: { readonly now: number };
-  readonly #onCut: () => void;
+  readonly #onCut: (why: SendCut) => void;
   /** All clients with bytes that wait. The one that has taken none for the longest time is first. */
   readonly #waiting = new OldestFirst<Unsent>();
   readonly #networks = new Map<string, NetworkUnsent>();
@@ -65,9 +68,9 @@ export class SendBudget {
 
   /**
    * @param clock The time in milliseconds, which may be half a second old.
-   * @param onCut Called for each client that is cut.
+   * @param onCut Called for each client that is cut, and for each for which `slow` is called.
    */
-  constructor(limits: SendLimits, clock: { readonly now: number }, onCut: () => void) {
+  constructor(limits: SendLimits, clock: { readonly now: number }, onCut: (why: SendCut) => void) {
     this.#limits = limits;
     this.#clock = clock;
     this.#onCut = onCut;
@@ -143,8 +146,13 @@ export class SendBudget {
   }
 
   #cut(unsent: Unsent): void {
-    this.#onCut();
+    this.#onCut("past budget");
     unsent.cut();
+  }
+
+  /** Counts a client that is disconnected because it takes fewer bytes than `minSendRate`. */
+  slow(): void {
+    this.#onCut("slow");
   }
 }
 

@@ -7,6 +7,7 @@ import { HostCheck, refusedConnect } from "../../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../../src/server/bad-request.ts";
 import type { Deadlines } from "../../../src/server/deadlines.ts";
 import { Http2Body } from "./body.ts";
+import type { ConnectionShare } from "./share.ts";
 
 /** What an exchange needs of its connection. */
 export interface ExchangeConnection {
@@ -14,6 +15,8 @@ export interface ExchangeConnection {
   readonly peerCertificate: PeerCertificate | undefined;
   readonly scheme: "https" | undefined;
   readonly deadlines: Deadlines;
+  /** What waits on its streams. */
+  readonly share: ConnectionShare;
 }
 
 /** A request's head, as Node hands it over: nghttp2 has refused what RFC 9113 §8.2 and §8.3 call malformed. */
@@ -96,6 +99,11 @@ export class Http2Exchange implements Exchange {
 
   get date(): string {
     return this.#connection.deadlines.date;
+  }
+
+  /** What waits on the streams of its connection. */
+  get share(): ConnectionShare {
+    return this.#connection.share;
   }
 
   get body(): Http2Body | undefined {

@@ -24,10 +24,11 @@ import type { Upgrades } from "../upgrade.ts";
 import { peerCertificateOf } from "../peer-certificate.ts";
 import { Allowance, limits } from "./allowance.ts";
 import { Http2Exchange, refusedHead } from "./exchange.ts";
-import type { ExchangeConnection } from "./exchange.ts";
+import type { ExchangeConnection, RequestHead } from "./exchange.ts";
 import { ConnectExchange, isExtendedConnect, openSocket } from "./socket.ts";
 import { caughtBy, closeLater, endWithReset, guardedBy } from "./resets.ts";
 import { SessionOwner } from "./session.ts";
+import { ConnectionShare } from "./share.ts";
 import { Http2Stream, SendTimeout, respond, sendBody } from "./stream.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } =
@@ -45,6 +46,7 @@ const lingerMs = 1000;
 interface Http2Limits {
   readonly maxHeaderBytes: number;
   readonly idleTimeoutMs: number;
+  readonly sendShare: number;
 }
 
 /** Answers the connections of a server whose clients speak HTTP/2. */
@@ -54,13 +56,16 @@ export class Http2 {
   readonly upgrades: Upgrades | undefined;
   readonly idleTimeoutMs: number;
   readonly maxHeaderBytes: number;
+  /** The most bytes that may wait on the streams of one connection before another one is begun. */
+  readonly connectionShare: number;
   /** Counts connections that are closed because of what their client does. */
   readonly floods: CountedLog;
   readonly open: Set<Http2Connection> = new Set();
   readonly #server: Http2Server;
 
   constructor(handler: RequestHandler, upgrades: Upgrades | undefined, bounds: Http2Limits, floods: CountedLog) {
-    const { maxHeaderBytes, idleTimeoutMs } = bounds;
+    const { maxHeaderBytes, idleTimeoutMs, sendShare } = bounds;
+    this.connectionShare = Math.ceil(sendShare / 4);
     this.handler = handler;
     this.upgrades = upgrades;
     this.idleTimeoutMs = idleTimeoutMs;
@@ -143,6 +148,8 @@ interface Sending {
   readonly mayHaveBody: boolean;
   /** A stream that ends before it is answered counts as reset. */
   isAnswered: boolean;
+  /** Gives up a request that waits for its connection's share. */
+  forget: (() => void) | undefined;
   exchange: Http2Exchange | undefined;
 }
 
@@ -158,6 +165,7 @@ class Http2Connection implements ExchangeConnection {
   /** The number of handlers that run, also for streams that were reset. */
   #running = 0;
   #idle: Deadline | undefined = undefined;
+  readonly share: ConnectionShare;
   readonly #resets = new Allowance(limits.resets);
   readonly #control = new Allowance(limits.control);
 
@@ -166,6 +174,7 @@ class Http2Connection implements ExchangeConnection {
     this.#socket = socket;
     this.#http2 = http2;
     this.peer = peer;
+    this.share = new ConnectionShare(http2.connectionShare);
     this.scheme = "encrypted" in socket ? "https" : undefined;
     session.on("error", ignore);
     session.on(
@@ -231,6 +240,7 @@ class Http2Connection implements ExchangeConnection {
       isCounted: false,
       mayHaveBody: (flags & NGHTTP2_FLAG_END_STREAM) === 0,
       isAnswered: false,
+      forget: undefined,
       exchange: undefined,
     };
     // One listener for all: each costs a request 0.3 µs.
@@ -242,7 +252,23 @@ class Http2Connection implements ExchangeConnection {
       sending.isAnswered = true;
       return this.#refuse(refused, stream, sending);
     }
+    if (!this.share.isOver) return this.#start(stream, head, sending);
+    // Its client takes its other responses first.
+    sending.isCounted = true;
+    this.sending++;
+    const begin = guardedBy(stream, () => {
+      sending.isCounted = false;
+      this.sending--;
+      if (!stream.closed) this.#start(stream, head, sending);
+    });
+    // Its body is not read yet.
+    endWithReset(stream);
+    sending.forget = this.share.hold(begin);
+  }
+
+  #start(stream: ServerHttp2Stream, head: RequestHead, sending: Sending): void {
     if (this.#running >= limits.handlers) return closeLater(stream, NGHTTP2_REFUSED_STREAM);
+    const { headers } = head;
     const { handler } = this.#http2;
     const exchange = isExtendedConnect(headers)
       ? new ConnectExchange(stream, head, this, handler.app)
@@ -270,6 +296,7 @@ class Http2Connection implements ExchangeConnection {
   }
 
   #closed(sending: Sending): void {
+    sending.forget?.();
     sending.timeout?.end();
     // May answer a request whose body is not whole.
     sending.exchange?.streamClosed();
@@ -283,7 +310,7 @@ class Http2Connection implements ExchangeConnection {
     logRefusedHead(status, why);
     const head = { ":status": status, "content-length": "0", date: this.deadlines.date };
     stream.respond(head, { endStream: true, sendDate: false } as object);
-    sending.timeout = new SendTimeout(stream, this.#http2.handler);
+    sending.timeout = new SendTimeout(stream, this.#http2.handler, this.share);
     sending.timeout.start(0);
   }
 
@@ -292,7 +319,7 @@ class Http2Connection implements ExchangeConnection {
     if (stream.closed) return sent.unsent?.();
     const { handler, upgrades } = this.#http2;
     // An app with a route that opens sockets has them.
-    if (sent.socket !== undefined) return openSocket(exchange, sent, upgrades as Upgrades, handler.deadlines);
+    if (sent.socket !== undefined) return openSocket(exchange, sent, upgrades as Upgrades, handler);
     // Its client would take a 2xx for an open socket.
     if (exchange instanceof ConnectExchange && sent.status < 300) {
       sent.unsent?.();
@@ -301,7 +328,7 @@ class Http2Connection implements ExchangeConnection {
     const { body } = sent;
     const isEvents = isStream(body) && isEventStream(sent);
     respond(stream, sent, body === undefined);
-    const timeout = new SendTimeout(stream, handler, exchange);
+    const timeout = new SendTimeout(stream, handler, this.share, exchange);
     sending.timeout = timeout;
     if (!isEvents) {
       sending.isCounted = true;

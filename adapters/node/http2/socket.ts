@@ -4,8 +4,10 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { Duplex } from "node:stream";
 import type { App } from "../../../src/app/app.ts";
 import type { OpenedSocket, WireResponse } from "../../../src/app/exchange.ts";
-import type { Deadline, DeadlineListener, Deadlines } from "../../../src/server/deadlines.ts";
+import type { Deadline, DeadlineListener } from "../../../src/server/deadlines.ts";
 import { lingerMs } from "../../../src/server/lingering.ts";
+import type { Recipient, Unsent } from "../../../src/server/send-budget.ts";
+import type { RequestHandler } from "../handler.ts";
 import { agreedExtensions } from "../upgrade.ts";
 import type { Upgrades } from "../upgrade.ts";
 import { Http2Exchange } from "./exchange.ts";
@@ -59,7 +61,7 @@ export function openSocket(
   exchange: Http2Exchange,
   sent: WireResponse,
   upgrades: Upgrades,
-  deadlines: Deadlines,
+  handler: RequestHandler,
 ): void {
   const { stream } = exchange;
   const opened = sent.socket as OpenedSocket;
@@ -71,7 +73,7 @@ export function openSocket(
   respond(stream, { status: 200, head }, false);
   const [key] = exchange.lines("sec-websocket-key");
   endWithReset(stream);
-  const channel = new StreamSocket(stream, deadlines);
+  const channel = new StreamSocket(exchange, handler);
   if (!upgrades.open(channel, opened, { key, extensions, headers: [] }, Buffer.alloc(0))) sent.unsent?.();
 }
 
@@ -81,17 +83,22 @@ type WhenSent = (error?: Error | null) => void;
  * The bytes of a WebSocket on a stream, as `ws` reads and writes them. An end is END_STREAM, and a connection that is dropped is
  * RST_STREAM with CANCEL (RFC 8441 §5).
  */
-class StreamSocket extends Duplex implements DeadlineListener {
+class StreamSocket extends Duplex implements DeadlineListener, Recipient {
   bytesRead = 0;
-  partsTaken = 0;
+  bytesTaken = 0;
+  readonly #exchange: Http2Exchange;
   readonly #stream: ServerHttp2Stream;
-  readonly #deadlines: Deadlines;
+  readonly #handler: RequestHandler;
+  readonly #unsent: Unsent;
+  /** What waits of it, as its connection counts. */
+  #waiting = 0;
   #timeoutMs = 0;
   #deadline: Deadline | undefined = undefined;
   /** `ws` writes the 101 of HTTP/1.1 first, which is dropped. */
   #hasHead = false;
 
-  constructor(stream: ServerHttp2Stream, deadlines: Deadlines) {
+  constructor(exchange: Http2Exchange, handler: RequestHandler) {
+    const { stream } = exchange;
     super({
       read: () => {
         stream.resume();
@@ -102,7 +109,9 @@ class StreamSocket extends Duplex implements DeadlineListener {
       destroy: (error, destroyed) => this.#drop(error, destroyed),
     });
     this.#stream = stream;
-    this.#deadlines = deadlines;
+    this.#exchange = exchange;
+    this.#handler = handler;
+    this.#unsent = handler.unsent.of(this);
     const received = guardedBy(stream, (part: Buffer) => {
       this.bytesRead += part.byteLength;
       if (!this.push(part)) stream.pause();
@@ -116,6 +125,27 @@ class StreamSocket extends Duplex implements DeadlineListener {
     stream.on("data", received).on("end", ended).on("close", closed).pause();
     // Where nothing arrived before the client ended its side, Node has emitted that already.
     if (stream.readableEnded) ended();
+  }
+
+  get network(): string | undefined {
+    const exchange = this.#exchange;
+    return this.#handler.app.networkOf(exchange.peer, (name) => exchange.lines(name));
+  }
+
+  get taken(): number {
+    return this.bytesTaken;
+  }
+
+  // In a later turn: it may be within a write of this channel.
+  cut(): void {
+    setImmediate(guardedBy(this.#stream, () => this.destroy()));
+  }
+
+  /** Sets how many bytes wait for the client. It may be disconnected for them. */
+  waits(bytes: number): void {
+    this.#exchange.share.add(bytes - this.#waiting);
+    this.#waiting = bytes;
+    this.#unsent.wait(bytes);
   }
 
   /** Emits `timeout` once the client has taken nothing for `ms`; 0 for never. */
@@ -143,21 +173,25 @@ class StreamSocket extends Duplex implements DeadlineListener {
   #drop(error: Error | null, destroyed: (error: Error | null) => void): void {
     this.#timeoutMs = 0;
     this.#deadline?.clear();
+    this.waits(0);
+    this.#unsent.end();
     const stream = this.#stream;
     const isSent = this.writableFinished;
     if (!stream.closed && !(isSent && this.readableEnded))
       closeLater(stream, isSent ? NGHTTP2_NO_ERROR : NGHTTP2_CANCEL);
     // Node 20 leaves a stream open whose client sends DATA behind its end.
-    this.#deadlines.time(lingerMs, { expire: () => destroyLater(stream) });
+    this.#handler.deadlines.time(lingerMs, { expire: () => destroyLater(stream) });
     destroyed(error);
   }
 
   /** Sends the next part once the client has taken the one before. */
   #send(bytes: Buffer, written: WhenSent): void {
     let at = 0;
+    let taken = 0;
     const next = guardedBy(this.#stream, (error?: Error | null) => {
       this.#restart();
-      this.partsTaken++;
+      this.bytesTaken += at - taken;
+      taken = at;
       if (error || at >= bytes.byteLength) return written(error);
       const part = bytes.subarray(at, at + partBytes);
       at += part.byteLength;
@@ -168,6 +202,6 @@ class StreamSocket extends Duplex implements DeadlineListener {
 
   #restart(): void {
     this.#deadline?.clear();
-    this.#deadline = this.#timeoutMs === 0 ? undefined : this.#deadlines.time(this.#timeoutMs, this);
+    this.#deadline = this.#timeoutMs === 0 ? undefined : this.#handler.deadlines.time(this.#timeoutMs, this);
   }
 }

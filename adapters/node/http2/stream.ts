@@ -5,10 +5,12 @@ import type { StreamBody, StreamEnd } from "../../../src/events/stream.ts";
 import { stripped } from "../../../src/http/fields.ts";
 import { lingerMs } from "../../../src/server/lingering.ts";
 import { PulledUnsent } from "../../../src/server/pulled-unsent.ts";
+import type { SendStop } from "../../../src/server/pulled-unsent.ts";
 import { nodeMajor, nodeMinor } from "../listen.ts";
 import { StreamWriter } from "../stream-writer.ts";
 import type { ServerState } from "../stream-writer.ts";
 import type { Http2Exchange } from "./exchange.ts";
+import type { ConnectionShare } from "./share.ts";
 import { caughtBy, cutLater, endWithReset, guardedBy } from "./resets.ts";
 
 /** The versions whose `respond` takes a list, too. */
@@ -89,11 +91,15 @@ export class SendTimeout {
   readonly #stream: ServerHttp2Stream;
   readonly #server: ServerState;
   readonly #unsent: PulledUnsent;
+  readonly #share: ConnectionShare;
   /** Undefined for a head that was refused. */
   readonly #exchange: Http2Exchange | undefined;
+  /** What waits of it, as its connection counts. */
+  #waiting = 0;
   hasExpired = false;
 
-  constructor(stream: ServerHttp2Stream, server: ServerState, exchange?: Http2Exchange) {
+  constructor(stream: ServerHttp2Stream, server: ServerState, share: ConnectionShare, exchange?: Http2Exchange) {
+    this.#share = share;
     this.#stream = stream;
     this.#server = server;
     this.#exchange = exchange;
@@ -113,20 +119,29 @@ export class SendTimeout {
   start(part: number, waiting: number = part): void {
     this.#unsent.making();
     this.#unsent.made(part, waiting);
+    this.#count(waiting);
   }
 
   taken(): void {
     this.#unsent.making();
+    this.#count(0);
   }
 
   end(): void {
     this.#unsent.ended();
+    this.#count(0);
   }
 
-  stoppedReading(): void {
+  #count(bytes: number): void {
+    this.#share.add(bytes - this.#waiting);
+    this.#waiting = bytes;
+  }
+
+  stoppedReading(why: SendStop): void {
     if (this.#stream.destroyed) return;
     this.hasExpired = true;
-    logListener("info", `reset a stream whose client stopped reading for ${this.#server.sendTimeoutMs / 1000}s`);
+    if (why === "unread")
+      logListener("info", `reset a stream whose client stopped reading for ${this.#server.sendTimeoutMs / 1000}s`);
     cutLater(this.#stream);
   }
 }
@@ -167,6 +182,21 @@ export class Http2Stream extends StreamWriter<ServerHttp2Stream> {
     super(exchange.stream, body, isEventStream, server);
     this.#exchange = exchange;
     this.#timeout = timeout;
+  }
+
+  protected override mayRead(): Promise<void> | undefined {
+    const { share } = this.#exchange;
+    if (!share.isOver) return undefined;
+    return new Promise((resolve) => {
+      const stream = this.channel;
+      const settle = (): void => {
+        forget();
+        stream.off("close", settle);
+        resolve();
+      };
+      const forget = share.hold(settle);
+      stream.once("close", settle);
+    });
   }
 
   // Each part must be taken in time.

@@ -24,6 +24,7 @@ const counted = {
   app: { networkOf: () => undefined } as unknown as App,
   deadlines,
   unsent: new SendBudget({ sendBudget: 100, sendShare: 100 }, deadlines, () => {}),
+  sendTimeoutMs: 1000,
 };
 
 it.each(["text/event-stream", "text/plain"])("a stream of %s is open until it has ended", async (type) => {

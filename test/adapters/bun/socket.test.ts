@@ -4,6 +4,7 @@ import { socketHandlers } from "../../../adapters/bun/socket.ts";
 import type { SocketData } from "../../../adapters/bun/socket.ts";
 import type { BunSocket, BunSocketHandlers } from "../../../adapters/bun/listen.ts";
 import { Deadlines } from "../../../src/server/deadlines.ts";
+import { SendBudget } from "../../../src/server/send-budget.ts";
 import { OpenSockets } from "../../../src/server/lifecycle.ts";
 import { Path, Returns, Socket, get } from "../../../src/index.ts";
 import type { SocketListener, SocketTransport } from "../../../src/sockets/socket.ts";
@@ -47,11 +48,15 @@ let played: Played;
 let handlers: BunSocketHandlers<SocketData>;
 let link: SocketTransport;
 let heard: unknown[];
+let budget: SendBudget;
+let cuts: unknown[];
 
 beforeEach(() => {
   vi.useFakeTimers();
   const deadlines = new Deadlines({ bodyTimeoutMs: sendTimeoutMs, minBodyRate: 1, sendTimeoutMs, minSendRate: 1 });
   deadlines.start();
+  budget = new SendBudget({ sendBudget: 200_000, sendShare: 200_000 }, deadlines, (why) => cuts.push(why));
+  cuts = [];
   const nothing = (): void => {};
   heard = [];
   const listener: SocketListener = {
@@ -66,8 +71,13 @@ beforeEach(() => {
     transport.start(listener);
   };
   const opened = { subprotocol: undefined, maxMessage: 1, keepAliveMs: 1, maxUnheard: 1, open };
-  handlers = socketHandlers([route], { open: new OpenSockets(), deadlines, sendTimeoutMs }) as typeof handlers;
-  played = new Played({ opened, transport: undefined });
+  handlers = socketHandlers([route], {
+    open: new OpenSockets(),
+    deadlines,
+    unsent: budget,
+    sendTimeoutMs,
+  }) as typeof handlers;
+  played = new Played({ opened, network: undefined, transport: undefined });
   handlers.open(played);
   return () => {
     deadlines.stop();
@@ -102,6 +112,7 @@ describe("a send", () => {
     }
     expect(played.calls).toEqual([]);
     tooLong();
+    await vi.advanceTimersByTimeAsync(0);
     expect(played.calls).toEqual(["terminate"]);
     handlers.close(played, 1006, "");
     expect([await waits, heard]).toEqual([false, [["lost", "nothing written was taken for 1s"]]]);

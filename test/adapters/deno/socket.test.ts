@@ -3,8 +3,14 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { DenoExchange } from "../../../adapters/deno/exchange.ts";
 import type { DenoSocket } from "../../../adapters/deno/runtime.ts";
 import { upgrade } from "../../../adapters/deno/socket.ts";
+import type { App } from "../../../src/app/app.ts";
+import { Deadlines } from "../../../src/server/deadlines.ts";
+import { SendBudget } from "../../../src/server/send-budget.ts";
 import { OpenSockets } from "../../../src/server/lifecycle.ts";
 import type { SocketListener, SocketTransport } from "../../../src/sockets/socket.ts";
+
+/** The timers but that of the deadlines. */
+const timers = (): number => vi.getTimerCount() - 1;
 
 /** Deno's side of a socket. */
 class Played implements DenoSocket {
@@ -35,6 +41,9 @@ let lost: string[];
 let opens: number;
 let unsent: number;
 let isGone: boolean;
+let deadlines: Deadlines;
+let budget: SendBudget;
+let cuts: unknown[];
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -59,8 +68,14 @@ beforeEach(() => {
   const left = (): void => void (isGone = true);
   const exchange = { request: new Request("http://h/"), left } as DenoExchange;
   const head = { status: 101, head: [], body: undefined, closes: false, unsent: () => void unsent++ };
-  upgrade(exchange, head, opened, { open: new OpenSockets(), sendTimeoutMs });
+  deadlines = new Deadlines({ bodyTimeoutMs: sendTimeoutMs, minBodyRate: 1, sendTimeoutMs, minSendRate: 1000 });
+  deadlines.start();
+  cuts = [];
+  budget = new SendBudget({ sendBudget: 200_000, sendShare: 200_000 }, deadlines, (why) => cuts.push(why));
+  const app = { networkOf: () => undefined } as unknown as App;
+  upgrade(exchange, head, opened, { app, open: new OpenSockets(), deadlines, unsent: budget, sendTimeoutMs });
   return () => {
+    deadlines.stop();
     vi.unstubAllGlobals();
     vi.useRealTimers();
   };
@@ -75,14 +90,14 @@ describe("a send", () => {
     await vi.advanceTimersByTimeAsync(500);
     played.bufferedAmount = 65_535;
     await vi.advanceTimersByTimeAsync(10);
-    expect([await waits, vi.getTimerCount(), lost]).toEqual([true, 0, []]);
+    expect([await waits, timers(), lost]).toEqual([true, 0, []]);
   });
 
   it("waits for the full time again, each time that its client has read some of it", async () => {
     const waits = link.send("x".repeat(100_000));
     for (let i = 0; i < 10; i++) {
       await vi.advanceTimersByTimeAsync(750);
-      played.bufferedAmount--;
+      played.bufferedAmount -= 1000;
     }
     expect([lost, played.closes]).toEqual([[], []]);
     await vi.advanceTimersByTimeAsync(2000);
@@ -93,7 +108,7 @@ describe("a send", () => {
     const waits = link.send("x".repeat(100_000));
     played.readyState = 3;
     await vi.advanceTimersByTimeAsync(10);
-    expect([await waits, vi.getTimerCount(), lost]).toEqual([false, 0, []]);
+    expect([await waits, timers(), lost]).toEqual([false, 0, []]);
   });
 });
 
@@ -112,12 +127,12 @@ describe("a handshake whose socket Deno never opens", () => {
     await vi.advanceTimersByTimeAsync(sendTimeoutMs - 1);
     expect([unsent, isGone]).toEqual([0, false]);
     await vi.advanceTimersByTimeAsync(1);
-    expect([opens, unsent, isGone, vi.getTimerCount()]).toEqual([0, 1, true, 0]);
+    expect([opens, unsent, isGone, timers()]).toEqual([0, 1, true, 0]);
   });
 
   it("ends when Deno reports that it has closed, and once", async () => {
     played.tell("close");
-    expect([opens, unsent, isGone, vi.getTimerCount()]).toEqual([0, 1, true, 0]);
+    expect([opens, unsent, isGone, timers()]).toEqual([0, 1, true, 0]);
     await vi.advanceTimersByTimeAsync(2 * sendTimeoutMs);
     expect(unsent).toBe(1);
   });

@@ -44,3 +44,65 @@ it.each(["/whole", "/stream"])("are reset past sendBudget, and a client that rea
   const reader = session(port, 1_000_000);
   for (let i = 0; i < 3; i++) expect(await asks(reader, path).ended).toEqual({ bytes: length, isReset: false });
 });
+
+/** Streams of one connection past its share, which is a quarter of `sendShare`. */
+const shares = { http2: true, sendBudget: 64 * length, sendShare: 16 * length };
+
+it("are not begun past the share of their connection, and all are answered once their client reads", async () => {
+  let made = 0;
+  const counted = get(Path.of("counted"), { returns: Returns.text }, () => `${made++} ${"x".repeat(length)}`);
+  const { port } = await start([counted, whole], shares);
+  const client = session(port, 0);
+  const asked = Array.from({ length: 30 }, () => asks(client, "/counted"));
+  await eventually(() => expect(made).toBe(4));
+  // One that its client gives up is not begun.
+  const given = client.request({ ":path": "/counted" });
+  given.on("error", () => {});
+  await new Promise((resolve) => setImmediate(resolve));
+  given.close();
+  // Another connection of the same client has its own share.
+  expect(await asks(session(port, 1_000_000), "/whole").ended).toEqual({ bytes: length, isReset: false });
+  expect(made).toBe(4);
+  client.settings({ initialWindowSize: 2_000_000 });
+  const got = await Promise.all(asked.map(({ ended }) => ended));
+  expect(got.filter(({ bytes, isReset }) => !isReset && bytes >= length).length).toBe(30);
+  expect(made).toBe(30);
+});
+
+it("are not read on past the share of their connection, and end once their client reads", async () => {
+  let read = 0;
+  const parts = get(Path.of("parts"), { returns: Returns.response }, () => {
+    async function* all() {
+      for (let i = 0; i < 10; i++) {
+        read++;
+        yield Buffer.alloc(length);
+      }
+    }
+    return Answer.stream(all());
+  });
+  const { port } = await start([parts], shares);
+  // So that each stream takes a part, and then no more: the window of the connection is 64 KiB in all.
+  const client = session(port, 3000);
+  const asked = Array.from({ length: 20 }, () => asks(client, "/parts"));
+  await eventually(() => expect(read).toBeGreaterThanOrEqual(4));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  // Those that were begun at once have a part each.
+  expect(read).toBeLessThanOrEqual(20);
+  client.settings({ initialWindowSize: 2_000_000 });
+  const got = await Promise.all(asked.map(({ ended }) => ended));
+  expect(got).toEqual(asked.map(() => ({ bytes: 10 * length, isReset: false })));
+  expect(read).toBe(200);
+});
+
+it("of a client that goes while its requests wait leave nothing, and none of them is begun", async () => {
+  let made = 0;
+  const counted = get(Path.of("counted"), { returns: Returns.text }, () => `${made++} ${"x".repeat(length)}`);
+  const server = await start([counted], shares);
+  const client = session(server.port, 0);
+  for (let i = 0; i < 30; i++) asks(client, "/counted");
+  await eventually(() => expect(made).toBe(4));
+  client.destroy();
+  await server.stop();
+  expect(made).toBe(4);
+  expect(messages("error")).toEqual([]);
+});
