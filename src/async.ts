@@ -20,6 +20,12 @@ export function abandon(value: unknown): void {
   }
 }
 
+/** A promise whose rejection ends no process where it is not awaited. Who awaits it still gets the rejection. */
+export function handled<A>(promise: Promise<A>): Promise<A> {
+  promise.catch(() => {});
+  return promise;
+}
+
 /** What `next` makes of a value: at once, unless the value is a promise. */
 export function andThen<A, B>(value: A | Promise<A>, next: (value: A) => B | Promise<B>): B | Promise<B> {
   return value instanceof Promise ? value.then(next) : next(value);

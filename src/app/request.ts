@@ -6,6 +6,7 @@ import { networkOfClient } from "../http/addresses.ts";
 import { authorityOf, originForm } from "../http/target.ts";
 import { answeredBefore, bodyReadTwice, bodyRefusal, bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyHolder, BodySource } from "../inputs/body-source.ts";
+import type { AnyDep, Inputs } from "../inputs/dep.ts";
 import { encodingRefusal, encodingsOf } from "../inputs/encoded-body.ts";
 import type { DecodedSource } from "../inputs/encoded-body.ts";
 import type { HandlerGuard, Held, InputRequest } from "../inputs/request.ts";
@@ -160,6 +161,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #decoded: DecodedSource | undefined = undefined;
   /** Whether its answer is made: nothing is added to it any more. */
   isAnswered = false;
+  #hasReadLate = false;
 
   constructor(app: CompiledApp, exchange: Exchange) {
     figures.requests++;
@@ -440,7 +442,12 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   readTooLate(): void {
-    this.#warn("read its body after its answer had gone, which failed");
+    // A loop over failing reads would write lines without end.
+    if (this.#hasReadLate) return;
+    this.#hasReadLate = true;
+    const name = this.route === undefined ? undefined : bodyInputOf(this.route.route.inputs);
+    const what = name === undefined ? "its body" : `its body, the input ${name},`;
+    this.#warn(`read ${what} after its answer had gone, which failed: await each read before the handler returns`);
   }
 
   #warnIfLate(): boolean {
@@ -466,4 +473,10 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
       ? proxies.forwardedValues((name) => this.lines(name))
       : nothingForwarded);
   }
+}
+
+/** The name of the input that reads the body, itself or by what it is made from. */
+function bodyInputOf(inputs: Inputs): string | undefined {
+  const reads = ({ node }: AnyDep): boolean => node.body !== undefined || node.from.some(reads);
+  return Object.entries(inputs).find(([, dep]) => reads(dep))?.[0];
 }

@@ -1,4 +1,5 @@
 import { isObject, needs, shown } from "../arguments.ts";
+import { handled } from "../async.ts";
 import { isBytes } from "../http/bytes.ts";
 import { inBackground } from "../logging/raised.ts";
 import { Problem, busy, internalRefusal, invalidRefusal, refuse, tooLarge, unreadable } from "../refusals.ts";
@@ -175,8 +176,20 @@ export interface BodyHolder {
   readTooLate(): void;
 }
 
-/** Everything until the end; a failure is thrown as its refusal. */
-export async function* everyRead<A>(
+/**
+ * Everything until the end; a failure is thrown as its refusal. A `next()` that is not awaited ends no process: Node, Bun and Deno end
+ * it for a rejection without a handler, and a client that is slow enough makes a late read fail.
+ */
+export function everyRead<A>(
+  read: () => Promise<Result<A | undefined, AnyFailure>>,
+): AsyncGenerator<A, void, undefined> {
+  const reads = readInTurn(read);
+  const next = reads.next.bind(reads);
+  reads.next = () => handled(next());
+  return reads;
+}
+
+async function* readInTurn<A>(
   read: () => Promise<Result<A | undefined, AnyFailure>>,
 ): AsyncGenerator<A, void, undefined> {
   for (;;) {

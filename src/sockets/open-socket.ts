@@ -1,4 +1,4 @@
-import { shouldYield, soon, yieldToEventLoop } from "../async.ts";
+import { handled, shouldYield, soon, yieldToEventLoop } from "../async.ts";
 import { keepAlive } from "../events/event-stream.ts";
 import type { KeptAlive } from "../events/event-stream.ts";
 import { WireEvent } from "../events/event.ts";
@@ -92,14 +92,15 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   receive(): Promise<Result<Client, SocketEnd>> {
-    return new Promise((resolve, reject) => this.#read({ of: "receive", resolve, reject }));
+    return handled(new Promise((resolve, reject) => this.#read({ of: "receive", resolve, reject })));
   }
 
   send(message: Server | Encoded<Server>): Promise<Result<void, SocketEnd>> {
     if (message instanceof WireEvent) return this.#send(message.wire);
     const written = this.#setting.server.write(message as never);
-    if (!written.ok) return Promise.reject(new Error(`a message that cannot be written: ${written.error}`));
-    return this.#send(written.value);
+    if (written.ok) return this.#send(written.value);
+    this.#setting.warn("was given a message that its shape cannot write, which is not sent");
+    return handled(Promise.reject(new Error(`a message that cannot be written: ${written.error}`)));
   }
 
   #send(data: string | Uint8Array): Promise<Result<void, SocketEnd>> {
@@ -136,7 +137,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   /** Not a generator: that would cost three more promises per message. */
   [Symbol.asyncIterator](): AsyncIterator<Client, undefined> {
     return {
-      next: () => new Promise((resolve, reject) => this.#read({ of: "iteration", resolve, reject })),
+      next: () => handled(new Promise((resolve, reject) => this.#read({ of: "iteration", resolve, reject }))),
     };
   }
 

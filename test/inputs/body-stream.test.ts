@@ -100,7 +100,9 @@ describe("a body stream: its end", () => {
     );
     expect(await send(route, "abc")).toEqual([200, "answered"]);
     expect(await late).toEqual({ ok: false, error: cut });
-    expect(messages("warn")).toEqual(["/upload read its body after its answer had gone, which failed"]);
+    expect(messages("warn")).toEqual([
+      "/upload read its body, the input upload, after its answer had gone, which failed: await each read before the handler returns",
+    ]);
   });
 
   it("fails a pending read when the request is answered", async () => {

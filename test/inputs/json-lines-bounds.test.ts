@@ -122,7 +122,9 @@ describe("JSON lines: readers", () => {
     );
     expect(await sent(route, "1\n2\n3\n")).toEqual([200, "answered"]);
     expect(await late).toEqual({ ok: false, error: cut });
-    expect(messages("warn")).toEqual(["/lines read its body after its answer had gone, which failed"]);
+    expect(messages("warn")).toEqual([
+      "/lines read its body, the input values, after its answer had gone, which failed: await each read before the handler returns",
+    ]);
   });
 
   it("JL-52 fail a pending read when the request is answered, without the incomplete line", async () => {

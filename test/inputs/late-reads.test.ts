@@ -104,7 +104,8 @@ function readingLate(make: Make, before: number) {
   return { route, late };
 }
 
-const warning = "/x read its body after its answer had gone, which failed";
+const warning =
+  "/x read its body, the input sent, after its answer had gone, which failed: await each read before the handler returns";
 
 describe("a read after the answer", () => {
   it.each(rows)("of %s, in chunks", async (_what, make, type, chunks, before, expected) => {

@@ -219,13 +219,14 @@ export const cases: { readonly [what: string]: (start: Start) => Promise<void> }
     await server.tells("held: gone");
     expect(await server.asks("GET /hello")).toBe("hi");
   },
-  "clientGone is told of an answer that waits for its turn": async (start) => {
+  "a request behind one that is not answered does not run, and clientGone is told of the first": async (start) => {
     const server = await start();
     const client = await server.client();
-    client.ask("GET /never").ask("GET /held");
+    client.ask("GET /held").ask("GET /whole");
     await server.tells("held: asked");
     client.leave();
     await server.tells("held: gone");
+    expect(server.told.filter((what) => what.startsWith("whole"))).toEqual([]);
     expect(await server.asks("GET /hello")).toBe("hi");
   },
   "a quiet stream is ended with its client": async (start) => {

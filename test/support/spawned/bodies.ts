@@ -50,7 +50,9 @@ export function describeBodies(start: Start): void {
       expect((await client.answer()).body).toBe("forgotten");
       await server.open();
       await server.tells("forgotten: unreadable");
-      await server.logs("/forgotten read its body after its answer had gone, which failed");
+      await server.logs(
+        "/forgotten read its body, the input body, after its answer had gone, which failed: await each read before the handler returns",
+      );
     });
 
     it("longer than the limit is a 413, with Content-Length or without", async () => {

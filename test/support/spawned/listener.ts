@@ -14,6 +14,7 @@ import { describeReleases } from "./releases.ts";
 import type { Start } from "./server.ts";
 import { describeSockets } from "./sockets.ts";
 import { describeStopping } from "./stopping.ts";
+import { describeUnawaited } from "./unawaited.ts";
 
 interface Runtime {
   /** Whether it takes a request before the one in front of it is answered. */
@@ -36,6 +37,7 @@ export function describeListener(start: Start, { pipelines = true, isPlatforms =
     releases: () => describeReleases(start),
     sockets: () => describeSockets(start),
     stopping: () => describeStopping(start),
+    unawaited: () => describeUnawaited(start),
     holding: () => describeHolding(start, isPlatforms),
     // Two thousand clients are six seconds of processor time.
     ...(isWide ? { memory: () => describeMemory(start) } : {}),

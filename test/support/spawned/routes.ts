@@ -1,4 +1,5 @@
 /** What the servers in other runtimes' processes answer. They tell what happens in them on standard output, a JSON line each. */
+import * as v from "valibot";
 import process from "node:process";
 import { deadlineRoutes } from "./deadline-routes.ts";
 import { feedRoutes } from "./feed-routes.ts";
@@ -124,6 +125,7 @@ const lateness = Dep.ofRequest(async () => {
 /** How many handlers speak on a socket. */
 let speaking = 0;
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+const numbers = Socket.protocol({ client: Socket.text, server: Socket.json(v.number()) });
 type Speaks = (socket: Socket<string, string>) => Promise<void>;
 const counted =
   (speak: Speaks): Speaks =>
@@ -234,6 +236,16 @@ const routes: readonly Route[] = [
       tell(`forgotten: ${read.ok ? "the end" : read.error.kind}`);
     });
     return "forgotten";
+  }),
+  // Nobody awaits these.
+  post(Path.of("unawaited"), { inputs: { body: bodyStream({ max: 10_000_000 }) }, ...inText }, async ({ body }) => {
+    void body[Symbol.asyncIterator]().next();
+    void opened.then(() => void body[Symbol.asyncIterator]().next());
+    return "unawaited";
+  }),
+  get(Path.of("unawaited-send"), { returns: Returns.websocket(numbers) }, () => async (socket) => {
+    void socket.send("no number" as never);
+    await socket.send(5);
   }),
   get(Path.of("blocking"), inText, blocking),
   // What a client waits for.
