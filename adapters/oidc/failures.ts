@@ -123,12 +123,21 @@ const problems: { readonly [code: string]: readonly [unavailable: boolean, detai
   OAUTH_RESPONSE_IS_NOT_JSON: [true, "the answer of the issuer is not JSON"],
 };
 
-/** The refusal for what the package threw. Nothing of the issuer's text is in it. Throws what is no failure of a sign-in. */
-export function refusalOf(thrown: unknown): Refusal<"sign_in_failed" | "sign_in_refused" | "sign_in_unavailable"> {
+/**
+ * The refusal for what the package threw. Nothing of the issuer's text is in it. Throws what is no failure of a sign-in.
+ *
+ * @param restMs How long the issuer rests, by its `Retry-After` or its failures; 0 where it does not.
+ */
+export function refusalOf(
+  thrown: unknown,
+  restMs = 0,
+): Refusal<"sign_in_failed" | "sign_in_refused" | "sign_in_unavailable"> {
   if (thrown instanceof IssuerAway) return unavailable(thrown.message, thrown.againMs);
   if (thrown instanceof AuthorizationResponseError) return refusalOfAnswer(thrown.error);
-  if (thrown instanceof ResponseBodyError) return refusalOfToken(thrown.error);
-  if (thrown instanceof WWWAuthenticateChallengeError) return unavailable("the issuer does not accept this client");
+  const againMs = restMs || undefined;
+  if (thrown instanceof ResponseBodyError) return refusalOfToken(thrown.error, againMs);
+  if (thrown instanceof WWWAuthenticateChallengeError)
+    return unavailable("the issuer does not accept this client", againMs);
   if (thrown instanceof UnreadableAnswer) return failed("a URL, a key or a signature of the issuer cannot be parsed");
   if (thrown instanceof UnsupportedOperationError)
     return failed("the ID token is signed or sent in a way that is not accepted");
@@ -136,7 +145,7 @@ export function refusalOf(thrown: unknown): Refusal<"sign_in_failed" | "sign_in_
   const known = problems[thrown.code ?? ""];
   if (known === undefined) return failed("the answer of the issuer does not hold");
   const [isAway, detail] = known;
-  return isAway ? unavailable(detail) : failed(detail);
+  return isAway ? unavailable(detail, againMs) : failed(detail);
 }
 
 /** Whether the key of a token is not among the issuer's. */
@@ -167,7 +176,7 @@ function refusalOfAnswer(error: string): Refusal<"sign_in_failed" | "sign_in_ref
   return failed(isOurs.has(error) ? `the issuer answered ${error}` : "the issuer answered an error of its own");
 }
 
-function refusalOfToken(error: string): Refusal<"sign_in_failed" | "sign_in_unavailable"> {
+function refusalOfToken(error: string, againMs: number | undefined): Refusal<"sign_in_failed" | "sign_in_unavailable"> {
   if (error === "invalid_grant") return failed("the issuer does not accept the code: invalid_grant");
-  return unavailable(`the issuer refused the token: ${ofTokens.has(error) ? error : "an error of its own"}`);
+  return unavailable(`the issuer refused the token: ${ofTokens.has(error) ? error : "an error of its own"}`, againMs);
 }

@@ -21,7 +21,7 @@ import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";
 import type { Attempt } from "./attempts.ts";
 import { areKeysAway, isRefusedGrant, lacksKey, reading } from "./failures.ts";
-import type { IssuerClient, SentCall } from "./issuer.ts";
+import type { IssuerCalls, IssuerClient, SentCall } from "./issuer.ts";
 import type { OidcTokens } from "./tokens.ts";
 
 /** The claims of an ID token that was verified (OpenID Connect Core §2), and whatever else the issuer says. */
@@ -61,15 +61,19 @@ export interface GrantOptions {
 /**
  * The tokens for the parameters of an authorization response. Throws what `refusalOf` reads: for a wrong `iss` or `state`, an error
  * of the issuer, and an ID token that does not hold.
+ *
+ * @param sent Learns how its last call went.
  */
 export async function grantOfCode(
   issuer: IssuerClient,
   parameters: URLSearchParams,
   attempt: Attempt,
   { redirectUri, maxAgeMs, userInfo }: GrantOptions,
+  sent: SentCall,
 ): Promise<Granted> {
   const server = await issuer.metadata();
-  const { client, calls } = issuer;
+  const { client } = issuer;
+  const calls = issuer.callsWith(sent);
   // RFC 9207: `iss` must be this issuer's, and be there where the issuer says that it sends it.
   const checked = validateAuthResponse(server, client, parameters, attempt.state);
   const { verifier, nonce } = attempt;
@@ -82,9 +86,9 @@ export async function grantOfCode(
     const response = await authorizationCodeGrantRequest(server, client, by, checked, redirectUri, verifier, calls);
     return { response, body: await processAuthorizationCodeResponse(server, client, response, expected) };
   });
-  await checkSignature(issuer, server, response);
+  await checkSignature(issuer, server, response, calls);
   const claims = getValidatedIdTokenClaims(body) as IDToken;
-  const info = userInfo ? await userInfoOf(issuer, server, body.access_token, claims.sub) : undefined;
+  const info = userInfo ? await userInfoOf(issuer, server, body.access_token, claims.sub, calls) : undefined;
   return { claims, tokens: tokensOf(server, claims.sub, body), userInfo: info };
 }
 
@@ -140,7 +144,7 @@ async function refresh(
  */
 async function isVerifiedNow(issuer: IssuerClient, server: AuthorizationServer, response: Response): Promise<boolean> {
   try {
-    await checkSignature(issuer, server, response);
+    await checkSignature(issuer, server, response, issuer.calls);
     return true;
   } catch (thrown) {
     if (!lacksKey(thrown) && !areKeysAway(thrown)) throw thrown;
@@ -151,15 +155,20 @@ async function isVerifiedNow(issuer: IssuerClient, server: AuthorizationServer, 
 }
 
 /** By the issuer's keys, although the token was received over TLS: so an algorithm `none` or one of a shared secret never passes. */
-async function checkSignature(issuer: IssuerClient, server: AuthorizationServer, response: Response): Promise<void> {
+async function checkSignature(
+  issuer: IssuerClient,
+  server: AuthorizationServer,
+  response: Response,
+  calls: IssuerCalls,
+): Promise<void> {
   const { keys } = issuer;
   const before = readAtOf(keys);
   try {
-    await checkBy(keys, issuer, server, response);
+    await checkBy(keys, issuer, server, response, calls);
   } catch (thrown) {
     // The package fetches no keys again in the minute after it did, and the issuer may sign by a new one since.
     if (!lacksKey(thrown) || before === undefined || readAtOf(keys) !== before) throw thrown;
-    await checkBy({}, issuer, server, response);
+    await checkBy({}, issuer, server, response, calls);
   }
 }
 
@@ -168,9 +177,10 @@ async function checkBy(
   issuer: IssuerClient,
   server: AuthorizationServer,
   response: Response,
+  calls: IssuerCalls,
 ): Promise<void> {
   // The package remembers keys by the description's identity; a copy keeps them apart from other requests.
-  await reading(validateApplicationLevelSignature({ ...server }, response, { ...issuer.calls, [jwksCache]: keys }));
+  await reading(validateApplicationLevelSignature({ ...server }, response, { ...calls, [jwksCache]: keys }));
   issuer.keepKeys(keys);
 }
 
@@ -184,8 +194,9 @@ async function userInfoOf(
   server: AuthorizationServer,
   accessToken: string,
   subject: string,
+  calls: IssuerCalls,
 ): Promise<UserInfoResponse> {
-  const response = await userInfoRequest(server, issuer.client, accessToken, issuer.calls);
+  const response = await userInfoRequest(server, issuer.client, accessToken, calls);
   return processUserInfoResponse(server, issuer.client, subject, response);
 }
 

@@ -30,7 +30,7 @@ import {
 } from "./failures.ts";
 import { grantOfCode } from "./grants.ts";
 import type { Granted } from "./grants.ts";
-import type { IssuerClient } from "./issuer.ts";
+import type { IssuerClient, SentCall } from "./issuer.ts";
 import { goTo, returnAddress } from "./return-address.ts";
 import type { OidcRoutesOptions } from "./options.ts";
 
@@ -145,7 +145,7 @@ class SignIn<A, C extends string> {
     const parameters = parametersOf(request.target);
     const attempt = await this.#attemptOf(parameters, request);
     if (isA(Refusal, attempt)) return attempt;
-    const granted = await orRefusal(() => this.#granted(parameters, attempt));
+    const granted = await this.#granted(parameters, attempt);
     if (isA(Refusal, granted)) return granted;
     const { onSignIn, sessions } = this.#options;
     const made = await onSignIn({ issuer: this.#name, ...granted });
@@ -169,9 +169,14 @@ class SignIn<A, C extends string> {
   async #granted(parameters: URLSearchParams, attempt: Attempt): Promise<Granted | Failure> {
     const { maxAgeMs, userInfo = false, acr } = this.#options;
     const options = { redirectUri: this.#redirectUri, maxAgeMs, userInfo };
-    const granted = await grantOfCode(this.#issuer, parameters, attempt, options);
-    const isStrong = acr === undefined || acr.some((one) => one === granted.claims.acr);
-    return isStrong ? granted : refused("the user was not signed in as strongly as the route needs");
+    const sent: SentCall = { wasCalled: false, mayBeTaken: false, againMs: 0 };
+    try {
+      const granted = await grantOfCode(this.#issuer, parameters, attempt, options, sent);
+      const isStrong = acr === undefined || acr.some((one) => one === granted.claims.acr);
+      return isStrong ? granted : refused("the user was not signed in as strongly as the route needs");
+    } catch (thrown) {
+      return refusalOf(thrown, sent.againMs);
+    }
   }
 }
 
@@ -194,12 +199,4 @@ function isVisit(request: RequestRecord): boolean {
 function parametersOf(target: string): URLSearchParams {
   const query = target.indexOf("?");
   return new URLSearchParams(query === -1 || target.length > maxAnswer ? "" : target.slice(query + 1));
-}
-
-async function orRefusal<T>(run: () => Promise<T>): Promise<T | Failure> {
-  try {
-    return await run();
-  } catch (thrown) {
-    return refusalOf(thrown);
-  }
 }

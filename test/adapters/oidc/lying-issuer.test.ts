@@ -197,3 +197,34 @@ it("an issuer that lies at random gets no refresh token twice after it may have 
     played(60),
   );
 });
+
+describe("the first sign-in that fails tells how long the issuer rests", () => {
+  const json = (status: number, after?: string) => () =>
+    Response.json({ error: "slow_down" }, { status, headers: after === undefined ? {} : { "retry-after": after } });
+  const discovery = "/.well-known/openid-configuration";
+  const places = ["/token", "/jwks", "/me", discovery] as const;
+  const rows = places.flatMap((place) => [
+    [place, "429 for a minute", busy(429, "60"), "60"] as const,
+    [place, "429 for a minute, with JSON", json(429, "60"), "60"] as const,
+    [place, "503 until a date", () => busy(503, dateIn(90_000))(), "90"] as const,
+    [place, "429 for a year", json(429, "31536000"), "300"] as const,
+    [place, "503 without Retry-After", json(503), "1"] as const,
+  ]);
+
+  it.each(rows)("%s: %s", async (place, _what, lie, expected) => {
+    const shop: Shop = new Shop(
+      { userInfo: true },
+      {
+        http: {
+          async fetch(input: string | URL, init?: RequestInit): Promise<Response> {
+            return new URL(input).pathname.endsWith(place) ? lie() : shop.issuer.fetch(input, init);
+          },
+        },
+      },
+    );
+    const browser = shop.browser();
+    const { status, headers } = await (place === discovery ? browser.call("GET", "/sign-in") : shop.signIn(browser));
+    expect([status, headers.get("retry-after")]).toEqual([503, expected]);
+    expect(logged().join("")).not.toContain("evil");
+  });
+});
