@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { unrefTimer } from "../../src/async.ts";
+import { inTime, unrefTimer } from "../../src/async.ts";
 import { ConnectionFailure } from "../../src/database/connection.ts";
 import { warn } from "../../src/database/acquire-queue.ts";
 import type {
@@ -346,11 +346,12 @@ export async function openConnection(
   events: ConnectionEvents,
 ): Promise<PostgresConnection> {
   const reasons: string[] = [];
+  const boundMs = connectBoundOf(target);
   // prefer-standby: if there is no standby, any server.
   const kinds = target.session === "prefer-standby" ? (["standby", "any"] as const) : [target.session];
   for (const kind of kinds) {
     for (const host of hostsOf(target)) {
-      for (const address of await addresses(host, reasons)) {
+      for (const address of await addresses(host, reasons, boundMs, options.isUnref === true)) {
         const opened = await openWith(address, target, kind, options, events);
         if (opened instanceof PostgresConnection) return opened;
         reasons.push(opened.why);
@@ -368,9 +369,19 @@ function hostsOf({ hosts, balancesLoad = false }: Conninfo): Conninfo["hosts"] {
   return keyed.toSorted(([one], [other]) => one - other).map(([, host]) => host);
 }
 
-async function addresses(host: Conninfo["hosts"][number], reasons: string[]): Promise<readonly ServerAddress[]> {
+/** A lookup has the same time as a connection: a resolver may never answer, and no lookup can be ended. */
+async function addresses(
+  host: Conninfo["hosts"][number],
+  reasons: string[],
+  boundMs: number,
+  isUnref: boolean,
+): Promise<readonly ServerAddress[]> {
   try {
-    return await addressesOf(host);
+    const looking = addressesOf(host);
+    const isFound = boundMs === 0 || (await inTime(looking, boundMs, isUnref ? unrefTimer : undefined));
+    if (isFound) return await looking;
+    reasons.push(`no address of ${host.host} within ${boundMs} ms`);
+    return [];
   } catch (error) {
     reasons.push(error instanceof Error ? error.message : String(error));
     return [];
