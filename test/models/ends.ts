@@ -6,49 +6,60 @@ import {
   App,
   Dep,
   Idempotency,
+  Meta,
   Path,
   Refusal,
   RefusalFormat,
   Returns,
   after,
   clientGone,
+  get,
   html,
   json,
   post,
   refuse,
 } from "usher-http";
 import type { App as UsherApp, Middleware } from "usher-http";
+import type { InputRequest } from "../../src/inputs/request.ts";
 import { gate } from "../support/gate.ts";
 import type { Gate } from "../support/gate.ts";
 
 const teapot = Refusal.code("teapot", { status: 418, doc: "It is a teapot." });
 
 /** What a part of the request waits for. The body arrives, and the deadline passes, without one. */
-const gates = ["acquire", "handle", "commit", "middleware", "stream"] as const;
+const gates = ["acquire", "acquire second", "handle", "commit", "middleware", "stream"] as const;
 const steps = [...gates, "body", "deadline", "middleware's second", "leave", "read"] as const;
 export type Step = (typeof steps)[number];
 
 const answers = ["text", "refusal", "error", "gone", "stream", "cut stream", "unwritable", "page", "cut page"] as const;
 const layers = ["copy", "late", "replace", "early", "race", "throwing race", "throw", "stream", "late stream"] as const;
 
+/** What becomes of the scoped values: the second one is made from the first. */
+const scopes = ["one", "two", "second fails", "commit fails", "second commit fails"] as const;
+
 export interface Features {
+  readonly method: "POST" | "HEAD";
+  readonly scopes: (typeof scopes)[number];
   readonly answers: (typeof answers)[number];
   readonly layers: readonly (typeof layers)[number][];
   readonly readsBody: boolean;
   readonly hasKey: boolean;
   readonly hasProblem: boolean;
-  readonly hasDeadline: boolean;
+  /** Whether the request has a deadline; `"whole"` where it is the route's own, which also ends a stream. */
+  readonly deadline: "none" | "answer" | "whole";
   /** What happens in this order. All other gates open after it. */
   readonly order: readonly Step[];
 }
 
 export const features: fc.Arbitrary<Features> = fc.record({
+  method: fc.constantFrom("POST", "POST", "POST", "HEAD"),
+  scopes: fc.constantFrom(...scopes),
   answers: fc.constantFrom(...answers),
   layers: fc.array(fc.constantFrom(...layers), { maxLength: 2 }),
   readsBody: fc.boolean(),
   hasKey: fc.boolean(),
   hasProblem: fc.boolean(),
-  hasDeadline: fc.boolean(),
+  deadline: fc.constantFrom("none", "answer", "whole"),
   order: fc.shuffledSubarray([...steps]),
 });
 
@@ -62,43 +73,88 @@ export class Fate {
   /** Whether the handler saw that its client had gone. */
   hasLeft = false;
   readonly kept: string[] = [];
+  /** In the order of their releases. */
+  readonly releases: string[] = [];
+  /** The state of the request, once an input was read. */
+  state: InputRequest | undefined = undefined;
   /** Streams that were made and have not ended. */
   open = 0;
 
-  passed(name: (typeof gates)[number]): Promise<void> {
-    return (this.gates.get(name) as Gate).passed;
+  /** Called wherever the application's code runs. */
+  looks: (state: InputRequest | undefined) => void = () => {};
+
+  async passed(name: (typeof gates)[number]): Promise<void> {
+    this.looks(this.state);
+    await (this.gates.get(name) as Gate).passed;
+    this.looks(this.state);
   }
 }
 
 /** Whether what the handler did is to be committed, where no deadline has passed. */
-export function commits({ answers, hasKey }: Features, { handled, hasLeft }: Fate): boolean {
+export function commits({ answers, hasKey, method }: Features, { handled, hasLeft }: Fate): boolean {
   // A key's answer is read before it is kept.
-  const raises = ["refusal", "error", "cut page"].includes(answers) || (hasKey && answers === "cut stream");
+  const isRead = hasKey && method === "POST";
+  const raises = ["refusal", "error", "cut page"].includes(answers) || (isRead && answers === "cut stream");
   return handled === 1 && !raises && !hasLeft;
+}
+
+/** What each value is told before the answer, where no deadline has passed. A commit that fails undoes what is told after it. */
+export function told(one: Features, fate: Fate): readonly string[] {
+  let isCommitted = commits(one, fate);
+  return ["first", "second"]
+    .slice(0, fate.acquired)
+    .toReversed()
+    .map((name) => {
+      const line = `${name}: ${isCommitted ? "commit" : "roll back"}`;
+      if (failsToCommit(one, name)) isCommitted = false;
+      return line;
+    });
+}
+
+function failsToCommit({ scopes }: Features, name: string): boolean {
+  return scopes === (name === "first" ? "commit fails" : "second commit fails");
 }
 
 /** The app of one route. */
 export function appOf(one: Features, fate: Fate): UsherApp {
-  const held = Dep.scoped(
-    {},
-    () => fate.passed("acquire").then(() => ++fate.acquired),
-    () => void fate.released++,
-    {
-      beforeAnswer: async (_value, refused, hasFailed) => {
-        await fate.passed("commit");
-        fate.kept.push(refused === undefined && !hasFailed ? "commit" : "roll back");
+  const scoped = (name: string, after: Dep<unknown>, acquire: (typeof gates)[number]): Dep<string> =>
+    Dep.scoped(
+      { after },
+      async () => {
+        await fate.passed(acquire);
+        if (one.scopes === `${name} fails`) throw new Error("s3cret");
+        fate.acquired++;
+        return name;
       },
-    },
-  );
+      () => {
+        fate.looks(fate.state);
+        fate.released++;
+        fate.releases.push(name);
+      },
+      {
+        beforeAnswer: async (_value, refused, hasFailed) => {
+          await fate.passed("commit");
+          const commits = refused === undefined && !hasFailed;
+          fate.kept.push(`${name}: ${commits ? "commit" : "roll back"}`);
+          if (commits && failsToCommit(one, name)) throw new Error("s3cret");
+        },
+      },
+    );
+  const first = scoped("first", Dep.return(undefined), "acquire");
   const problem = Dep.problem({ at: "query.x", code: "malformed", message: "This is wrong." });
-  const inputs: { [name: string]: Dep<unknown> } = { held, after, gone: clientGone };
+  // A node of the framework's own: the state itself, which no public input gives.
+  const state: Dep<void> = { node: { from: [], compile: () => (request) => void (fate.state = request) } };
+  const inputs: { [name: string]: Dep<unknown> } = { state, first, after, gone: clientGone };
+  if (!["one", "commit fails"].includes(one.scopes)) inputs["second"] = scoped("second", first, "acquire second");
   if (one.hasProblem) inputs["wrong"] = Dep.join({}, () => problem);
-  if (one.readsBody) inputs["sent"] = json(v.string());
-  if (one.hasKey) {
+  if (one.method === "POST" && one.readsBody) inputs["sent"] = json(v.string());
+  if (one.method === "POST" && one.hasKey) {
     const key = Idempotency.by(Idempotency.memory(), { caller: Dep.return("everybody") });
     inputs["key"] = Dep.map(key as Dep<unknown>, (given) => given);
   }
-  const made = post(Path.of("x"), { inputs, returns: Returns.response, refuses: [teapot] }, async (given) => {
+  const makes = one.method === "POST" ? post : get;
+  const meta = one.deadline === "whole" ? Meta.empty.add(Meta.deadline, 50) : Meta.empty;
+  const made = makes(Path.of("x"), { inputs, returns: Returns.response, refuses: [teapot], meta }, async (given) => {
     const { after: later, gone } = given as unknown as Values;
     fate.handled++;
     later(() => void fate.tasks++, { always: true });
@@ -110,7 +166,7 @@ export function appOf(one: Features, fate: Fate): UsherApp {
     maxInFlight: 1,
     middleware: one.layers.map((name) => layersOf(fate)[name]),
     refusalFormat: RefusalFormat.problemDetails(),
-    ...(one.hasDeadline ? { deadlineMs: 50 } : {}),
+    ...(one.deadline === "answer" ? { deadlineMs: 50 } : {}),
   });
 }
 
