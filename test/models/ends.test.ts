@@ -5,7 +5,7 @@ import { figures } from "../../src/telemetry/measure.ts";
 import { holdClock, settle } from "../support/clock.ts";
 import { eventually, held } from "../support/eventually.ts";
 import { forgetLines, lines } from "../support/logs.ts";
-import { Fate, appOf, features, told } from "./ends.ts";
+import { Fate, appOf, features, settled } from "./ends.ts";
 import type { Features, Step } from "./ends.ts";
 import { Played } from "./ends-played.ts";
 import { played } from "./seeds.ts";
@@ -28,7 +28,7 @@ async function play(one: Features): Promise<void> {
     expect([fate.released, fate.tasks]).toEqual([fate.acquired, fate.handled]);
   });
   if (one.deadline === "none") {
-    expect(fate.kept).toEqual(told(one, fate));
+    expect(fate.kept).toEqual(settled(one, fate));
     expect(fate.releases).toEqual(["first", "second"].slice(0, fate.acquired).toReversed());
   }
   expect(headers.get("content-type")).not.toBe("application/json");

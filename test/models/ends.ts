@@ -98,8 +98,8 @@ export function commits({ answers, hasKey, method }: Features, { handled, hasLef
   return handled === 1 && !raises && !hasLeft;
 }
 
-/** What each value is told before the answer, where no deadline has passed. A commit that fails undoes what is told after it. */
-export function told(one: Features, fate: Fate): readonly string[] {
+/** What each value gets before the answer, where no deadline has passed. A commit that fails undoes those after it. */
+export function settled(one: Features, fate: Fate): readonly string[] {
   let isCommitted = commits(one, fate);
   return ["first", "second"]
     .slice(0, fate.acquired)

@@ -27,7 +27,7 @@ afterEach(() => {
   syncBuiltinESMExports();
 });
 
-/** A target of these hosts, whose every connection may take so long. */
+/** A target of these hosts, with a limit for each connection. */
 const targetOf = (hosts: string, ms: number): Conninfo.Conninfo =>
   Conninfo.withConnectTimeout(Conninfo.parse(`postgres://postgres@${hosts}/postgres`), ms);
 

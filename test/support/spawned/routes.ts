@@ -237,7 +237,7 @@ const routes: readonly Route[] = [
     });
     return "forgotten";
   }),
-  // Nobody awaits these.
+  // These are not awaited.
   post(Path.of("unawaited"), { inputs: { body: bodyStream({ max: 10_000_000 }) }, ...inText }, async ({ body }) => {
     void body[Symbol.asyncIterator]().next();
     void opened.then(() => void body[Symbol.asyncIterator]().next());
