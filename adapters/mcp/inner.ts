@@ -9,6 +9,7 @@ import { bodyTooLarge } from "../../src/inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import type { Match } from "../../src/routing/router.ts";
 import type { Route } from "../../src/routing/route.ts";
+import { traceFlags, traceparentOf } from "../../src/telemetry/span.ts";
 
 /** A request of a tool. */
 export interface ToolRequest {
@@ -127,7 +128,7 @@ class InnerExchange implements Exchange {
 
 /** The request's trace goes through the call: the span of the route is below that of the message. */
 function traceOf({ context }: RequestState): string {
-  return `00-${context.traceId}-${context.spanId}-${context.isSampled ? "01" : "00"}`;
+  return traceparentOf(context.traceId, context.spanId, traceFlags(context));
 }
 
 const encoder = new TextEncoder();

@@ -82,6 +82,9 @@ class RequestContext implements LogContext {
   get isSampled(): boolean {
     return this.span?.isSampled ?? this.trace.isSampled;
   }
+  get isRandom(): boolean {
+    return this.trace.isRandom;
+  }
   get traceState(): string | undefined {
     return this.trace.state;
   }

@@ -8,7 +8,7 @@ import { current, currentDeadline, passOn } from "../logging/context.ts";
 import type { OpenSpan } from "../logging/entry.ts";
 import { log } from "../logging/writer.ts";
 import { isMeasured, measure } from "../telemetry/measure.ts";
-import { freshHex, inSpan, openSpan, registered } from "../telemetry/span.ts";
+import { freshHex, inSpan, openSpan, registered, traceFlags, traceparentOf } from "../telemetry/span.ts";
 import { bodyUntil } from "./body-until.ts";
 import { send } from "./of.ts";
 
@@ -233,11 +233,13 @@ class OutgoingCall {
     const context = current();
     const traceId = this.#span?.traceId ?? context?.traceId;
     if (traceId === undefined) return {};
-    const isSampled = this.#span?.isSampled ?? context?.isSampled;
+    const isSampled = this.#span?.isSampled ?? context?.isSampled ?? false;
+    // It is said of the caller's id, and an application's tracer may have begun another trace.
+    const isRandom = context?.isRandom === true && context.traceId === traceId;
     const state = context?.traceState;
     return {
       ...(context?.requestId === undefined ? {} : { "x-request-id": context.requestId }),
-      traceparent: `00-${traceId}-${this.#span?.spanId ?? freshHex(8)}-${isSampled ? "01" : "00"}`,
+      traceparent: traceparentOf(traceId, this.#span?.spanId ?? freshHex(8), traceFlags({ isSampled, isRandom })),
       ...(state === undefined || isOfOtherTrace ? {} : { tracestate: state }),
     };
   }

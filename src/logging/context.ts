@@ -47,8 +47,8 @@ export function outside<A>(work: () => A): A {
 export function withoutDeadline<A>(work: () => A): A {
   const context = current();
   if (currentDeadline() === undefined || context === undefined) return work();
-  const { requestId, traceId, spanId, tags, span, isSampled, traceState } = context;
-  return storage.run({ requestId, traceId, spanId, tags, span, isSampled, traceState }, work);
+  const { requestId, traceId, spanId, tags, span, isSampled, isRandom, traceState } = context;
+  return storage.run({ requestId, traceId, spanId, tags, span, isSampled, isRandom, traceState }, work);
 }
 
 /** A request that can make its context. */
@@ -127,6 +127,9 @@ class Inner implements LogContext {
   }
   get isSampled(): boolean {
     return this.span?.isSampled ?? this.#outer?.isSampled ?? false;
+  }
+  get isRandom(): boolean {
+    return this.#outer?.isRandom ?? false;
   }
   get traceState(): string | undefined {
     return this.#outer?.traceState;

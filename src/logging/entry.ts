@@ -6,6 +6,8 @@ export interface TraceContext {
   readonly parentId: string | undefined;
   /** Whether the caller records the trace. */
   readonly isSampled: boolean;
+  /** Whether the caller says that the trace's id is random (W3C Trace Context Level 2). */
+  readonly isRandom: boolean;
   /** The `tracestate` that tracing systems forward, unchanged. */
   readonly state: string | undefined;
 }
@@ -70,6 +72,8 @@ export interface LogContext {
   readonly span?: OpenSpan | undefined;
   /** Whether the trace is recorded; outgoing calls get this flag. */
   readonly isSampled: boolean;
+  /** Whether the trace's id is random, as its caller said; outgoing calls get this flag. */
+  readonly isRandom: boolean;
   /** The deadline of the work; undefined without one, and once the request is answered. */
   readonly deadline?: WorkDeadline | undefined;
   /** The `tracestate` to forward. */

@@ -4,7 +4,7 @@ import { inBackground } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
 import { RecordedSpan, SpanResource } from "./recorded-span.ts";
 import type { Recorder } from "./recorded-span.ts";
-import { OtelContext } from "./span.ts";
+import { OtelContext, traceFlags } from "./span.ts";
 
 /** Exports an app's spans: the option `trace` of `App.make` or `serve`. */
 export interface Exporter {
@@ -50,11 +50,11 @@ export class ProcessorExporter implements Exporter, Recorder, Tracer {
 
   open(trace: TraceContext, name: string, attributes: Attributes): OpenSpan | undefined {
     if (this.#isShut || !this.#keeps(trace)) return undefined;
-    const { traceId, parentId, isSampled } = trace;
+    const { traceId, parentId } = trace;
     const caller =
       parentId === undefined
         ? undefined
-        : { traceId, spanId: parentId, traceFlags: isSampled ? 1 : 0, isRemote: true as const };
+        : { traceId, spanId: parentId, traceFlags: traceFlags(trace), isRemote: true as const };
     const span = new RecordedSpan(this, trace, caller, { name, kind: "server", attributes });
     this.opened(span);
     return span;

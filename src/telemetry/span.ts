@@ -94,16 +94,28 @@ export function joinTrace(lines: TraceHeaderLines): TraceContext {
   const match = parents.length === 1 ? joined(parents[0] as string) : undefined;
   const spanId = freshHex(8);
   if (match === undefined) {
-    return { traceId: freshHex(16), spanId, parentId: undefined, isSampled: false, state: undefined };
+    return { traceId: freshHex(16), spanId, parentId: undefined, isSampled: false, isRandom: false, state: undefined };
   }
-  const [, , traceId, parentId, flags] = match;
+  const [, version, traceId, parentId, flags] = match;
   return {
     traceId: traceId as string,
     spanId,
     parentId,
     isSampled: (Number.parseInt(flags as string, 16) & 1) === 1,
+    // Of a later version only the sampled flag is known.
+    isRandom: version === "00" && (Number.parseInt(flags as string, 16) & 2) === 2,
     state: stateOf(lines("tracestate")),
   };
+}
+
+/** The flags of a trace as a number. */
+export function traceFlags({ isSampled, isRandom }: Pick<TraceContext, "isSampled" | "isRandom">): number {
+  return (isSampled ? 1 : 0) | (isRandom ? 2 : 0);
+}
+
+/** A `traceparent` of version 00. */
+export function traceparentOf(traceId: string, spanId: string, flags: number): string {
+  return `00-${traceId}-${spanId}-0${flags}`;
 }
 
 function joined(line: string): RegExpExecArray | undefined {
@@ -302,9 +314,10 @@ function withSpan(context: Context, span: Pick<Span, "spanContext"> | undefined)
   return span === undefined ? context : context.setValue(spanKey, span);
 }
 
-function callerOf({ traceId, parentId, isSampled, state }: TraceContext): Pick<Span, "spanContext"> | undefined {
+function callerOf(trace: TraceContext): Pick<Span, "spanContext"> | undefined {
+  const { traceId, parentId, state } = trace;
   if (parentId === undefined) return undefined;
-  const caller: SpanContext = { traceId, spanId: parentId, traceFlags: isSampled ? 1 : 0, isRemote: true };
+  const caller: SpanContext = { traceId, spanId: parentId, traceFlags: traceFlags(trace), isRemote: true };
   if (state !== undefined) caller.traceState = new PassedState(state);
   return { spanContext: () => caller };
 }

@@ -66,6 +66,9 @@ describe("headers that HttpClient passes on", () => {
   it.each([
     ["TR-13 with its own span", joined, "01", undefined],
     ["TR-10 in version 00", { traceparent: `cc-${traceId}-${caller}-03-what-next` }, "01", undefined],
+    ["TR of a trace whose id is random", { traceparent: `00-${traceId}-${caller}-02` }, "02", undefined],
+    ["TR of a recorded trace whose id is random", { traceparent: `00-${traceId}-${caller}-03` }, "03", undefined],
+    ["TR without flags that nobody knows", { traceparent: `00-${traceId}-${caller}-fc` }, "00", undefined],
     ["TR of a trace its caller does not record", { traceparent: `00-${traceId}-${caller}-00` }, "00", undefined],
     ["TR-16 with its state", { ...joined, tracestate: "a=1,b=2" }, "01", "a=1,b=2"],
     ["TR-16 with one of 512", { ...joined, tracestate: `a=${"x".repeat(510)}` }, "01", `a=${"x".repeat(510)}`],
