@@ -57,6 +57,7 @@ class AccessEntry implements LogEntry {
     return {
       "http.request.method": method,
       "url.path": rawPath,
+      "url.scheme": this.#request.scheme,
       "http.response.status_code": this.#status,
       duration: this.#duration,
       "http.response.body.size": this.#size,
@@ -67,11 +68,11 @@ class AccessEntry implements LogEntry {
   }
 
   json(at: number): string {
-    const { rawPath, context } = this.#request;
+    const { rawPath, context, scheme } = this.#request;
     const { level, status, method, code, route } = this.#texts();
     const shown = escaped(rawPath);
     return (
-      `{"timestamp":"${timestamp(at)}${level}${shown}${status}${jsonContext(context)}${method}${shown}${code}` +
+      `{"timestamp":"${timestamp(at)}${level}${shown}${status}${jsonContext(context)}${method}${shown}","url.scheme":"${scheme}${code}` +
       `${this.#duration ?? "null"},"http.response.body.size":${this.#size}${route}`
     );
   }

@@ -26,7 +26,8 @@ function shownFields(fields: LogFields, message: string): string {
   const words = new Set(message.split(/:? /));
   let text = "";
   for (const [key, value] of Object.entries(fields)) {
-    if (value === undefined || (mayRepeat(key, value) && words.has(textOf(value)))) continue;
+    // The scheme is the same for nearly every line.
+    if (value === undefined || key === "url.scheme" || (mayRepeat(key, value) && words.has(textOf(value)))) continue;
     text += `  ${printable(key)}=${printable(shownValue(key, value))}`;
   }
   return text;
