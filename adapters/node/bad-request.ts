@@ -228,9 +228,12 @@ const version = / HTTP\/\d\.\d\r?$/;
 /** The length of that end. */
 const versionLength = 10;
 
+/** A line that no white space ends: most fields have some, and no target has any. */
+const targetOnly = /^[\x21-\x7e]*$/;
+
 /**
  * Decides by the end of a line whether it is the request line, where its beginning is lost. The end may never arrive: after
- * a second, or `discardLimit` bytes, it counts as not the request line.
+ * a second, or `discardLimit` bytes, it counts as the request line if what came of it could be a target.
  */
 function whenLineEnds(
   fault: ParserFault,
@@ -240,6 +243,7 @@ function whenLineEnds(
 ): void {
   let last = "";
   let dropped = 0;
+  let isTargetOnly = true;
   const decide = (isRequestLine: boolean): void => {
     deadline.clear();
     socket.off("data", readPart).off("end", giveUp).off("close", giveUp);
@@ -247,19 +251,21 @@ function whenLineEnds(
     socket.on("data", ignore);
     act(isRequestLine);
   };
-  const giveUp = guarded(socket, () => decide(false));
+  const giveUp = guarded(socket, () => decide(isTargetOnly));
   const readPart = guarded(socket, (part: Buffer) => {
     dropped += part.byteLength;
     const end = part.indexOf("\n");
     const line = end === -1 ? part : part.subarray(0, end);
     last = (last + line.subarray(-versionLength).toString("latin1")).slice(-versionLength);
+    isTargetOnly &&= targetOnly.test(line.toString("latin1"));
     if (end !== -1) decide(version.test(last));
-    else if (dropped > discardLimit) decide(false);
+    else if (dropped > discardLimit) decide(isTargetOnly);
   });
   const deadline = deadlines.time(lingerMs, { expire: giveUp });
   // Before Node's own listener, which would end this side too.
   socket.prependOnceListener("end", giveUp).once("close", giveUp);
   socket.removeAllListeners("data").on("data", readPart);
+  isTargetOnly = targetOnly.test(lineAt(fault));
   readPart((fault.rawPacket as Buffer).subarray(endOf(fault)));
 }
 

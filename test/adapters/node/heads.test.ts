@@ -167,21 +167,29 @@ describe("a head above the size limit, in pieces: each", () => {
 });
 
 describe("a head above the size limit, in pieces: while it arrives", () => {
-  it.each([
-    ["is told after a second what it was", () => vi.advanceTimersByTime(2000)],
-    ["is told when its client ends its side", (client: RawClient) => void client.halfClose()],
-    ["is told once 64 KiB more of it have come", (client: RawClient) => void client.send("a".repeat(70_000))],
-  ])("that does not end %s", async (_what, act) => {
+  const acts: { readonly [what: string]: (client: RawClient) => unknown } = {
+    "is told after a second what it was": () => vi.advanceTimersByTime(2000),
+    "is told when its client ends its side": (client) => client.halfClose(),
+    "is told once 64 KiB more of it have come": (client) => client.send("a".repeat(70_000)),
+  };
+  const lines: { readonly [what: string]: readonly [status: number, line: string] } = {
+    "a request line": [414, `GET /${"a".repeat(600)}`],
+    "a request line of another method": [414, `M-SEARCH /?${"a=b&".repeat(150)}`],
+    "a field": [431, `GET / HTTP/1.1\r\nhost: h\r\nx: ${"a ".repeat(300)}`],
+  };
+  const rows = Object.keys(lines).flatMap((line) => Object.keys(acts).map((act) => [line, act] as const));
+  it.each(rows)("%s that does not end %s", async (line, act) => {
     holdClock();
     const { port } = await start([hello], { maxHeaderBytes: 1024 });
     const client = await RawClient.to(port);
-    await new Promise((resolve) => client.socket.write(`GET /${"a".repeat(600)}`, resolve));
+    const [status, begin] = lines[line] as (typeof lines)[string];
+    await new Promise((resolve) => client.socket.write(begin, resolve));
     await turns(port);
-    await new Promise((resolve) => client.socket.write("a".repeat(600), resolve));
+    await new Promise((resolve) => client.socket.write(begin.slice(-2).repeat(300), resolve));
     await turns(port);
     expect(messages("info").filter((line) => String(line).startsWith("refused"))).toEqual([]);
-    act(client);
-    await refuses(client, 431);
+    acts[act]?.(client);
+    await refuses(client, status);
   });
 
   it("is refused once, after the pending answers before it, however long they take", async () => {
