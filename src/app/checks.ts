@@ -215,6 +215,11 @@ function severalBodies(bodies: readonly BodyNeed["as"][]): string {
     const instead = "make one json of the whole shape, and take its parts by Dep.map";
     return `reads its body by ${bodies.length} json inputs, where a body is read one way: ${instead}`;
   }
+  const [first] = bodies;
+  if (first !== undefined && bodies.every((as) => as === first)) {
+    const by = first === "bytes" ? "inputs by body and Dep.ofBody" : `inputs as ${first}`;
+    return `reads its body by ${bodies.length} ${by}, where a body is read one way: make one input, and take its parts by Dep.map`;
+  }
   return `reads its body as ${bodies.join(" and as ")}, where a body is read one way`;
 }
 

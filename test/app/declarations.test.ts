@@ -203,13 +203,10 @@ describe("a body that is read in two ways", () => {
 
   it.each([
     ["ST-12", "bytes and as stream", { body, stream: bodyStream({ max: 10 }) }],
-    ["ST-12", "stream and as stream", { stream: bodyStream({ max: 10 }), other: bodyStream({ max: 10 }) }],
     ["ST-13", "json and as form", { named, field: Form.optional("a", Codec.string) }],
     ["ST-13", "json and as form", { named, file: Form.File.optional("a") }],
     ["ST-15", "form and as multipart", { field: Form.checked("a"), parts: multipart({ max: 10 }) }],
     ["ST-18", "json and as bytes", { named, body }],
-    ["ST", "bytes and as bytes", { body, parsed }],
-    ["ST", "bytes and as bytes", { parsed, other: Dep.ofBody({ contentTypes: ["text/plain"] }, () => "x") }],
     [
       "ST",
       "json and as bytes",
@@ -223,6 +220,21 @@ describe("a body that is read in two ways", () => {
     ],
   ])("%s %# is refused: as %s", (_id, ways, inputs) => {
     expect(refused(posts(inputs))).toBe(twoWays(ways));
+  });
+
+  it.each([
+    ["body and Dep.ofBody", "inputs by body and Dep.ofBody", { body, parsed }],
+    [
+      "two of one type",
+      "inputs by body and Dep.ofBody",
+      { parsed, other: Dep.ofBody({ contentTypes: ["text/plain"] }, () => "x") },
+    ],
+    ["ST-12 two streams", "inputs as stream", { stream: bodyStream({ max: 10 }), other: bodyStream({ max: 10 }) }],
+    ["two multipart streams", "inputs as multipart", { parts: multipart({ max: 10 }), other: multipart({ max: 11 }) }],
+  ])("ST two inputs that read the body in one way are refused in words of their own: %s", (_what, by, inputs) => {
+    expect(refused(posts(inputs))).toBe(
+      `App.make: POST /b reads its body by 2 ${by}, where a body is read one way: make one input, and take its parts by Dep.map`,
+    );
   });
 
   it.each([
