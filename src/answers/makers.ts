@@ -63,7 +63,7 @@ export function empty(options: AnswerOptions = {}): Answer {
   return buildAnswer("Answer.empty", 204, undefined, undefined, options);
 }
 
-/** A redirect; 302 by default (RFC 9110 §15.4). What of its location is not ASCII is percent-encoded. */
+/** A redirect; 302 by default (RFC 9110 §15.4). What of its location is white space or not ASCII is percent-encoded. */
 export function redirect(location: string, options: AnswerOptions = {}): Answer {
   needsText("Answer.redirect: its location", location);
   const answer = buildAnswer("Answer.redirect", 302, undefined, undefined, options);

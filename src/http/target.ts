@@ -171,9 +171,12 @@ export function inAscii(target: string): string {
   return target.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 
-/** A URI in ASCII (RFC 3986 §2.5). Throws for half of a surrogate pair. */
+/**
+ * A URI in ASCII (RFC 3986 §2.5), white space too: a browser drops a tab, so that `/\t/host` would be another site. Other controls stay:
+ * no header can have them. Throws for half of a surrogate pair.
+ */
 export function encodeNonAscii(uri: string): string {
-  return uri.replace(/[^\0-\x7f]+/g, encodeURIComponent);
+  return uri.replace(/[^\0-\x08\x0a-\x1f\x21-\x7f]+/g, encodeURIComponent);
 }
 
 /** A decoded path segment; undefined where a percent sequence is malformed or not UTF-8. */

@@ -65,6 +65,13 @@ describe("Answer: each", () => {
       { location: "https://a.example/caf%C3%A9/%20?q=%E6%97%A5%E6%9C%AC#%C3%A9", "content-length": "0" },
     ],
     [
+      "redirect whose location has white space",
+      Answer.redirect("/a b/\tc?d=e f"),
+      302,
+      "",
+      { location: "/a%20b/%09c?d=e%20f", "content-length": "0" },
+    ],
+    [
       "redirect with a status",
       Answer.redirect("/there", { status: 303, headers: [["x-a", "1"]] }),
       303,
