@@ -228,7 +228,8 @@ function invalidReason(answer: Answer): string | undefined {
   const isUpgrade = opensSocket || (typeof body === "object" && isTakeover(body));
   if (isUpgrade ? status !== 101 : !isFinal) return `${numberOrType(status)}, which is not a final status`;
   if (refused !== undefined && !isRefusal(refused)) return "a refusal whose code or detail is no text";
-  if (!isKnownType(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
+  if (!isKnownType(contentType) && (contentType === "" || !isFieldValue(contentType)))
+    return 'a header that cannot be written: "content-type"';
   for (const pair of headers) {
     const [name, value] = pair;
     if (!Array.isArray(pair) || typeof name !== "string") return "a header that is no pair of a name and a value";
