@@ -5,7 +5,7 @@ import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { Succeeded } from "../answers/returns-type.ts";
 import * as Returns from "../answers/returns.ts";
 import { custom } from "../codecs/codec.ts";
-import { isGzip, weighted } from "../codecs/negotiation.ts";
+import { preferredCoding } from "../codecs/negotiation.ts";
 import { encodeHex } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";
 import type { Awaitable, Dep } from "../inputs/dep.ts";
@@ -94,7 +94,7 @@ export function serveAsset<P extends string>(path: Path<never, P>, asset: Asset)
 }
 
 function answer(asset: Asset, loaded: Loaded, accepted: string | undefined, known: string | undefined): BuiltAnswer {
-  const zipped = loaded.gzip !== undefined && takesGzip(accepted) ? loaded.gzip : undefined;
+  const zipped = preferredCoding(accepted, ["gzip"]) === undefined ? undefined : loaded.gzip;
   // RFC 9110 §8.8.3: another content coding is another representation, so it has another tag.
   const tag = zipped === undefined ? `"${loaded.tag}"` : `"${loaded.tag}-gzip"`;
   const headers: (readonly [string, string])[] = [
@@ -119,14 +119,6 @@ async function load({ load }: Asset, app: AppFacts): Promise<Loaded> {
 async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
   const compressed = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(compressed).arrayBuffer());
-}
-
-function takesGzip(accepted: string | undefined): boolean {
-  const read = accepted === undefined ? undefined : weighted.parse(accepted);
-  if (read?.ok !== true) return false;
-  const codings = read.value.filter(({ token }) => token === "*" || isGzip(token));
-  const named = codings.find(({ token }) => token !== "*") ?? codings[0];
-  return named !== undefined && named.weight > 0;
 }
 
 /** RFC 9110 §13.1.2: If-None-Match uses the weak comparison. */
