@@ -76,19 +76,21 @@ export interface BasicLogin {
   readonly password: string;
 }
 
+// Constants: of a function, a program that exports it again has the type `typeof bearerToken`, which its declarations cannot name.
+
 /** The token of `Authorization: Bearer …` (RFC 6750 §2.1); undefined for other credentials, or without any. */
-export function bearerToken(credentials: Credentials | undefined): string | undefined {
+export const bearerToken = (credentials: Credentials | undefined): string | undefined => {
   return token68Of("Codec.bearerToken", "bearer", credentials);
-}
+};
 
 /** The login of `Authorization: Basic …` (RFC 7617 §2), in UTF-8; undefined for other credentials, or without any. */
-export function basicLogin(credentials: Credentials | undefined): BasicLogin | undefined {
+export const basicLogin = (credentials: Credentials | undefined): BasicLogin | undefined => {
   const token = token68Of("Codec.basicLogin", "basic", credentials);
   const text = token === undefined ? undefined : base64Text(token);
   const colon = text?.indexOf(":") ?? -1;
   if (text === undefined || colon === -1) return undefined;
   return { user: text.slice(0, colon), password: text.slice(colon + 1) };
-}
+};
 
 function token68Of(reader: string, scheme: string, credentials: Credentials | undefined): string | undefined {
   if (credentials === undefined) return undefined;

@@ -212,3 +212,5 @@ export const ofArgon2 = () =>
   Password.make({ algorithm: "argon2id", cost: { memoryKiB: 19_456, passes: 2, parallelism: 1 } });
 export const checked = (stored: string | undefined) => Password.verify(stored, "secret");
 export const slowly = Rate.limit(rate, { key: client });
+export const { basicLogin, bearerToken } = Codec;
+export const login = Codec.basicLogin;
