@@ -46,8 +46,9 @@ const calls: { readonly [name: string]: (signal: AbortSignal) => Promise<string>
   "by a fetch that waits for its head": (signal) => fetch(silent, { signal }).then(String),
   "by a fetch with a controller of its own": (signal) => fetch(silent, { signal: ownOf(signal) }).then(String),
   "inside Promise.any": (signal) => Promise.any([byReason(signal), delay(100_000, "", { signal: ownOf(signal) })]),
-  "inside Promise.any of Promise.any": (signal) => Promise.any([Promise.any([byReason(signal)]), byReason(signal)]),
-  "inside Promise.all": (signal) => Promise.all([byReason(ownOf(signal))]).then(String),
+  "inside Promise.any of Promise.any": (signal) =>
+    Promise.any([calls["inside Promise.any"]?.(signal), byReason(signal)]).then(String),
+  "inside Promise.all": (signal) => Promise.all([byReason(ownOf(signal)), byReason(signal)]).then(String),
   "as the cause of an error": (signal) => wrapped(byReason(signal)),
   "as the cause of a cause": (signal) => wrapped(wrapped(wrapped(byReason(ownOf(signal))))),
   "as the cause of one of several": (signal) =>
