@@ -233,7 +233,7 @@ const targetOnly = /^[\x21-\x7e]*$/;
 
 /**
  * Decides by the end of a line whether it is the request line, where its beginning is lost. The end may never arrive: after
- * a second, or `discardLimit` bytes, it counts as the request line if what came of it could be a target.
+ * a second, or `discardLimit` bytes, it counts as the request line if its part so far could be a target.
  */
 function whenLineEnds(
   fault: ParserFault,

@@ -234,7 +234,7 @@ class OutgoingCall {
     const traceId = this.#span?.traceId ?? context?.traceId;
     if (traceId === undefined) return {};
     const isSampled = this.#span?.isSampled ?? context?.isSampled ?? false;
-    // It is said of the caller's id, and an application's tracer may have begun another trace.
+    // The flag is of the caller's id, and an application's tracer may have begun another trace.
     const isRandom = context?.isRandom === true && context.traceId === traceId;
     const state = context?.traceState;
     return {

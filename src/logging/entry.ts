@@ -72,7 +72,7 @@ export interface LogContext {
   readonly span?: OpenSpan | undefined;
   /** Whether the trace is recorded; outgoing calls get this flag. */
   readonly isSampled: boolean;
-  /** Whether the trace's id is random, as its caller said; outgoing calls get this flag. */
+  /** Whether the caller's flag calls the trace's id random; outgoing calls get it. */
   readonly isRandom: boolean;
   /** The deadline of the work; undefined without one, and once the request is answered. */
   readonly deadline?: WorkDeadline | undefined;
