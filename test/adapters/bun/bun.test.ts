@@ -27,6 +27,22 @@ describe("a request", () => {
     }
   });
 
+  it.each(["h2c", "irc", "websocket"])(
+    "with a body and an upgrade to %s is answered, unlike on Deno",
+    async (protocol) => {
+      const client = await (await startShared()).client();
+      const lines = ["host: h", "connection: upgrade", `upgrade: ${protocol}`, "content-length: 5"];
+      expect((await client.send("POST /size HTTP/1.1", ...lines, "", "hello").answer()).body).toBe("5 bytes");
+    },
+  );
+
+  // A deviation of runtimes.md: Bun answers before the adapter has the request.
+  it("of a line that never ends is refused by Bun itself", async () => {
+    const client = await (await startShared()).client();
+    client.socket.write(`GET /${"a".repeat(100_000)}`);
+    expect((await client.answer()).status).toBe(431);
+  });
+
   it("after a pending one ends both on an error, and nothing else", async () => {
     const server = await startShared();
     const client = await server.client();
