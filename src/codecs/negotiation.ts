@@ -63,6 +63,16 @@ function parse(text: string): Result<MediaType, string> {
   });
 }
 
+/**
+ * One parameter of a media type; undefined where it has none of that name, or is malformed. Without the `Map` of all of them: a form of
+ * many parts would fill many (see `keyOf`).
+ */
+export function parameterOf(text: string, wanted: string): string | undefined {
+  const field = new FieldScanner(text);
+  const read = readMediaType(field);
+  return field.done ? read?.pairs.list.find(([name]) => name === wanted)?.[1] : undefined;
+}
+
 /** The media type of `Content-Type` (RFC 9110 §8.3.1). A repeated parameter is malformed. */
 export const mediaType: Codec<MediaType> = {
   parse,

@@ -1,6 +1,6 @@
+import { parameterOf } from "../codecs/negotiation.ts";
 import type { MediaType } from "../codecs/negotiation.ts";
 import { placeOf } from "../arguments.ts";
-import { mediaType } from "../codecs/index.ts";
 import { decode } from "../http/bytes.ts";
 import { Charsets } from "../http/charset.ts";
 import type { Charset } from "../http/charset.ts";
@@ -92,8 +92,8 @@ class NamedParts {
     this.name = name;
   }
 
-  keep({ filename, contentType }: PartHead, content: Uint8Array): void {
-    if (filename === undefined) this.fields.push({ charset: contentType.parameters.get("charset"), content });
+  keep({ filename, contentType, headers }: PartHead, content: Uint8Array): void {
+    if (filename === undefined) this.fields.push({ charset: charsetOf(headers.get("content-type") ?? ""), content });
     // A file input without a chosen file is sent with an empty name and no content.
     else if (filename !== "") this.files.push({ filename, contentType, content });
     else if (content.byteLength > 0) this.files.push({ contentType, content });
@@ -144,8 +144,7 @@ class MultipartForm implements FormBody {
   }
 
   #textOf({ charset, content }: FieldPart): GivenField {
-    // `charset=""` names nothing.
-    const label = charset === undefined || charset === "" ? this.#charset : charset;
+    const label = charset ?? this.#charset;
     if (label === undefined) return decode(content) ?? null;
     const found = this.#charsets.of(label);
     return found === undefined ? inUnknownCharset : (found.decode(content) ?? null);
@@ -210,8 +209,8 @@ function checkFormType(request: InputRequest): Refusal | Problem | undefined {
 /** The charset of a `Content-Type`; undefined where it names none. */
 function charsetOf(line: string): string | undefined {
   if (!/charset/i.test(line)) return undefined;
-  const read = mediaType.parse(stripped(line));
-  const label = read.ok ? read.value.parameters.get("charset") : undefined;
+  const label = parameterOf(stripped(line), "charset");
+  // `charset=""` names nothing.
   return label === "" ? undefined : label;
 }
 

@@ -398,6 +398,7 @@ const multiparts: Texts = {
   ...numbered("numbers for parameters", (number) => part(`${named}; ${number}=1`)),
   ...numbered("numbers for headers", (number) => part(`${named}\r\n${number}: 1`)),
   ...numbered("numbers for parameters of a type", (number) => part(`${named}\r\nContent-Type: a/b;${number}=1`)),
+  ...numbered("numbers beside a charset", (number) => part(`${named}\r\nContent-Type: a/b;${number}=1;charset=utf-8`)),
 };
 
 const targets: Texts = {
