@@ -1,8 +1,9 @@
-/** A connection to Redis or Valkey for scripts. */
+/** Connections to Redis or Valkey for scripts: to one server, to a cluster, or by a client of the application's. */
 import { createHash } from "node:crypto";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
-import { ErrorReply, createClient } from "redis";
-import { closed, needsReadable } from "./closing.ts";
+import { ErrorReply, createClient, createCluster } from "redis";
+import { isObject, needs } from "../../src/arguments.ts";
+import { closed, needsReadable, needsUrl } from "./closing.ts";
 
 // How long the server may take to answer; also the interval of pings.
 const connectMs = 5000;
@@ -27,35 +28,58 @@ export function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof ErrorReply ? (/^[A-Z]+/.exec(thrown.message)?.[0] ?? "ERR") : undefined;
 }
 
-export class RedisConnection {
-  readonly #client: ReturnType<typeof clientOf>;
+/** What is used of a client of the package `redis`: of `createClient`, `createCluster` or `createSentinel`. */
+export interface RedisClient {
+  /** Whether it is connected. */
+  readonly isReady: boolean;
+  /** Runs a script that the server knows by its digest. */
+  evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** Runs a script by its text. */
+  eval(text: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+}
+
+/** Throws where a value is neither a URL of a server nor a client. */
+export function needsServer(maker: string, server: unknown): void {
+  if (typeof server === "string") return needsUrl(maker, server);
+  const isClient = isObject(server) && typeof server["evalSha"] === "function" && typeof server["eval"] === "function";
+  needs(isClient, `${maker}: its server`, server, "a redis: or rediss: URL, or a client of the package redis");
+}
+
+/**
+ * A connection to what `server` names. A URL may be of one node of a cluster: the package's cluster client finds the other nodes.
+ *
+ * @throws Error if the server cannot be reached.
+ */
+export async function connectionTo(server: string | RedisClient): Promise<ScriptConnection> {
+  if (typeof server !== "string") {
+    if (!server.isReady) throw new Error("the client is not connected: await its connect() before");
+    return new GivenConnection(server);
+  }
+  const connection = new ServerConnection(server);
+  await connection.connect();
+  if (!(await connection.isOfCluster())) return connection;
+  connection.destroy();
+  const cluster = new ClusterConnection(server);
+  await cluster.connect();
+  return cluster;
+}
+
+/** Runs scripts, each with one key: so a cluster needs no hash tags, and a script is always of one slot. */
+export abstract class ScriptConnection {
   #isLate = false;
-  #isClosed = false;
-  #pings: ReturnType<typeof setInterval> | undefined = undefined;
-  #reconnecting: ReturnType<typeof setTimeout> | undefined = undefined;
-  #tries = 0;
   #closing: Promise<void> | undefined = undefined;
 
-  /** @param connected Called once it is connected, and each time it is again. */
-  constructor(url: string, connected: () => void = () => {}) {
-    // Only the first connection is the package's own to try again: its timers keep the process running.
-    this.#client = clientOf(url, (tries) => (this.#pings === undefined ? backoffMs(tries) : false));
-    // Without a listener an error ends the process.
-    this.#client.on("error", () => {
-      // It is connected after an answer that it could not read, and would take each later one for that of the call before.
-      if (this.#client.isReady) this.#client.destroy();
-      this.#reconnect(backoffMs(this.#tries));
-    });
-    // A client destroyed while its socket connects still connects.
-    this.#client.on("ready", () => {
-      this.#tries = 0;
-      if (this.#client.isOpen) connected();
-      else this.destroy();
-    });
-  }
+  protected abstract readonly client: RedisClient;
+
+  /** Calls it each time that a lost connection is there again. */
+  abstract onConnected(connected: () => void): void;
+  abstract destroy(): void;
+  protected abstract end(waitMs: number): Promise<void>;
+  /** What is done where the server is a replica now. */
+  protected leaveReplica(): void {}
 
   get isReady(): boolean {
-    return this.#client.isReady;
+    return this.client.isReady;
   }
 
   /** Whether a call is late. */
@@ -71,26 +95,12 @@ export class RedisConnection {
     return this.isReady && !this.#isLate;
   }
 
-  /** @throws Error if the server cannot be reached. */
-  async connect(): Promise<void> {
-    const timer = setTimeout(() => this.destroy(), connectMs);
-    try {
-      await this.#client.connect();
-    } finally {
-      clearTimeout(timer);
-    }
-    if (!this.#client.isOpen) throw new Error(`the server did not answer within ${connectMs} ms`);
-    // The store alone must not keep the process running. The package's own `pingInterval` would, until its next ping.
-    this.#client.unref();
-    this.#pings = setInterval(() => this.#ping(), connectMs).unref();
-  }
-
   /** Rejects where the server is away, or does not answer within `waitMs`. */
   run(script: Script, key: string, given: string[], waitMs: number): Promise<unknown> {
-    return this.#inTime(this.#run(script, key, given), waitMs);
+    return this.inTime(this.#run(script, key, given), waitMs);
   }
 
-  #inTime(call: Promise<unknown>, waitMs: number): Promise<unknown> {
+  protected inTime(call: Promise<unknown>, waitMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const late = (): void => {
         this.#isLate = true;
@@ -109,57 +119,127 @@ export class RedisConnection {
     try {
       return await this.#eval(script, { keys: [key], arguments: given });
     } catch (thrown) {
-      if (thrown instanceof Error && thrown.message.includes("READONLY")) this.#leaveReplica();
+      if (thrown instanceof Error && thrown.message.includes("READONLY")) this.leaveReplica();
       throw thrown;
     }
   }
 
   async #eval({ sha, text }: Script, options: { keys: string[]; arguments: string[] }): Promise<unknown> {
     try {
-      return await this.#client.evalSha(sha, options);
+      return await this.client.evalSha(sha, options);
     } catch (thrown) {
       if (!(thrown instanceof Error && thrown.message.startsWith("NOSCRIPT"))) throw thrown;
-      return this.#client.eval(text, options);
+      return this.client.eval(text, options);
+    }
+  }
+
+  /** Ends it, and waits at most `waitMs` for its pending calls. */
+  close(waitMs: number): Promise<void> {
+    // The package's client refuses a second call while it waits.
+    return (this.#closing ??= this.end(waitMs));
+  }
+}
+
+/** A client of the application's, which connects and ends it. */
+class GivenConnection extends ScriptConnection {
+  protected readonly client: RedisClient;
+
+  constructor(client: RedisClient) {
+    super();
+    this.client = client;
+  }
+
+  /** What was not freed is freed after the next call that works. */
+  onConnected(): void {}
+  destroy(): void {}
+  protected async end(): Promise<void> {}
+}
+
+class ServerConnection extends ScriptConnection {
+  protected readonly client: ReturnType<typeof clientOf>;
+  #isClosed = false;
+  #pings: ReturnType<typeof setInterval> | undefined = undefined;
+  #reconnecting: ReturnType<typeof setTimeout> | undefined = undefined;
+  #tries = 0;
+  #connected = (): void => {};
+
+  constructor(url: string) {
+    super();
+    // Only the first connection is the package's own to try again: its timers keep the process running.
+    this.client = clientOf(url, (tries) => (this.#pings === undefined ? backoffMs(tries) : false));
+    // Without a listener an error ends the process.
+    this.client.on("error", () => {
+      // It is connected after an answer that it could not read, and would take each later one for that of the call before.
+      if (this.client.isReady) this.client.destroy();
+      this.#reconnect(backoffMs(this.#tries));
+    });
+    // A client destroyed while its socket connects still connects.
+    this.client.on("ready", () => {
+      this.#tries = 0;
+      if (this.client.isOpen) this.#connected();
+      else this.destroy();
+    });
+  }
+
+  onConnected(connected: () => void): void {
+    this.#connected = connected;
+  }
+
+  /** @throws Error if the server cannot be reached. */
+  async connect(): Promise<void> {
+    const timer = setTimeout(() => this.destroy(), connectMs);
+    try {
+      await this.client.connect();
+    } finally {
+      clearTimeout(timer);
+    }
+    if (!this.client.isOpen) throw new Error(`the server did not answer within ${connectMs} ms`);
+    // The store alone must not keep the process running. The package's own `pingInterval` would, until its next ping.
+    this.client.unref();
+    this.#pings = setInterval(() => this.#ping(), connectMs).unref();
+  }
+
+  /** Whether the server is a node of a cluster. Where it does not say so in time, it is taken as one server. */
+  async isOfCluster(): Promise<boolean> {
+    try {
+      const hello = (await this.inTime(this.client.hello(3), connectMs)) as { readonly mode?: unknown };
+      return hello.mode === "cluster";
+    } catch {
+      return false;
     }
   }
 
   /** After a failover that left connections open: the server that took over is reached by the same name. */
-  #leaveReplica(): void {
+  protected override leaveReplica(): void {
     if (this.#isClosed) return;
-    this.#client.destroy();
+    this.client.destroy();
     this.#reconnect(maxBackoffMs);
   }
 
   /** Connects again after a while, where it is neither connected nor connecting. */
   #reconnect(ms: number): void {
-    if (this.#isClosed || this.#client.isOpen || this.#reconnecting !== undefined) return;
+    if (this.#isClosed || this.client.isOpen || this.#reconnecting !== undefined) return;
     this.#reconnecting = setTimeout(() => {
       this.#reconnecting = undefined;
       this.#tries++;
       // It is an "error" event, too.
-      this.#client.connect().catch(() => {});
+      this.client.connect().catch(() => {});
     }, ms).unref();
   }
 
   /** Detects a server that stopped answering without closing the connection. */
   #ping(): void {
-    if (this.isAnswering) this.#inTime(this.#client.ping(), connectMs).catch(() => {});
+    if (this.isAnswering) this.inTime(this.client.ping(), connectMs).catch(() => {});
   }
 
   destroy(): void {
     this.#isClosed = true;
     clearInterval(this.#pings);
     clearTimeout(this.#reconnecting);
-    this.#client.destroy();
+    this.client.destroy();
   }
 
-  /** Ends it, and waits at most `waitMs` for its pending calls. */
-  close(waitMs: number): Promise<void> {
-    // The package's client refuses a second call while it waits.
-    return (this.#closing ??= this.#close(waitMs));
-  }
-
-  async #close(waitMs: number): Promise<void> {
+  protected async end(waitMs: number): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#pings);
     if (!this.isReady) {
@@ -167,10 +247,73 @@ export class RedisConnection {
       return;
     }
     const timer = setTimeout(() => this.destroy(), waitMs);
-    await closed(this.#client);
+    await closed(this.client);
     clearTimeout(timer);
   }
 }
+
+/**
+ * The package's client of a cluster: it finds the nodes, follows `MOVED` and `ASK`, and finds the node that takes over. While a node is
+ * away, its timers keep the process running until the store is closed.
+ */
+class ClusterConnection extends ScriptConnection {
+  protected readonly client: ReturnType<typeof clusterOf>;
+  #pings: ReturnType<typeof setInterval> | undefined = undefined;
+  #connected = (): void => {};
+
+  constructor(url: string) {
+    super();
+    this.client = clusterOf(url);
+    // Without a listener an error ends the process.
+    this.client.on("error", () => {});
+    this.client.on("node-ready", () => {
+      for (const node of this.#nodes()) node.unref();
+      this.#connected();
+    });
+  }
+
+  onConnected(connected: () => void): void {
+    this.#connected = connected;
+  }
+
+  async connect(): Promise<void> {
+    const timer = setTimeout(() => this.destroy(), 2 * connectMs);
+    try {
+      await this.client.connect();
+    } finally {
+      clearTimeout(timer);
+    }
+    if (!this.client.isOpen) throw new Error(`the cluster did not answer within ${2 * connectMs} ms`);
+    for (const node of this.#nodes()) node.unref();
+    this.#pings = setInterval(() => this.#ping(), connectMs).unref();
+  }
+
+  *#nodes() {
+    for (const { client } of this.client.masters) if (client !== undefined) yield client;
+  }
+
+  /** Also keeps an idle connection from its `socketTimeout`. */
+  #ping(): void {
+    for (const node of this.#nodes()) if (node.isReady) node.ping().catch(() => {});
+  }
+
+  destroy(): void {
+    clearInterval(this.#pings);
+    this.client.destroy();
+  }
+
+  protected async end(waitMs: number): Promise<void> {
+    clearInterval(this.#pings);
+    const timer = setTimeout(() => this.destroy(), waitMs);
+    // A node that is away is not ready: its `close()` would wait for what is never sent.
+    for (const node of this.#nodes()) if (!node.isReady) node.destroy();
+    await this.client.close().catch(() => {});
+    clearTimeout(timer);
+  }
+}
+
+/** The package catches no error of a move that fails, which would end the process. */
+const maintNotifications = "disabled";
 
 function clientOf(url: string, reconnectStrategy: (tries: number) => number | false) {
   needsReadable(url);
@@ -178,12 +321,32 @@ function clientOf(url: string, reconnectStrategy: (tries: number) => number | fa
     url,
     RESP: 3,
     disableOfflineQueue: true,
-    // The package catches no error of a move that fails, which would end the process.
-    maintNotifications: "disabled",
+    maintNotifications,
     socket: {
       connectTimeout: connectMs,
       socketTimeout: 3 * connectMs,
       reconnectStrategy,
+    },
+  });
+}
+
+/** How long a node is away before the others are asked which one took over. */
+const askOthersMs = 500;
+
+function clusterOf(url: string) {
+  const { username, password, protocol } = new URL(url);
+  const socket = { connectTimeout: connectMs, socketTimeout: 3 * connectMs, reconnectStrategy: backoffMs };
+  return createCluster({
+    rootNodes: [{ url }],
+    RESP: 3,
+    topologyRefreshOnReconnectionAttemptStrategy: askOthersMs,
+    // The root node's own settings are for that node alone.
+    defaults: {
+      ...(username === "" ? {} : { username: decodeURIComponent(username) }),
+      ...(password === "" ? {} : { password: decodeURIComponent(password) }),
+      disableOfflineQueue: true,
+      maintNotifications,
+      socket: protocol === "rediss:" ? { ...socket, tls: true } : socket,
     },
   });
 }

@@ -8,9 +8,9 @@ import type {
   IdempotencyEntry,
   IdempotencyStore,
 } from "../../src/security/idempotency-store.ts";
-import { RedisConnection, codeOf, script } from "./client.ts";
-import type { Script } from "./client.ts";
-import { needsUrl, needsWait } from "./closing.ts";
+import { codeOf, connectionTo, needsServer, script } from "./client.ts";
+import type { RedisClient, Script, ScriptConnection } from "./client.ts";
+import { needsWait } from "./closing.ts";
 
 /** The options of a store of idempotency keys. */
 export interface IdempotencyStoreOptions {
@@ -101,36 +101,33 @@ class StoreRefuses extends NotClaimed {
  * const once = Idempotency.by(store, { caller: accountId });
  * ```
  *
+ * @param server A URL, also of a node of a cluster; or a connected client of the package `redis`, as of `createCluster` or
+ * `createSentinel`, which `close` leaves open.
  * @throws Error if the server cannot be reached.
  */
 export async function idempotencyStore(
-  url: string,
+  server: string | RedisClient,
   options: IdempotencyStoreOptions = {},
 ): Promise<OpenIdempotencyStore> {
-  needsUrl("idempotencyStore", url);
+  needsServer("idempotencyStore", server);
   needsObject("idempotencyStore: options", options);
   const { prefix = "usher-idempotency:", waitMs = 1000 } = options;
   needsText("idempotencyStore: prefix", prefix);
   needsWait("idempotencyStore", waitMs);
-  const store = new RedisIdempotencyStore(url, prefix, waitMs);
-  await store.connect();
-  return store;
+  return new RedisIdempotencyStore(await connectionTo(server), prefix, waitMs);
 }
 
 class RedisIdempotencyStore implements OpenIdempotencyStore {
-  readonly #client: RedisConnection;
+  readonly #client: ScriptConnection;
   readonly #prefix: string;
   readonly #waitMs: number;
   readonly #lost = new LostClaims((digest, token) => this.#run(free, digest, [token]));
 
-  constructor(url: string, prefix: string, waitMs: number) {
-    this.#client = new RedisConnection(url, () => this.#lost.free());
+  constructor(client: ScriptConnection, prefix: string, waitMs: number) {
+    this.#client = client;
+    client.onConnected(() => this.#lost.free());
     this.#prefix = prefix;
     this.#waitMs = waitMs;
-  }
-
-  connect(): Promise<void> {
-    return this.#client.connect();
   }
 
   async claim(

@@ -7,8 +7,9 @@ import { raisedOf } from "../../src/app/failures.ts";
 import { current } from "../../src/logging/context.ts";
 import type { Level, LogFields } from "../../src/logging/entry.ts";
 import { log } from "../../src/logging/writer.ts";
-import { RedisConnection, codeOf, script } from "./client.ts";
-import { needsUrl, needsWait } from "./closing.ts";
+import { codeOf, connectionTo, needsServer, script } from "./client.ts";
+import type { RedisClient, ScriptConnection } from "./client.ts";
+import { needsWait } from "./closing.ts";
 
 /** The options of a rate store. */
 export interface RateStoreOptions {
@@ -52,17 +53,17 @@ return passes and '0' or string.format('%.3f', ahead)
  * const signIns = Rate.make({ name: "sign-ins", limit: 5, perMs: 60_000, store });
  * ```
  *
+ * @param server A URL, also of a node of a cluster; or a connected client of the package `redis`, as of `createCluster` or
+ * `createSentinel`, which `close` leaves open.
  * @throws Error if the server cannot be reached.
  */
-export async function rateStore(url: string, options: RateStoreOptions = {}): Promise<OpenRateStore> {
-  needsUrl("rateStore", url);
+export async function rateStore(server: string | RedisClient, options: RateStoreOptions = {}): Promise<OpenRateStore> {
+  needsServer("rateStore", server);
   needsObject("rateStore: options", options);
   const { prefix = "usher-rate:", waitMs = 200 } = options;
   needsText("rateStore: prefix", prefix);
   needsWait("rateStore", waitMs);
-  const store = new RedisRateStore(url, prefix, waitMs);
-  await store.connect();
-  return store;
+  return new RedisRateStore(await connectionTo(server), prefix, waitMs);
 }
 
 // Clients choose keys, as long as a header may be. A digest stands for a longer one, and for one that looks like a digest.
@@ -75,20 +76,16 @@ function shortened(key: string): string {
 }
 
 class RedisRateStore implements OpenRateStore {
-  readonly #client: RedisConnection;
+  readonly #client: ScriptConnection;
   readonly #prefix: string;
   readonly #waitMs: number;
   readonly #alone: RateStore = memory();
   #isAlone = false;
 
-  constructor(url: string, prefix: string, waitMs: number) {
-    this.#client = new RedisConnection(url);
+  constructor(client: ScriptConnection, prefix: string, waitMs: number) {
+    this.#client = client;
     this.#prefix = prefix;
     this.#waitMs = waitMs;
-  }
-
-  connect(): Promise<void> {
-    return this.#client.connect();
   }
 
   async take(key: string, rule: RateRule, now: Date): Promise<number> {

@@ -9,12 +9,23 @@ const connectMs = 5000;
 const isReplica = "the server is a replica";
 
 /** The publish/subscribe of Redis or Valkey as a broker. */
-export function redisEngine(url: string, channel: string): RelayEngine {
-  needsReadable(url);
-  const seen = { primary: false };
+export function redisEngine(urls: readonly string[], channel: string): RelayEngine {
+  for (const url of urls) needsReadable(url);
+  const seen = { primary: urls.length > 1 };
+  let tries = 0;
+  const openNext = (listener: RelayListener, isAgain: boolean) =>
+    openRelay(urls[tries++ % urls.length] ?? "", channel, listener, isAgain, seen);
   return {
     source: "framework.redis",
-    open: (listener, isAgain) => openRelay(url, channel, listener, isAgain, seen),
+    async open(listener, isAgain) {
+      // The first time one that is reached is enough; later the relay itself tries again, after a while.
+      for (let left = isAgain ? 0 : urls.length - 1; left > 0; left--) {
+        try {
+          return await openNext(listener, isAgain);
+        } catch {}
+      }
+      return openNext(listener, isAgain);
+    },
     after(ms, act) {
       const timer = setTimeout(act, ms).unref();
       return () => clearTimeout(timer);
@@ -24,10 +35,10 @@ export function redisEngine(url: string, channel: string): RelayEngine {
 
 /** The member of a client that tells the role of its server. */
 interface AskedClient {
-  hello(protocol: 3): Promise<{ readonly role: unknown }>;
+  hello(protocol: 3): Promise<{ readonly role: unknown; readonly mode: unknown }>;
 }
 
-/** Whether a connection of the relay has led to a primary. */
+/** Whether a connection of the relay has led to a primary, or must: of several servers one is. */
 interface Seen {
   primary: boolean;
 }
@@ -37,7 +48,9 @@ interface Seen {
  * not reach the processes at the server that took over.
  */
 async function becameReplica(client: AskedClient, seen: Seen): Promise<boolean> {
-  const { role } = await client.hello(3);
+  const { role, mode } = await client.hello(3);
+  // Each node of a cluster passes what is published to all others.
+  if (mode === "cluster") return false;
   seen.primary ||= role === "master";
   return seen.primary && role === "replica";
 }

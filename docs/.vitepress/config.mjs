@@ -59,6 +59,7 @@ const groups = {
     "https",
     "performance",
     "more-cores",
+    "redis",
   ],
   Runtimes: ["runtimes", "node", "workers"],
   "From another framework": ["from-express", "from-fastify", "from-hono", "from-fastapi"],

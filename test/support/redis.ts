@@ -44,16 +44,18 @@ export class RedisServer {
   /** A replica writes what it gets there, also where nothing is kept. */
   readonly #directory: string = mkdtempSync(join(tmpdir(), "usher-redis-"));
   readonly #keeps: readonly string[];
+  readonly #more: readonly string[];
 
-  private constructor(port: number, isDurable: boolean) {
+  private constructor(port: number, isDurable: boolean, more: readonly string[]) {
     this.port = port;
+    this.#more = more;
     this.#keeps = isDurable ? ["yes", "--appendfsync", "always"] : ["no"];
   }
 
   /** A server on a free port, gone with the test file. What a durable one has answered it still has after a crash. */
-  static async start({ isDurable = false } = {}): Promise<RedisServer> {
+  static async start({ isDurable = false, more = [] as readonly string[] } = {}): Promise<RedisServer> {
     if (redisBinary === undefined) throw new Error("no redis-server or valkey-server on this machine");
-    const server = new RedisServer(await freePort(), isDurable);
+    const server = new RedisServer(await freePort(), isDurable, more);
     started.push(server);
     await server.start();
     return server;
@@ -63,10 +65,26 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
+  /** Its directory, for its log and other files. */
+  get directory(): string {
+    return this.#directory;
+  }
+
   async start(): Promise<void> {
     // Nothing is kept: neither a snapshot nor a log, unless it is durable.
     const at = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#directory];
-    const command = ["-c", supervisor, "sh", redisBinary ?? "", ...at, "--save", "", "--appendonly", ...this.#keeps];
+    const command = [
+      "-c",
+      supervisor,
+      "sh",
+      redisBinary ?? "",
+      ...at,
+      "--save",
+      "",
+      "--appendonly",
+      ...this.#keeps,
+      ...this.#more,
+    ];
     this.#running = spawn("sh", command, { stdio: ["pipe", "ignore", "ignore"] });
     const end = Date.now() + startBoundMs;
     while (!(await accepts(this.port))) {
