@@ -34,8 +34,8 @@ import { timedOut } from "./stream.ts";
 
 export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
 export type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
-export { listener } from "./handler.ts";
-export type { ListenerOptions } from "./handler.ts";
+export { listener } from "./listener.ts";
+export type { AppListener, ListenerOptions } from "./listener.ts";
 
 /**
  * Serves an app on Node: makes it from its routes, listens, and stops on SIGTERM and SIGINT.

@@ -171,14 +171,7 @@ export class Upgrades {
 
   /** The route of a request that may open a socket or take the connection over. */
   #find(request: IncomingMessage): NodeExchange["match"] {
-    const found = this.#matches.get(request);
-    if (found !== undefined) return found;
-    const { method, url } = request;
-    // RFC 9110 §7.8: a body would have to be read before the protocol changes.
-    if ((method !== "GET" && method !== "HEAD") || readHead(request) !== 0) return undefined;
-    const match = this.#handler.app.match("GET", url as string);
-    const kind = match?.route.route.returns.node.kind;
-    return (kind === "websocket" && method === "GET") || kind === "response" ? match : undefined;
+    return this.#matches.get(request) ?? upgradeMatch(this.#handler, request);
   }
 
   /** Answers a request whose connection Node handed over, after the earlier responses. */
@@ -305,6 +298,16 @@ export class Upgrades {
     this.#servers.set(key, server);
     return server;
   }
+}
+
+/** The route of a request that may change the protocol of its connection; undefined for any other request. */
+export function upgradeMatch({ app }: RequestHandler, request: IncomingMessage): NodeExchange["match"] {
+  const { method, url } = request;
+  // RFC 9110 §7.8: a body would have to be read before the protocol changes.
+  if ((method !== "GET" && method !== "HEAD") || readHead(request) !== 0) return undefined;
+  const match = app.match("GET", url as string);
+  const kind = match?.route.route.returns.node.kind;
+  return (kind === "websocket" && method === "GET") || kind === "response" ? match : undefined;
 }
 
 /** A handshake that the app has accepted. */

@@ -56,6 +56,7 @@ const groups = {
     "deadlines",
     "overload",
     "deployment",
+    "lambda",
     "https",
     "performance",
     "more-cores",

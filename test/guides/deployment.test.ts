@@ -1,4 +1,4 @@
-/** What the page on deployment shows: the program, the function of AWS Lambda, and nginx in front of a server. */
+/** What the page on deployment shows: the program, and nginx in front of a server. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -20,39 +20,6 @@ it("main.ts listens as its environment variables say, is ready, and ends with SI
   expect(await (await fetch(`${at}/hello`)).text()).toBe("Hello.");
   expect((await fetch(`${at}/readyz`)).status).toBe(200);
   expect(await server.stop()).toBe(0);
-});
-
-describe("the function of AWS Lambda", () => {
-  const event = {
-    rawPath: "/hello",
-    rawQueryString: "",
-    headers: { host: "shop.example" },
-    cookies: ["a=1", "b=2"],
-    isBase64Encoded: false,
-    requestContext: { http: { method: "GET", sourceIp: "192.0.2.7" } },
-  };
-  type Answered = { statusCode: number; headers: { [name: string]: string }; body: string; cookies: string[] };
-  const answer = async (given: object) => {
-    const { handler } = await guide.load<{ handler: (event: object) => Promise<Answered> }>("lambda.ts");
-    return handler({ ...event, ...given });
-  };
-
-  it("answers an event", async () => {
-    const { statusCode, headers, body } = await answer({});
-    expect([statusCode, headers["content-type"], Buffer.from(body, "base64").toString()]).toEqual([
-      200,
-      "text/plain; charset=utf-8",
-      "Hello.",
-    ]);
-  });
-
-  it.each([
-    [404, { rawPath: "/nowhere" }],
-    [200, { body: "e30=", isBase64Encoded: true }],
-    [405, { requestContext: { http: { method: "POST", sourceIp: "" } }, body: "e30=", isBase64Encoded: true }],
-  ])("answers %i like the app", async (status, given) => {
-    expect((await answer(given)).statusCode).toBe(status);
-  });
 });
 
 /** A server of each kind of route, behind nginx. */

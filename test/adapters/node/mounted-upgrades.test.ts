@@ -1,0 +1,93 @@
+/** WebSocket routes of an app in an existing server, which has other listeners of `upgrade`, such as Socket.IO's. */
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
+import { App, Path, Returns, Socket, get } from "usher-http";
+import { listener } from "usher-http/node";
+import { messages } from "../../support/logs.ts";
+import { RawClient, header } from "../../support/raw-client.ts";
+import { listens } from "./mounted-server.ts";
+import { handshake } from "./open-sockets.ts";
+
+const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+const chat = get(Path.of("chat"), { returns: Returns.websocket(texts) }, () => async (socket) => {
+  for await (const text of socket) await socket.send(`usher ${text}`);
+});
+const hello = get(Path.of("hello"), { returns: Returns.text }, () => "Hello.");
+
+async function serving(more: (server: Server) => void = () => {}) {
+  const app = App.make([chat, hello]);
+  const answer = listener(app);
+  const server = createServer(answer).on("upgrade", answer.upgrade);
+  more(server);
+  return { app, port: await listens(server) };
+}
+
+/** Sends a text on a new connection, and returns the answer. */
+function said(url: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const client = new WebSocket(url);
+    client.on("open", () => client.send(text));
+    client.on("message", (data) => {
+      resolve((data as Buffer).toString());
+      client.close();
+    });
+    client.on("error", reject);
+  });
+}
+
+describe("an app in an existing server, with its listener of upgrade", () => {
+  it("opens WebSockets and answers requests on one port", async () => {
+    const { port } = await serving();
+    const all = await Promise.all([1, 2, 3].map((i) => said(`ws://127.0.0.1:${port}/chat`, `${i}`)));
+    expect(all).toEqual(["usher 1", "usher 2", "usher 3"]);
+    expect(await (await fetch(`http://127.0.0.1:${port}/hello`)).text()).toBe("Hello.");
+  });
+
+  it("answers an offer that it does not take as a plain request, also one of HTTP/2 and a wrong handshake", async () => {
+    const { port } = await serving();
+    for (const lines of [handshake, ["upgrade: h2c", "connection: Upgrade, HTTP2-Settings", "http2-settings: AAMA"]]) {
+      const answered = await (await RawClient.to(port)).ask("GET /hello", lines).answer();
+      expect([answered.status, answered.body]).toEqual([200, "Hello."]);
+    }
+    const wrong = handshake.map((line) => line.replace(/version: 13/, "version: 8"));
+    const answered = await (await RawClient.to(port)).ask("GET /chat", wrong).answer();
+    expect([answered.status, header(answered, "sec-websocket-version")]).toEqual([426, "13"]);
+  });
+
+  it("leaves other paths to the other listeners of upgrade, before it and after it", async () => {
+    const others = new WebSocketServer({ noServer: true });
+    others.on("connection", (client) => client.on("message", (data) => client.send(`other ${String(data)}`)));
+    const { port } = await serving((server) => {
+      server.on("upgrade", (request, socket: Duplex, head) => {
+        if (request.url === "/other")
+          others.handleUpgrade(request, socket, head, (client) => others.emit("connection", client));
+      });
+    });
+    expect(await said(`ws://127.0.0.1:${port}/other`, "a")).toBe("other a");
+    expect(await said(`ws://127.0.0.1:${port}/chat`, "b")).toBe("usher b");
+    expect(messages("error")).toEqual([]);
+  });
+
+  it("closes its WebSockets when the app drains", async () => {
+    const { app, port } = await serving();
+    const client = new WebSocket(`ws://127.0.0.1:${port}/chat`);
+    await new Promise((resolve) => client.once("open", resolve));
+    const closed = new Promise((resolve) => client.once("close", resolve));
+    app.drain();
+    expect(await closed).toBe(1001);
+  });
+
+  it("survives a client that leaves in the middle of its handshake", async () => {
+    const { port } = await serving();
+    for (let i = 0; i < 20; i++) {
+      const client = await RawClient.to(port);
+      client.ask("GET /chat", handshake);
+      client.leave();
+    }
+    expect(await said(`ws://127.0.0.1:${port}/chat`, "c")).toBe("usher c");
+    expect(messages("error")).toEqual([]);
+  });
+});

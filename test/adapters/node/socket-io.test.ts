@@ -1,0 +1,16 @@
+/** Socket.IO and an app on one port, with the official client of Socket.IO. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+
+it("shares its port with Socket.IO, over polling and over a WebSocket", async () => {
+  const program = join(import.meta.dirname, "socket-io-program.mjs");
+  const { stdout } = await promisify(execFile)(process.execPath, [program]);
+  expect(JSON.parse(stdout)).toEqual({
+    polling: ["socket.io polling", "polling"],
+    websocket: ["socket.io websocket", "websocket"],
+    usher: "usher hello",
+    request: "Hello.",
+  });
+});
