@@ -9,7 +9,7 @@ import { PulledUnsent } from "../../src/server/pulled-unsent.ts";
 import type { SendingState } from "../../src/server/pulled-unsent.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
-import { PulledStream } from "../../src/events/readable.ts";
+import { PulledStream, StreamCut } from "../../src/events/readable.ts";
 import type { StreamEvents } from "../../src/events/readable.ts";
 import type { DenoExchange } from "./exchange.ts";
 import type { DenoAddress, DenoRuntime, DenoServeOptions, DenoServer, DenoHandler } from "./runtime.ts";
@@ -85,8 +85,7 @@ export function respond(exchange: DenoExchange, sent: WireResponse, state: DenoS
   if (!isStream(body)) {
     if (isHeadOfStream(exchange, answer)) return responseOf(answer, emptyStream());
     if (body === undefined || body.length <= roomBytes) return whole(answer);
-    untaken(exchange, state);
-    return responseOf(answer, streamOf(body));
+    return responseOf(answer, new LongBody(exchange, body, state).readable);
   }
   const group = isEventStream(answer) ? state.eventStreams : state.streams;
   return responseOf(answer, new DenoSender(exchange, body, state, group).readable);
@@ -117,13 +116,54 @@ function isHeadOfStream({ method }: DenoExchange, { status, head }: WireResponse
   return method === "HEAD" && status !== 204 && status !== 304 && head.at(-2) !== "content-length";
 }
 
-function streamOf(body: string | Uint8Array): ReadableStream<Uint8Array> {
-  const bytes = typeof body === "string" ? encoder.encode(body) : body;
-  const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    controller.enqueue(bytes);
-    controller.close();
-  };
-  return new ReadableStream({ pull }, { highWaterMark: 0 });
+type Controller = ReadableStreamDefaultController<Uint8Array>;
+
+/** A long whole body, of which Deno gets the next piece once its client has taken the one before: what Deno holds cannot be freed. */
+class LongBody {
+  readonly #exchange: DenoExchange;
+  readonly #state: DenoServerState;
+  readonly #bytes: Uint8Array;
+  readonly #unsent: PulledUnsent;
+  #controller: Controller | undefined = undefined;
+  /** The number of bytes that Deno has. */
+  #at = 0;
+
+  constructor(exchange: DenoExchange, body: string | Uint8Array, state: DenoServerState) {
+    this.#exchange = exchange;
+    this.#state = state;
+    this.#bytes = typeof body === "string" ? encoder.encode(body) : body;
+    this.#unsent = new PulledUnsent(state, this);
+    untaken(exchange, state);
+    exchange.whenTaken(() => this.#unsent.ended());
+  }
+
+  get network(): string | undefined {
+    return this.#state.app.networkOf(this.#exchange.peer, (name) => this.#exchange.lines(name));
+  }
+
+  get readable(): ReadableStream<Uint8Array> {
+    return new ReadableStream(this, { highWaterMark: 0 });
+  }
+
+  pull(controller: Controller): void {
+    this.#controller = controller;
+    this.#unsent.making();
+    const left = this.#bytes.byteLength - this.#at;
+    if (left === 0) return controller.close();
+    const piece = this.#bytes.subarray(this.#at, this.#at + roomBytes);
+    this.#at += piece.byteLength;
+    controller.enqueue(piece);
+    this.#unsent.made(piece.byteLength, left);
+  }
+
+  cancel(): void {
+    this.#unsent.ended();
+  }
+
+  stoppedReading(): void {
+    this.#unsent.ended();
+    this.#controller?.error(new StreamCut("client stopped reading"));
+  }
 }
 
 const encoder: TextEncoder = new TextEncoder();
