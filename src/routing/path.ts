@@ -66,13 +66,20 @@ export const root: Path<never, "/"> = { pattern: "/", segments: [] };
  * const order = Path.of("orders", orderId); // /orders/{order_id}
  * ```
  */
+// Of a text that a generic function takes, `<const N extends string>(name: N) => get(Path.of(name), …)`, the compiler does not decide
+// whether it is a parameter. So texts alone, and texts before one parameter, have signatures in which no text can be one.
+export function of<const Texts extends readonly string[]>(...segments: Texts): Path<never, PatternOf<Texts>>;
+export function of<const Texts extends readonly string[], const Last extends AnyParam | Rest>(
+  ...segments: readonly [...Texts, Last]
+): Path<Last, PatternOf<readonly [...Texts, Last]>>;
 export function of<const Segments extends readonly Segment[]>(
   ...segments: Segments
-): Path<Exclude<Segments[number], string>, PatternOf<Segments>> {
+): Path<Exclude<Segments[number], string>, PatternOf<Segments>>;
+export function of(...segments: readonly Segment[]): Path {
   for (const segment of segments) {
     needs(isSegment(segment), "Path.of: a segment", segment, "a text or a parameter of Path");
   }
-  return { pattern: patternOf(segments) as PatternOf<Segments>, segments };
+  return { pattern: patternOf(segments), segments };
 }
 
 /** The pattern of one path after another. */
