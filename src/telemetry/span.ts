@@ -229,15 +229,18 @@ class RegisteredTracer implements Tracer {
 
   open(trace: TraceContext, name: string, attributes: Attributes): OpenSpan | undefined {
     const active = activeContext();
+    const outer = active.getValue(spanKey) as SdkSpan | undefined;
     // An instrumentation of the server itself has opened a span already, with the caller as its parent.
-    const hasSpan = active.getValue(spanKey) !== undefined;
-    return this.start(hasSpan ? active : withSpan(active, callerOf(trace)), name, "server", attributes);
+    if (outer !== undefined && isServerSpan(outer)) return new JoinedSpan(this, outer, active, attributes);
+    const within = outer === undefined ? withSpan(active, callerOf(trace)) : active;
+    return this.start(within, name, "server", attributes);
   }
 
   start(within: Context, name: string, kind: SpanKind, attributes: Attributes): OpenSpan | undefined {
     // A span of `suppressTracing` has zeros for its ids, which W3C Trace Context §3.2.2 forbids.
     if (within.getValue(suppressedKey) === true) return undefined;
     const span = this.#tracer.startSpan(name, { kind: kinds[kind], attributes }, within);
+    if (kind === "server") ownSpans.add(span);
     return new RegisteredSpan(this, span, withSpan(within, span));
   }
 
@@ -304,6 +307,41 @@ class RegisteredSpan implements OpenSpan {
     const context = registered()?.context;
     return context === undefined ? work() : context.with(this.#context, work);
   }
+}
+
+/** A span of OpenTelemetry's SDK, which tells its kind. */
+type SdkSpan = Span & { readonly kind?: unknown };
+
+/** The spans of requests: an app that another one calls in its process has a span of its own. */
+const ownSpans = /* @__PURE__ */ new WeakSet<Span>();
+
+/** Whether a span is the one that `@opentelemetry/instrumentation-http`, or the like, opened for the request that now begins. */
+function isServerSpan(span: SdkSpan): boolean {
+  return span.kind === kinds.server && span.isRecording?.() === true && !ownSpans.has(span);
+}
+
+/** The route of a request, for the metrics and the span of `@opentelemetry/instrumentation-http`. */
+const rpcKey = /* @__PURE__ */ Symbol.for("OpenTelemetry SDK Context Key RPC_METADATA");
+
+/** The span of a request that an instrumentation of the server has opened: two for one request would count it twice. */
+class JoinedSpan extends RegisteredSpan {
+  readonly #outer: Context;
+
+  constructor(tracer: RegisteredTracer, span: Span, outer: Context, attributes: Attributes) {
+    super(tracer, span, outer);
+    this.#outer = outer;
+    ownSpans.add(span);
+    for (const [name, value] of Object.entries(attributes)) if (value !== undefined) this.set(name, value);
+  }
+
+  override set(name: string, value: string | number | boolean): void {
+    super.set(name, value);
+    const metadata = name === "http.route" ? this.#outer.getValue(rpcKey) : undefined;
+    if (typeof metadata === "object" && metadata !== null) Object.assign(metadata, { route: value });
+  }
+
+  /** The instrumentation ends it, once the response is sent. */
+  override end(): void {}
 }
 
 function activeContext(): Context {
