@@ -106,7 +106,7 @@ export interface ListenOptions {
   readonly maxHeaderBytes?: number;
   /** How long a head may take to arrive: 10 s; then 408. */
   readonly headTimeoutMs?: number;
-  /** How long a connection may stay without a request: 60 s. */
+  /** How long a connection may stay without a request: 75 s, longer than the 60 s of most balancers. */
   readonly idleTimeoutMs?: number;
   /** How long a body may stall, however fast the rest of it arrived: 20 s; then 400 `unreadable`. */
   readonly bodyTimeoutMs?: number;
@@ -191,7 +191,8 @@ const defaults: Omit<Limits, Derived> = {
   host: "localhost",
   maxHeaderBytes: 16_384,
   headTimeoutMs: 10_000,
-  idleTimeoutMs: 60_000,
+  // A balancer that keeps its connections for 60 s, as AWS's does, would send a request on one that is being closed.
+  idleTimeoutMs: 75_000,
   bodyTimeoutMs: 20_000,
   minBodyRate: 500,
   sendTimeoutMs: 30_000,
