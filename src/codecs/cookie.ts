@@ -36,8 +36,12 @@ export interface SetCookie {
   readonly path: string;
   /** Whether scripts of the page cannot read it. */
   readonly httpOnly: boolean;
+  /** The `Domain` attribute; without it the cookie goes only to the host that set it. */
+  readonly domain?: string;
   /** The `SameSite` attribute. */
-  readonly sameSite: "strict" | "lax";
+  readonly sameSite: "strict" | "lax" | "none";
+  /** Whether a page that embeds this site gets cookies of its own: the `Partitioned` attribute. */
+  readonly partitioned?: boolean;
   /** Its age in milliseconds, sent as `Max-Age` in seconds; without it, the cookie ends with the browser session. */
   readonly maxAgeMs?: number;
 }
@@ -50,8 +54,21 @@ export interface CookieOptions {
   readonly maxAgeMs?: number;
   /** Hidden from scripts: true by default. */
   readonly httpOnly?: boolean;
-  /** `"lax"` by default. */
-  readonly sameSite?: "strict" | "lax";
+  /**
+   * `"lax"` by default. With `"none"` pages of other sites send it too, so that only the check of the request's origin protects from
+   * forged requests (CSRF). Such a cookie is always `Secure`, so plain HTTP loses it but on `localhost`.
+   */
+  readonly sameSite?: "strict" | "lax" | "none";
+  /**
+   * The domain whose hosts all get it: `shop.example` for `api.shop.example` too. Each of these hosts can read and replace it, also one
+   * that another company runs. Without it, which is safer, only the host that set it gets it. A `__Host-` cookie has none.
+   */
+  readonly domain?: string;
+  /**
+   * Keeps one cookie for each site that embeds this one (CHIPS), where a browser blocks third-party cookies. It needs `sameSite: "none"`,
+   * and is always `Secure`. A user who visits this site itself has another one there.
+   */
+  readonly partitioned?: boolean;
 }
 
 /** Declares a cookie (RFC 6265). Throws where the name is not a token. */
@@ -87,12 +104,19 @@ export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}
       `Cookie.make: maxAgeMs of cookie ${name} must be milliseconds, from 0 to ${oldestMs}, not ${maxAgeMs}`,
     );
   }
+  const { sameSite = "lax", partitioned = false, domain } = options;
+  if (!sameSites.has(sameSite))
+    throw new Error(`Cookie.make: sameSite of cookie ${name} must be "strict", "lax" or "none"`);
+  if (partitioned && sameSite !== "none") {
+    throw new Error(`Cookie.make: cookie ${name} is partitioned, which needs sameSite: "none"`);
+  }
   return {
     name,
     ...(sealing === undefined ? { value: printed } : { value: "", seal: (now) => sealing.close(printed, now) }),
     path: cookiePath(name, options.path),
     httpOnly: options.httpOnly ?? true,
-    sameSite: options.sameSite ?? "lax",
+    sameSite,
+    ...cookieScope(name, domain, partitioned),
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
   };
 }
@@ -102,18 +126,44 @@ export function isCookie(value: unknown): boolean {
   return isObject(value) && isObject(value["codec"]);
 }
 
-/** Removes a cookie. The path must be the one that it was set with. */
-export function clear<A>(cookie: Cookie<A>, options: { readonly path?: string } = {}): SetCookie {
+const sameSites: ReadonlySet<unknown> = /* @__PURE__ */ new Set(["strict", "lax", "none"]);
+
+function cookieScope(name: string, domain: string | undefined, partitioned: boolean) {
+  if (domain !== undefined) {
+    if (typeof domain !== "string" || !isDomain(domain))
+      throw new Error(`Cookie.make: cookie ${name} has a domain no cookie can hold`);
+    if (needsRoot.test(name)) throw new Error(`Cookie.make: cookie ${name} must have no domain, or a browser drops it`);
+  }
+  return { ...(domain === undefined ? {} : { domain }), ...(partitioned ? { partitioned } : {}) };
+}
+
+/** Removes a cookie. The path, the domain and `partitioned` must be those that it was set with. */
+export function clear<A>(
+  cookie: Cookie<A>,
+  options: Pick<CookieOptions, "path" | "domain" | "partitioned"> = {},
+): SetCookie {
   needsObject("Cookie.clear: its cookie", cookie);
   needsObject("Cookie.clear: options", options);
   const path = cookiePath(cookie.name, options.path);
-  return { name: cookie.name, value: "", path, httpOnly: true, sameSite: "lax", maxAgeMs: 0 };
+  const { domain, partitioned = false } = options;
+  const scope = cookieScope(cookie.name, domain, partitioned);
+  return {
+    name: cookie.name,
+    value: "",
+    path,
+    httpOnly: true,
+    sameSite: partitioned ? "none" : "lax",
+    ...scope,
+    maxAgeMs: 0,
+  };
 }
 
 /** A name whose cookie is dropped without `Secure` (RFC 6265bis §4.1.3), in either case. */
 const needsSecure = /^__(?:Secure|Host)-/i;
 /** A name whose cookie is also dropped with another path than `/`. */
 const needsRoot = /^__Host-/i;
+
+const sameSiteTexts = { strict: "Strict", lax: "Lax", none: "None" } as const;
 
 /**
  * The value of a `Set-Cookie` line. `Secure` is left out where some browsers would then drop the cookie, unless its name
@@ -122,17 +172,19 @@ const needsRoot = /^__Host-/i;
 export function setCookieLine(cookie: SetCookie, secure: boolean): string {
   let line = `${cookie.name}=${cookie.value}; Path=${cookie.path}`;
   if (cookie.httpOnly) line += "; HttpOnly";
-  if (secure || needsSecure.test(cookie.name)) line += "; Secure";
-  line += cookie.sameSite === "strict" ? "; SameSite=Strict" : "; SameSite=Lax";
+  // A browser drops one for other sites without it (RFC 6265bis §5.7).
+  if (secure || cookie.sameSite === "none" || needsSecure.test(cookie.name)) line += "; Secure";
+  line += `; SameSite=${sameSiteTexts[cookie.sameSite]}`;
+  if (cookie.domain !== undefined) line += `; Domain=${cookie.domain}`;
+  if (cookie.partitioned === true) line += "; Partitioned";
   if (cookie.maxAgeMs !== undefined) line += `; Max-Age=${Math.ceil(cookie.maxAgeMs / 1000)}`;
   return line;
 }
 
 /**
- * A cookie as JavaScript may build it. The framework never sends `Domain`, but it checks one that is given, which may be
- * forged.
+ * A cookie as JavaScript may build it, whose parts may be of any type.
  */
-type WrittenCookie = { readonly [part in keyof SetCookie | "domain"]?: unknown };
+type WrittenCookie = { readonly [part in keyof SetCookie]?: unknown };
 
 /**
  * The part of a cookie that cannot be sent, in words for the log; undefined for a valid cookie. A `;` in any part would
@@ -140,12 +192,15 @@ type WrittenCookie = { readonly [part in keyof SetCookie | "domain"]?: unknown }
  */
 export function wrongPart(cookie: WrittenCookie | null): string | undefined {
   if (typeof cookie !== "object" || cookie === null) return "no cookie";
-  const { name, value, path, domain, maxAgeMs } = cookie;
+  const { name, value, path, domain, sameSite, partitioned, maxAgeMs } = cookie;
   if (typeof name !== "string" || !isToken(name)) return "the name of a cookie";
   if (typeof value !== "string" || !isCookieValue(value)) return `the value of cookie ${name}`;
   if (name.length + value.length > maxBytes) return `the length of cookie ${name}`;
   if (typeof path !== "string" || !isCookiePath(path) || isMisplaced(name, path)) return `the path of cookie ${name}`;
-  if (domain !== undefined && !(typeof domain === "string" && isDomain(domain))) return `the domain of cookie ${name}`;
+  if (domain !== undefined && !(typeof domain === "string" && isDomain(domain) && !needsRoot.test(name)))
+    return `the domain of cookie ${name}`;
+  if (sameSite !== undefined && !sameSites.has(sameSite)) return `sameSite of cookie ${name}`;
+  if (partitioned === true && sameSite !== "none") return `partitioned of cookie ${name}`;
   return maxAgeMs === undefined || isAge(maxAgeMs) ? undefined : `maxAgeMs of cookie ${name}`;
 }
 

@@ -36,6 +36,22 @@ describe("a cookie that is set", () => {
     ["CK-01", Cookie.make(k, "v", { httpOnly: false, sameSite: "strict" }), "k=v; Path=/; Secure; SameSite=Strict"],
     ["CK-01", Cookie.make(k, "v", { maxAgeMs: 1 }), "k=v; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=1"],
     ["CK-01", Cookie.make(k, "v", { maxAgeMs: 0 }), "k=v; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0"],
+    ["for other sites", Cookie.make(k, "v", { sameSite: "none" }), "k=v; Path=/; HttpOnly; Secure; SameSite=None"],
+    [
+      "for each site that embeds this one",
+      Cookie.make(k, "v", { sameSite: "none", partitioned: true }),
+      "k=v; Path=/; HttpOnly; Secure; SameSite=None; Partitioned",
+    ],
+    [
+      "for all hosts of a domain",
+      Cookie.make(k, "v", { domain: "shop.example", maxAgeMs: 1000 }),
+      "k=v; Path=/; HttpOnly; Secure; SameSite=Lax; Domain=shop.example; Max-Age=1",
+    ],
+    [
+      "removed where it was set",
+      Cookie.clear(k, { domain: "shop.example", partitioned: true }),
+      "k=; Path=/; HttpOnly; Secure; SameSite=None; Domain=shop.example; Partitioned; Max-Age=0",
+    ],
     ["CK-01", Cookie.make(k, ""), "k=; Path=/; HttpOnly; Secure; SameSite=Lax"],
     ["CK-01", Cookie.make(Cookie.named("n", Codec.int), -7), "n=-7; Path=/; HttpOnly; Secure; SameSite=Lax"],
     [
@@ -217,6 +233,34 @@ describe("an invalid age of a cookie", () => {
   });
 });
 
+describe("a cookie for other hosts and sites", () => {
+  it.each([
+    [
+      "a __Host- cookie of a domain",
+      () => Cookie.make(Cookie.named("__Host-k", Codec.string), "v", { domain: "a.example" }),
+      "must have no domain",
+    ],
+    [
+      "a domain with another attribute",
+      () => Cookie.make(k, "v", { domain: "a.example; HttpOnly" }),
+      "a domain no cookie can hold",
+    ],
+    [
+      "a partitioned cookie of one site",
+      () => Cookie.make(k, "v", { partitioned: true }),
+      'which needs sameSite: "none"',
+    ],
+    ["another word", () => Cookie.make(k, "v", { sameSite: "None" as never }), 'must be "strict", "lax" or "none"'],
+    [
+      "a __Host- cookie of a domain, removed",
+      () => Cookie.clear(Cookie.named("__Host-k", Codec.string), { domain: "a.example" }),
+      "must have no domain",
+    ],
+  ])("is an error if it is %s", (_what, made, why) => {
+    expect(made).toThrow(why);
+  });
+});
+
 describe("a cookie written by hand", () => {
   const plain: Cookie.SetCookie = { name: "sid", value: "v", path: "/", httpOnly: true, sameSite: "lax" };
   const no = (part: object): Cookie.SetCookie => ({ ...plain, ...part });
@@ -252,6 +296,9 @@ describe("a cookie written by hand", () => {
     ...["evil.example; Path=/x", "a\r\nb", "a b", "\u0000", null].map(
       (domain) => ["the domain of cookie sid", no({ domain })] as const,
     ),
+    ["the domain of cookie __Host-sid", no({ name: "__Host-sid", domain: "shop.example" })],
+    ...["None", "", null, 1].map((sameSite) => ["sameSite of cookie sid", no({ sameSite })] as const),
+    ["partitioned of cookie sid", no({ partitioned: true })],
     ["no cookie", null],
     ["no cookie", "sid=v; Domain=evil.example"],
   ];
