@@ -5,7 +5,7 @@ import { knownMethods } from "../http/target.ts";
 import type { RequestEnd } from "../inputs/request.ts";
 import { current, within } from "../logging/context.ts";
 import { logRaised } from "../logging/raised.ts";
-import { escaped, jsonContext, timestamp } from "../logging/entry.ts";
+import { escaped, jsonContext, jsonLine, timestamp } from "../logging/entry.ts";
 import type { Level, LogContext, LogEntry, LogFields, OpenSpan } from "../logging/entry.ts";
 import { isAnyOn, isAskedFor, isOn, log, write } from "../logging/writer.ts";
 import { isRefusal } from "../refusals.ts";
@@ -69,6 +69,7 @@ class AccessEntry implements LogEntry {
 
   json(at: number): string {
     const { rawPath, context, scheme } = this.#request;
+    if (context.tags !== undefined) return jsonLine(this, at);
     const { level, status, method, code, route } = this.#texts();
     const shown = escaped(rawPath);
     return (

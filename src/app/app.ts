@@ -103,8 +103,11 @@ export interface AppOptions {
   /**
    * Addresses, CIDR ranges (`10.0.0.0/8`) or `unix:<path>` of the reverse proxies whose forwarding headers are trusted: the
    * client's address, the host, whether the client uses HTTPS, and the request's id. Empty by default.
+   *
+   * Or how many proxies each request passes, where their addresses are not known: with 2 the client is the last but one of
+   * `X-Forwarded-For`. Then no client may reach the server past them: it could choose its address.
    */
-  readonly trustedProxies?: readonly string[];
+  readonly trustedProxies?: readonly string[] | number;
   /** Which header they write: `x-forwarded-for` (with `x-forwarded-host` and `-proto`) unless set, or `forwarded`. */
   readonly proxyHeader?: ProxyHeader;
   /**
@@ -304,7 +307,12 @@ const has =
 /** The options by name, the test of their value, and what an error says that it must be. */
 const optionTests: readonly (readonly [names: readonly string[], test: ValueTest, what: string])[] = [
   [["resources", "codes"], Array.isArray, "a list"],
-  [["trustedOrigins", "trustedProxies"], isTexts, "a list of texts"],
+  [["trustedOrigins"], isTexts, "a list of texts"],
+  [
+    ["trustedProxies"],
+    (value) => isTexts(value) || typeof value === "number",
+    "a list of texts, or a count of proxies",
+  ],
   [["middleware"], (value) => isListOf(value, isFunction), "a list of functions"],
   [["notFound", "now", "onError"], isFunction, "a function"],
   [["checkOrigin"], (value) => typeof value === "boolean", "true or false"],

@@ -25,8 +25,16 @@ export class TrustedProxies {
   readonly #ranges: readonly AddressRange[];
   readonly #sockets: ReadonlySet<string>;
   readonly #header: ProxyHeader;
+  /** How many proxies there are, the peer among them; undefined where they are known by their addresses. */
+  readonly #hops: number | undefined;
 
-  private constructor(ranges: readonly AddressRange[], sockets: ReadonlySet<string>, header: ProxyHeader) {
+  private constructor(
+    ranges: readonly AddressRange[],
+    sockets: ReadonlySet<string>,
+    header: ProxyHeader,
+    hops?: number,
+  ) {
+    this.#hops = hops;
     this.#ranges = ranges;
     this.#sockets = sockets;
     this.#header = header;
@@ -34,10 +42,11 @@ export class TrustedProxies {
 
   /** Undefined where no proxy is trusted. `wrong` gets each entry that cannot be read. */
   static read(
-    texts: readonly string[],
+    given: readonly string[] | number,
     header: ProxyHeader,
     wrong: (problem: string) => void,
   ): TrustedProxies | undefined {
+    const texts = typeof given === "number" ? [] : given;
     const ranges: AddressRange[] = [];
     const sockets = new Set<string>();
     for (const text of texts) {
@@ -49,11 +58,17 @@ export class TrustedProxies {
     if (header !== "x-forwarded-for" && header !== "forwarded") {
       wrong(`proxyHeader is "x-forwarded-for" or "forwarded", and not ${JSON.stringify(header)}`);
     }
+    if (typeof given === "number") {
+      if (!Number.isSafeInteger(given) || given < 0)
+        wrong("trustedProxies, as a count of proxies, is a whole number from 0");
+      return given === 0 ? undefined : new TrustedProxies(ranges, sockets, header, given);
+    }
     return texts.length === 0 ? undefined : new TrustedProxies(ranges, sockets, header);
   }
 
-  /** Whether an address, or `unix:<path>`, is one of them. */
+  /** Whether an address, or `unix:<path>`, is one of them. With a count of proxies each peer is the last of them. */
   trusts(peer: string): boolean {
+    if (this.#hops !== undefined) return true;
     if (this.#sockets.has(peer)) return true;
     const address = addressBytes(withoutZone(peer));
     return address !== undefined && this.#ranges.some((range) => isWithin(address, range));
@@ -73,7 +88,7 @@ export class TrustedProxies {
   #xForwarded(lines: HeaderLines): ForwardedValues {
     const last = (name: string): string | undefined => listOf(lines(name)).at(-1);
     return {
-      client: this.#rightmostUntrusted(listOf(lines("x-forwarded-for"))),
+      client: this.#clientOf(listOf(lines("x-forwarded-for"))),
       host: last("x-forwarded-host"),
       proto: last("x-forwarded-proto")?.toLowerCase(),
       prefix: prefixOf(last("x-forwarded-prefix")),
@@ -85,8 +100,12 @@ export class TrustedProxies {
     const read = given.length === 0 ? undefined : forwarded.parse(given.join(", "));
     const elements: readonly ForwardedElement[] = read?.ok === true ? read.value : [];
     const last = elements.at(-1);
-    const client = this.#rightmostUntrusted(elements.map((element) => element.for));
+    const client = this.#clientOf(elements.map((element) => element.for));
     return { client, host: last?.host, proto: last?.proto, prefix: "" };
+  }
+
+  #clientOf(hops: readonly (string | undefined)[]): string | undefined {
+    return this.#hops === undefined ? this.#rightmostUntrusted(hops) : countedHop(hops, this.#hops);
   }
 
   /**
@@ -101,6 +120,15 @@ export class TrustedProxies {
     }
     return undefined;
   }
+}
+
+/**
+ * The hop that the outermost of the `count` proxies appended; what is left of it is a claim of the client. A request that passed fewer of
+ * them has fewer hops: then it is the first one. A hop between that is no address is a proxy that hides it, and is counted.
+ */
+function countedHop(hops: readonly (string | undefined)[], count: number): string | undefined {
+  const hop = hops.at(-Math.min(count, hops.length));
+  return hop === undefined ? undefined : addressOf(hop);
 }
 
 /** A path without a slash at its end; empty for any other text, such as `//elsewhere.example`, which is another site. */

@@ -14,7 +14,7 @@ import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
 import type { RequestValidity } from "../inputs/validity.ts";
 import type { Carrying } from "../logging/context.ts";
-import type { LogContext, OpenSpan, TraceContext, WorkDeadline } from "../logging/entry.ts";
+import type { LogContext, LogFields, OpenSpan, TraceContext, WorkDeadline } from "../logging/entry.ts";
 import { isOfSignal } from "../logging/raised.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
 import { frameworkCodes, goneRefusal, timedOutRefusal } from "../refusals.ts";
@@ -45,6 +45,8 @@ class RequestContext implements LogContext {
   span: OpenSpan | undefined = undefined;
   /** The deadline of its work, until it is answered. */
   deadline: WorkDeadline | undefined = undefined;
+  /** What `Log.tag` added. */
+  tags: LogFields | undefined = undefined;
   #exchange: Exchange | undefined;
   #trace: TraceContext | undefined = undefined;
 
@@ -71,7 +73,11 @@ class RequestContext implements LogContext {
     const other = new RequestContext(this.requestId, undefined);
     other.#trace = this.trace;
     other.span = this.span;
+    other.tags = this.tags;
     return other;
+  }
+  addTags(fields: LogFields): void {
+    this.tags = { ...this.tags, ...fields };
   }
   get traceId(): string {
     return this.span?.traceId ?? this.trace.traceId;

@@ -36,7 +36,7 @@ export interface Payload {
 
 /** An encoded event. It is encoded once, for any number of streams. `K` is its kind. */
 export interface Event<out K> {
-  /** The name of its kind; undefined for a retry or comment. */
+  /** The name of its kind; undefined for a retry, a comment or data alone. */
   readonly name: string | undefined;
   /** The lines of the event stream, with the blank one; empty if the event could not be encoded. */
   readonly wire: string;
@@ -130,17 +130,43 @@ export function retry(options: { readonly ms: number }): Event<never> {
   return eventOf(undefined, "");
 }
 
+/**
+ * An event that has data and no name, as the clients of OpenAI's API and the like read them: `data: {…}`, and `data: [DONE]` at the end.
+ * An `EventSource` gets it as `message`. The text is sent as it is, each of its lines as one of the data. An id with a line break or
+ * NUL is a bug: it is logged at error, and nothing is sent.
+ *
+ * @param options `id` comes back as `Last-Event-ID` when the client reconnects.
+ * @example
+ * ```ts
+ * yield Event.data(JSON.stringify(chunk));
+ * yield Event.data("[DONE]");
+ * ```
+ */
+export function data(text: string, options: { readonly id?: string } = {}): Event<never> {
+  needsText("Event.data: its text", text);
+  needsObject("Event.data: options", options);
+  const wire = encode(undefined, ok(text), options.id);
+  if (wire.ok) return eventOf(undefined, wire.value);
+  logUnsent(`an event of Event.data could not be made: ${wire.error}`);
+  return eventOf(undefined, "");
+}
+
 /** A comment, which clients ignore. */
 export function comment(text: string): Event<never> {
   needsText("Event.comment: its text", text);
   return eventOf(undefined, `${prefixed(": ", text)}\n`);
 }
 
-function encode(name: string, payload: Result<string, string>, id: string | undefined): Result<string, string> {
-  if (/[\r\n]/.test(name)) return error("its name has a line break");
+function encode(
+  name: string | undefined,
+  payload: Result<string, string>,
+  id: string | undefined,
+): Result<string, string> {
+  if (name !== undefined && /[\r\n]/.test(name)) return error("its name has a line break");
   if (id !== undefined && /[\r\n\0]/.test(id)) return error("its id has a line break or a NUL");
   if (!payload.ok) return payload;
-  const head = id === undefined ? `event: ${name}\n` : `event: ${name}\nid: ${id}\n`;
+  const named = name === undefined ? "" : `event: ${name}\n`;
+  const head = id === undefined ? named : `${named}id: ${id}\n`;
   return ok(`${head}${prefixed("data: ", payload.value)}\n`);
 }
 

@@ -1,2 +1,2 @@
 /** The `Event` namespace: the kinds of event a stream may send, and events. */
-export { comment, json, make, retry, text } from "./event.ts";
+export { comment, data, json, make, retry, text } from "./event.ts";

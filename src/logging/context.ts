@@ -48,7 +48,8 @@ export function withoutDeadline<A>(work: () => A): A {
   const context = current();
   if (currentDeadline() === undefined || context === undefined) return work();
   const { requestId, traceId, spanId, tags, span, isSampled, isRandom, traceState } = context;
-  return storage.run({ requestId, traceId, spanId, tags, span, isSampled, isRandom, traceState }, work);
+  const addTags = (fields: LogFields): void => context.addTags?.(fields);
+  return storage.run({ requestId, traceId, spanId, tags, addTags, span, isSampled, isRandom, traceState }, work);
 }
 
 /** A request that can make its context. */
@@ -106,7 +107,7 @@ export function withinSpan<A>(span: OpenSpan, work: () => A): A {
 
 /** A context with tags or a span of its own. */
 class Inner implements LogContext {
-  readonly tags: LogFields | undefined;
+  tags: LogFields | undefined;
   readonly span: OpenSpan | undefined;
   readonly #outer: LogContext | undefined;
 
@@ -114,6 +115,11 @@ class Inner implements LogContext {
     this.#outer = outer;
     this.tags = fields === undefined ? outer?.tags : { ...outer?.tags, ...fields };
     this.span = span ?? outer?.span;
+  }
+
+  addTags(fields: LogFields): void {
+    this.tags = { ...this.tags, ...fields };
+    this.#outer?.addTags?.(fields);
   }
 
   get requestId(): string | undefined {

@@ -66,8 +66,10 @@ export interface LogContext {
   readonly requestId: string | undefined;
   readonly traceId: string | undefined;
   readonly spanId: string | undefined;
-  /** Fields that `Log.tags` added. */
+  /** Fields that `Log.tags` and `Log.tag` added. */
   readonly tags?: LogFields | undefined;
+  /** Adds fields to each later line of the request; missing outside of one. */
+  addTags?(fields: LogFields): void;
   /** The open span, if the trace is recorded. */
   readonly span?: OpenSpan | undefined;
   /** Whether the trace is recorded; outgoing calls get this flag. */

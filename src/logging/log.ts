@@ -113,6 +113,23 @@ export function tags<A>(fields: LogFields, f: () => A): A {
 }
 
 /**
+ * Adds fields to each later line of the running request, its access line too: who sends it, once the application knows. Does nothing
+ * outside of a request. The access line's own fields win. Give an id, and not a name or a mail address: lines are kept for long.
+ *
+ * @example
+ * ```ts
+ * const user = Dep.map(session, (session) => {
+ *   Log.tag({ "user.id": session.data.user });
+ *   return session.data;
+ * });
+ * ```
+ */
+export function tag(fields: LogFields): void {
+  needsObject("Log.tag: fields", fields);
+  current()?.addTags?.({ ...fields });
+}
+
+/**
  * A function that keeps this request's id, trace and tags wherever it runs, such as a listener of an emitter or a callback
  * of a worker. Without it, such a callback runs in its caller's context.
  *

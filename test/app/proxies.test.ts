@@ -60,6 +60,36 @@ describe("the client", () => {
     expect((await ask(options, "10.0.0.1", headers)).client).toBe(client);
   });
 
+  it.each([
+    ["one proxy", 1, xff("6.6.6.6, 1.2.3.4"), "1.2.3.4"],
+    ["two proxies", 2, xff("6.6.6.6, 1.2.3.4", "10.0.0.7"), "1.2.3.4"],
+    ["two proxies, the inner of which hides its client", 2, xff("1.2.3.4, unknown"), "1.2.3.4"],
+    ["three proxies, of which a request passed two", 3, xff("1.2.3.4, 10.0.0.7"), "1.2.3.4"],
+    ["one proxy that hides the client", 1, xff("1.2.3.4, unknown"), "10.0.0.1"],
+    ["one proxy that says nothing", 1, [], "10.0.0.1"],
+    ["no proxy", 0, xff("1.2.3.4"), "10.0.0.1"],
+  ] as const)("is known by the count of proxies: %s", async (_what, trustedProxies, headers, client) => {
+    expect((await ask({ trustedProxies }, "10.0.0.1", headers)).client).toBe(client);
+  });
+
+  it("is known by the count of proxies with Forwarded, with its host, scheme and id", async () => {
+    const options = { trustedProxies: 2, proxyHeader: "forwarded" } as const;
+    const headers = [
+      ...forwarded("for=6.6.6.6, for=1.2.3.4", "for=10.0.0.9;host=shop.example;proto=https"),
+      ["x-request-id", "a1"] as const,
+    ];
+    expect(await ask(options, "203.0.113.9", headers)).toEqual({
+      client: "1.2.3.4",
+      host: "shop.example",
+      secure: "secure",
+      id: "a1",
+    });
+  });
+
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("has no count of proxies like %s", (trustedProxies) => {
+    expect(() => App.make([seen], { trustedProxies })).toThrow("a whole number from 0");
+  });
+
   it("SV-28 of an IPv4 proxy is known, however the proxy's address is written", async () => {
     const options = { trustedProxies: ["::ffff:10.0.0.0/104"] };
     expect((await ask(options, "10.0.0.1", xff("1.2.3.4"))).client).toBe("1.2.3.4");

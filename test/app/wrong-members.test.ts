@@ -67,9 +67,12 @@ describe.each(wrong)("%s in place of a declared value", (kind, value) => {
     expect(refused(() => App.make([], { [name]: value }))).toBe(`App.make: ${name} is ${kind}, and not a list`);
   });
 
-  it.each(["trustedOrigins", "trustedProxies"])("in %s of an app", (name) => {
-    const sentence = `App.make: ${name} is ${kind}, and not a list of texts`;
-    expect(refused(() => App.make([], { [name]: value }))).toBe(sentence);
+  it("in trustedOrigins and in trustedProxies of an app", () => {
+    const sentence = `App.make: trustedOrigins is ${kind}, and not a list of texts`;
+    expect(refused(() => App.make([], { trustedOrigins: value as never }))).toBe(sentence);
+    const orCount = `App.make: trustedProxies is ${kind}, and not a list of texts, or a count of proxies`;
+    const isCount = typeof value === "number";
+    expect(refused(() => App.make([], { trustedProxies: value as never }))).toBe(isCount ? "nothing" : orCount);
   });
 });
 

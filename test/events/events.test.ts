@@ -80,6 +80,10 @@ describe("an event stream: events", () => {
     ["a fraction", Event.retry({ ms: 1.5 }), "retry: 2\n\n"],
     ["a fraction below 1", Event.retry({ ms: 0.1 }), "retry: 1\n\n"],
     ["EV-07", Event.retry({ ms: 0 }), "retry: 0\n\n"],
+    ["data alone", Event.data('{"a":1}'), 'data: {"a":1}\n\n'],
+    ["the end of a stream of OpenAI's kind", Event.data("[DONE]"), "data: [DONE]\n\n"],
+    ["data of two lines, with an id", Event.data("a\r\nb", { id: "7" }), "id: 7\ndata: a\ndata: b\n\n"],
+    ["empty data", Event.data(""), "data: \n\n"],
     ["an empty payload", Event.make(token, ""), "event: token\ndata: \n\n"],
     ["a payload that ends its line", Event.make(token, "a\n"), "event: token\ndata: a\ndata: \n\n"],
     ["an id", Event.make(token, "a", { id: "é 1" }), "event: token\nid: é 1\ndata: a\n\n"],
@@ -93,6 +97,7 @@ describe("an event stream: events", () => {
     ["EV-06", () => Event.make(Event.text("a\nb"), "x"), "its name has a line break"],
     ["an id of two lines", () => Event.make(token, "x", { id: "a\rb" }), "its id has a line break or a NUL"],
     ["an id with NUL", () => Event.make(token, "x", { id: "a\0b" }), "its id has a line break or a NUL"],
+    ["data with an id of two lines", () => Event.data("x", { id: "a\nb" }), "its id has a line break or a NUL"],
     ["a value its shape cannot write", () => Event.make(state, Number.NaN), "value: this number is not finite"],
   ])("%s makes an event that sends nothing", async (_id, make, why) => {
     const event = make();
