@@ -2,6 +2,7 @@ import { endedEarly, gather, isFailure, noRoom, partOf, tooSlow } from "../input
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { guarded } from "../logging/raised.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
+import { Lingering } from "./lingering.ts";
 
 type BodyRead = Uint8Array | BodyFailure | undefined;
 
@@ -112,11 +113,19 @@ export class TimedBody implements BodySource {
     this.#request.bytes().then(arrived, () => this.#broken());
   }
 
-  /** Reads and drops the rest of the body, up to `limit` bytes and within `ms`. */
+  /** Reads and drops the rest of the body, up to `limit` bytes and within `ms`, or longer where its client is sending (`Lingering`). */
   async drop(limit: number, ms: number): Promise<void> {
     const max = this.#received + limit;
-    const deadline = this.#reading.deadlines.time(ms, this);
-    while (this.#state !== "over" && this.#received <= max) await this.read();
+    const lingering = new Lingering();
+    const expire = (): void => {
+      if (lingering.continues()) deadline.restart();
+      else this.expire();
+    };
+    const deadline = this.#reading.deadlines.time(ms, { expire });
+    for (let before = this.#received; this.#state !== "over" && before <= max; before = this.#received) {
+      await this.read();
+      lingering.takes(this.#received - before);
+    }
     deadline.clear();
   }
 

@@ -129,6 +129,25 @@ describe("the rest of a body", () => {
   });
 });
 
+describe("the rest of an upload whose client sends on", () => {
+  it.each([
+    ["is dropped for longer than the time limit, to its end", 100_000, 30, false],
+    ["is given up after five times the limit", 100_000, 80, true],
+    ["is given up where less than 64 KiB come in that time", 3000, 30, true],
+  ])("%s", async (_what, bytes, parts, isLost) => {
+    const { body, send, end } = sent(undefined);
+    const dropped = vi.fn();
+    void body.drop(2 ** 24, 500).then(dropped);
+    for (let i = 0; i < parts && dropped.mock.calls.length === 0; i++) {
+      send(bytes);
+      await vi.advanceTimersByTimeAsync(50);
+    }
+    if (!isLost) end();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([dropped.mock.calls.length, body.isLost]).toEqual([1, isLost]);
+  });
+});
+
 describe("a body whose request is answered", () => {
   it("has ended for the pending read, and is cancelled after that read", async () => {
     const { body, reading, cancelled, send } = sent(100);
