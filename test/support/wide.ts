@@ -31,8 +31,11 @@ export const wideFiles: readonly string[] = [
   // The newest Node's is in each run; the tests of `usher-http/node` run on the current Node, which may be the oldest.
   "conformance/node-oldest",
   // Tools and packages of others, of more than one version.
+  "adapters/node/foreign-clients",
+  "adapters/node/socket-io",
   "adapters/postgres/pgbouncer",
   "adapters/mcp/inspector",
   "package/opentelemetry",
+  "guides/jest",
   "telemetry/generations",
 ];
