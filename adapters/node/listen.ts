@@ -205,7 +205,7 @@ export const nodeMajor: number = version[0];
 
 export const nodeMinor: number = version[1];
 
-/** The first minor of each major of Node that 45 minutes of random frames of HTTP/2 did not end: test/fuzz/http2.test.ts. */
+/** The first minor of each major of Node that an hour of random frames of HTTP/2 did not end: test/fuzz/http2.test.ts. */
 const firstSafe: { readonly [major: number]: number } = { 22: 23, 24: 21, 26: 10 };
 
 /** Whether no client is known to end the process by HTTP/2, so that it is on unless an option says otherwise. */
