@@ -9,7 +9,7 @@ import { bodyTooLarge } from "../../src/inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import type { Match } from "../../src/routing/router.ts";
 import type { Route } from "../../src/routing/route.ts";
-import { traceFlags, traceparentOf } from "../../src/telemetry/span.ts";
+import { traceFlags, traceparentOf } from "../../src/telemetry/traceparent.ts";
 
 /** A request of a tool. */
 export interface ToolRequest {

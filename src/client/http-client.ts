@@ -8,7 +8,8 @@ import { current, currentDeadline, passOn } from "../logging/context.ts";
 import type { OpenSpan } from "../logging/entry.ts";
 import { log } from "../logging/writer.ts";
 import { isMeasured, measure } from "../telemetry/measure.ts";
-import { freshHex, inSpan, openSpan, registered, traceFlags, traceparentOf } from "../telemetry/span.ts";
+import { freshHex, inSpan, openSpan, registered } from "../telemetry/span.ts";
+import { traceFlags, traceparentOf } from "../telemetry/traceparent.ts";
 import { bodyUntil } from "./body-until.ts";
 import { send } from "./of.ts";
 

@@ -4,7 +4,8 @@ import { inBackground } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
 import { RecordedSpan, SpanResource } from "./recorded-span.ts";
 import type { Recorder } from "./recorded-span.ts";
-import { OtelContext, traceFlags } from "./span.ts";
+import { OtelContext } from "./span.ts";
+import { traceFlags } from "./traceparent.ts";
 
 /** Exports an app's spans: the option `trace` of `App.make` or `serve`. */
 export interface Exporter {

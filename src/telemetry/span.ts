@@ -11,6 +11,7 @@ import { stripped } from "../http/fields.ts";
 import { current, withinSpan } from "../logging/context.ts";
 import type { Attributes, OpenSpan, SpanKind, TraceContext, Tracer } from "../logging/entry.ts";
 import { logRaised } from "../logging/raised.ts";
+import { traceFlags } from "./traceparent.ts";
 
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
 const hexadecimal = "0123456789abcdef";
@@ -106,16 +107,6 @@ export function joinTrace(lines: TraceHeaderLines): TraceContext {
     isRandom: version === "00" && (Number.parseInt(flags as string, 16) & 2) === 2,
     state: stateOf(lines("tracestate")),
   };
-}
-
-/** The flags of a trace as a number. */
-export function traceFlags({ isSampled, isRandom }: Pick<TraceContext, "isSampled" | "isRandom">): number {
-  return (isSampled ? 1 : 0) | (isRandom ? 2 : 0);
-}
-
-/** A `traceparent` of version 00. */
-export function traceparentOf(traceId: string, spanId: string, flags: number): string {
-  return `00-${traceId}-${spanId}-0${flags}`;
 }
 
 function joined(line: string): RegExpExecArray | undefined {
@@ -317,7 +308,7 @@ const ownSpans = /* @__PURE__ */ new WeakSet<Span>();
 
 /** Whether a span is the one that `@opentelemetry/instrumentation-http`, or the like, opened for the request that now begins. */
 function isServerSpan(span: SdkSpan): boolean {
-  return span.kind === kinds.server && span.isRecording?.() === true && !ownSpans.has(span);
+  return span.kind === kinds.server && span.isRecording() && !ownSpans.has(span);
 }
 
 /** The route of a request, for the metrics and the span of `@opentelemetry/instrumentation-http`. */

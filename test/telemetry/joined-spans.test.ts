@@ -3,7 +3,8 @@
  * kind `SERVER`, sets the metadata of the call, runs the server's listener within, and ends the span with the response.
  */
 import { SpanKind, context, trace } from "@opentelemetry/api";
-import { RPCType, getRPCMetadata, setRPCMetadata } from "@opentelemetry/core";
+import type { getRPCMetadata } from "@opentelemetry/core";
+import { RPCType, setRPCMetadata } from "@opentelemetry/core";
 import { describe, expect, it } from "vitest";
 import { App, Path, Returns, Trace, get, param } from "usher-http";
 import "../support/logs.ts";

@@ -12,11 +12,13 @@ import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Answer, App, Path, Returns, body, get, post } from "usher-http";
+import type { Middleware } from "usher-http";
 import { Compress, Decompress } from "usher-http/compress";
 import { Conditional } from "usher-http/conditional";
 import { compressBytes, encodings, longBytes } from "../../../adapters/compress/codings.ts";
 import { CompressionTurns } from "../../../adapters/compress/turns.ts";
 import { ZstdFrames } from "../../../adapters/compress/zstd-frames.ts";
+import { logged } from "../../support/logs.ts";
 import { gate } from "../../support/gate.ts";
 import type { Gate } from "../../support/gate.ts";
 import { played } from "../../models/seeds.ts";
@@ -64,6 +66,21 @@ describe("a long body", () => {
     // As small as at once, except for what each coding writes of its length.
     const once = compressBytes(new TextEncoder().encode(long), coding, 6).byteLength;
     expect(Math.abs(bytes.byteLength - once)).toBeLessThan(once / 100);
+  });
+
+  it("is a 500 where middleware gave it a header that cannot be written", async () => {
+    const wrong: Middleware = async (_request, next) => ({ ...(await next()), headers: [["no name", "s3cret"]] });
+    const route = get(at, { returns: Returns.response }, () => Answer.make(long));
+    const headers = { "accept-encoding": "gzip" };
+    for (const [middleware, status] of [
+      [[Compress.make()], 200],
+      [[wrong, Compress.make()], 500],
+    ] as const) {
+      const response = await App.make([route], { middleware }).fetch(new Request("http://h/x", { headers }));
+      expect(response.status).toBe(status);
+      await response.arrayBuffer();
+    }
+    expect(logged().join("\n")).not.toContain("s3cret");
   });
 
   it("is not compressed where the client has the version", async () => {

@@ -85,7 +85,7 @@ async function* endless(): AsyncGenerator<Uint8Array> {
   const part = new Uint8Array(65_536);
   for (let made = 1; ; made++) {
     yield part;
-    if (made === 16) tell("endless: going on");
+    if (made === 4) tell("endless: going on");
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
 }
