@@ -91,7 +91,7 @@ export class Fate {
 }
 
 /** Whether what the handler did is to be committed, where no deadline has passed. */
-export function commits({ answers, hasKey, method }: Features, { handled, hasLeft }: Fate): boolean {
+function commits({ answers, hasKey, method }: Features, { handled, hasLeft }: Fate): boolean {
   // A key's answer is read before it is kept.
   const isRead = hasKey && method === "POST";
   const raises = ["refusal", "error", "cut page"].includes(answers) || (isRead && answers === "cut stream");
