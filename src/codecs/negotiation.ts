@@ -124,7 +124,7 @@ export const weighted: Codec<readonly Weighted<{ token: string }>[]> = /* @__PUR
 });
 
 /** Whether a coding, in lower case, is gzip, which has two names (RFC 9110 §8.4.1.3). */
-export function isGzip(coding: string): boolean {
+function isGzip(coding: string): boolean {
   return coding === "gzip" || coding === "x-gzip";
 }
 
