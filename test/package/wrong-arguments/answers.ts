@@ -52,12 +52,15 @@ const events: readonly Row[] = [
   ["Event.make", (k, x, o) => Event.make(k, x, o), [note, "x", {}]],
   ["Event.retry", (o) => Event.retry(o), [{ ms: 1 }]],
   ["Event.comment", (x) => Event.comment(x), ["x"]],
+  ["Event.data", (x) => Event.data(x), ["x"]],
+  ["Event.data", (o) => Event.data("x", o), [{}]],
   ["Socket.json", (x) => Socket.json(x), [text]],
   [
     "Socket.protocol",
     (o) => answers(Returns.websocket(Socket.protocol(o))),
     [{ client: Socket.text, server: Socket.text }],
   ],
+  ["Socket.credential", (x) => Socket.credential(x), ["bearer."]],
   ["Socket.protocol", (x) => Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: x }), ["chat"]],
   ["Socket.encode", (m) => Socket.encode(m, "x"), [Socket.text]],
   ["Broadcast.create", (o) => Broadcast.create(o), [{}]],
@@ -81,7 +84,7 @@ const stated: readonly Row[] = [
   ["App.make", (r, o) => App.make(r, o), [[hello], {}]],
   ["App.make", (x) => App.make([hello], { cors: x }), [Cors.make({ origins: "any" })]],
   ["App.make", (x) => App.make([hello], { trustedOrigins: x }), [["https://a.example"]]],
-  ["App.make", (x) => App.make([hello], { trustedProxies: x }), [["10.0.0.0/8"]]],
+  ["App.make", (x) => App.make([hello], { trustedProxies: x }), [1]],
 ];
 
 const ring = Keys.ring("0123456789abcdef0123456789abcdef");

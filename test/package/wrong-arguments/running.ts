@@ -65,6 +65,7 @@ const told: readonly Row[] = [
   ["Log.configure", (x) => Log.configure({ levels: x }), ["warn"]],
   ["Log.configure", (x) => Log.configure({ format: x }), ["json"]],
   ["Log.source", (x) => Log.source(x), ["shop"]],
+  ["Log.tag", (o) => Log.tag(o), [{}]],
   ["Log.tags", (o, f) => Log.tags(o, f), [{}, work]],
   ["Log.carry", (f) => Log.carry(f), [work]],
   ["Trace.span", (x, f) => Trace.span(x, f), ["price", work]],
