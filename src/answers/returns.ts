@@ -35,6 +35,16 @@ type Success<Status extends number> = number extends Status
     ? Status
     : "The status of an answer is 2xx: a failure is a refusal.";
 
+/** As {@link Success}, of JSON, which HTTP sends under no 204 and no 205. */
+type JsonSuccess<Status extends number> = Status extends 204 | 205
+  ? "HTTP sends no body under 204 and 205: use Returns.empty."
+  : Success<Status>;
+
+/** The statuses of a record, each a success, and at least one. */
+type Listed<Statuses> = [keyof Statuses] extends [never]
+  ? "List at least one status."
+  : { readonly [S in keyof Statuses]: S extends number ? (Success<S> extends S ? string : Success<S>) : string };
+
 /**
  * 200, a page: `text/html; charset=utf-8`. The handler returns what the tag `html` makes, or text that is HTML already, with
  * nothing of a user in it. A page with promises or async iterables is sent as it becomes ready.
@@ -47,8 +57,8 @@ export const text: Returns<string, string, 200> = { node: /* @__PURE__ */ textNo
 interface JsonNode {
   readonly node: ReturnsNode;
 }
-interface JsonOptions<Status, Given> {
-  readonly status?: Status;
+interface JsonOptions<Status extends number, Given> {
+  readonly status?: JsonSuccess<Status>;
   readonly doc?: string;
   readonly examples?: readonly NoInfer<Given>[];
 }
@@ -100,7 +110,7 @@ export function json(shape: AnyStandard, options: JsonOptions<number, unknown> =
  */
 export function jsonResponse<S extends AnyShape, const Statuses extends { readonly [status: number]: string }>(
   shape: S,
-  statuses: Statuses,
+  statuses: Statuses & Listed<Statuses>,
   options?: { readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[] },
 ): Returns<
   ListedAnswer<"return answer(status, value)", keyof Statuses, Written<ValueOf<S>>>,
@@ -109,7 +119,7 @@ export function jsonResponse<S extends AnyShape, const Statuses extends { readon
 >;
 export function jsonResponse<S extends StandardSchema, const Statuses extends { readonly [status: number]: string }>(
   schema: S,
-  statuses: Statuses,
+  statuses: Statuses & Listed<Statuses>,
   options?: { readonly examples?: readonly NoInfer<Written<InputOf<S>>>[] },
 ): Returns<
   ListedAnswer<"return answer(status, value)", keyof Statuses, Written<InputOf<S>>>,
@@ -151,7 +161,7 @@ export function empty<const Status extends number = 204>(
 
 /** No body, under one of several statuses, each listed with what it means; answered with {@link answer}. */
 export function emptyResponse<const Statuses extends { readonly [status: number]: string }>(
-  statuses: Statuses,
+  statuses: Statuses & Listed<Statuses>,
 ): Returns<ListedAnswer<"return answer(status)", keyof Statuses, void>, undefined, keyof Statuses & number> {
   needsObject("Returns.emptyResponse: statuses", statuses);
   const compile = () => (returned: unknown) => plainAnswer(answeredOf(returned).status, undefined, undefined);

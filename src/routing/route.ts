@@ -153,7 +153,15 @@ export type HasAllRead<I extends Inputs, Params extends AnyParam | Rest> =
         ? unknown
         : "An input reads a path parameter that this path does not have, or has with another type.";
 
-export type NotHead<M> = M extends "HEAD" ? "A HEAD is answered by the GET route: declare that instead." : M;
+/** Methods that a program writes in lower case by mistake: no client sends them so. */
+type LowerCase = "get" | "post" | "put" | "patch" | "delete" | "options" | "head";
+export type NotHead<M> = M extends "HEAD"
+  ? "A HEAD is answered by the GET route: declare that instead."
+  : M extends LowerCase
+    ? `A method is in upper case: ${Uppercase<M>}.`
+    : M extends `${string} ${string}`
+      ? "A method has no space."
+      : M;
 
 /** Makes a route of one method. */
 export type Method<M extends string> = <

@@ -38,6 +38,7 @@ const file = Path.rest("file");
 const orderId = Path.int("order_id");
 // The compiler refuses these where it knows the value.
 const head: string = "HEAD";
+const spaced: string = "A B";
 const any = (status: number): number => status;
 
 /** A `GET` route whose handler does not use its inputs. */
@@ -181,7 +182,7 @@ describe("methods and headers", () => {
       route(head, Path.of("a"), text, hello),
       "HEAD /a: a HEAD is answered by the GET route, so declare that instead",
     ],
-    ["ST", route("A B", Path.of("a"), text, hello), 'A B /a: "A B" is no method'],
+    ["ST", route(spaced, Path.of("a"), text, hello), 'A B /a: "A B" is no method'],
     ["ST", route("", Path.of("a"), text, hello), ' /a: "" is no method'],
     [
       "ST",
@@ -290,8 +291,8 @@ describe("answers", () => {
   const shape = v.string();
   const statuses = (...listed: number[]) => Object.fromEntries(listed.map((status) => [status, "Yes."]));
   it.each([
-    ["ST-19", Returns.jsonResponse(shape, {}), "GET /r lists no status to answer"],
-    ["ST-19", Returns.emptyResponse({}), "GET /r lists no status to answer"],
+    ["ST-19", Returns.jsonResponse(shape, statuses()), "GET /r lists no status to answer"],
+    ["ST-19", Returns.emptyResponse(statuses()), "GET /r lists no status to answer"],
     ["ST", Returns.responses({}), "GET /r lists no status to answer"],
     ["ST", Returns.responses({ 101: "", 103: "" }), "GET /r lists 103, which no answer has"],
     ["ST", Returns.responses({ 600: "" }), "GET /r lists 600, which no answer has"],
@@ -301,18 +302,22 @@ describe("answers", () => {
       "GET /r lists 404, which is not a success: failing is a refusal",
     ],
     ["ST", Returns.emptyResponse(statuses(302)), "GET /r lists 302, which is not a success: failing is a refusal"],
-    ["ST", Returns.json(shape, { status: 400 }), "GET /r lists 400, which is not a success: failing is a refusal"],
-    ["ST", Returns.json(shape, { status: 199 }), "GET /r lists 199, which is not a success: failing is a refusal"],
-    ["ST", Returns.json(shape, { status: 200.5 }), "GET /r lists 200.5, which is not a success: failing is a refusal"],
+    ["ST", Returns.json(shape, { status: any(400) }), "GET /r lists 400, which is not a success: failing is a refusal"],
+    ["ST", Returns.json(shape, { status: any(199) }), "GET /r lists 199, which is not a success: failing is a refusal"],
+    [
+      "ST",
+      Returns.json(shape, { status: any(200.5) }),
+      "GET /r lists 200.5, which is not a success: failing is a refusal",
+    ],
     ["ST", Returns.empty({ status: any(300) }), "GET /r lists 300, which is not a success: failing is a refusal"],
     [
       "ST-22",
-      Returns.json(shape, { status: 204 }),
+      Returns.json(shape, { status: any(204) }),
       "GET /r answers JSON under 204, which HTTP sends without a body: use Returns.empty",
     ],
     [
       "ST-22",
-      Returns.json(shape, { status: 205 }),
+      Returns.json(shape, { status: any(205) }),
       "GET /r answers JSON under 205, which HTTP sends without a body: use Returns.empty",
     ],
     [
