@@ -341,6 +341,18 @@ if (!found.ok && found.error === "sold_out") console.log("sold out");`,
     source: `route("HEAD", orders, { returns: Returns.text }, () => "hello");`,
   },
   {
+    what: "a method in lower case",
+    source: `route("get", orders, { returns: Returns.text }, () => "hello");`,
+  },
+  {
+    what: "a status of JSON that is no success",
+    source: `Returns.json(Order, { status: 404 });`,
+  },
+  {
+    what: "JSON under a status without a body",
+    source: `Returns.json(Order, { status: 204 });`,
+  },
+  {
     what: "a 401 without its challenge",
     source: `Refusal.code("signed", { status: 401, doc: "Nobody." });`,
   },
