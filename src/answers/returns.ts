@@ -41,7 +41,7 @@ type JsonSuccess<Status extends number> = Status extends 204 | 205
   : Success<Status>;
 
 /** The statuses of a record, each a success, and at least one. */
-type Listed<Statuses> = [keyof Statuses] extends [never]
+type SuccessList<Statuses> = [keyof Statuses] extends [never]
   ? "List at least one status."
   : { readonly [S in keyof Statuses]: S extends number ? (Success<S> extends S ? string : Success<S>) : string };
 
@@ -110,7 +110,7 @@ export function json(shape: AnyStandard, options: JsonOptions<number, unknown> =
  */
 export function jsonResponse<S extends AnyShape, const Statuses extends { readonly [status: number]: string }>(
   shape: S,
-  statuses: Statuses & Listed<Statuses>,
+  statuses: Statuses & SuccessList<Statuses>,
   options?: { readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[] },
 ): Returns<
   ListedAnswer<"return answer(status, value)", keyof Statuses, Written<ValueOf<S>>>,
@@ -119,7 +119,7 @@ export function jsonResponse<S extends AnyShape, const Statuses extends { readon
 >;
 export function jsonResponse<S extends StandardSchema, const Statuses extends { readonly [status: number]: string }>(
   schema: S,
-  statuses: Statuses & Listed<Statuses>,
+  statuses: Statuses & SuccessList<Statuses>,
   options?: { readonly examples?: readonly NoInfer<Written<InputOf<S>>>[] },
 ): Returns<
   ListedAnswer<"return answer(status, value)", keyof Statuses, Written<InputOf<S>>>,
@@ -161,7 +161,7 @@ export function empty<const Status extends number = 204>(
 
 /** No body, under one of several statuses, each listed with what it means; answered with {@link answer}. */
 export function emptyResponse<const Statuses extends { readonly [status: number]: string }>(
-  statuses: Statuses & Listed<Statuses>,
+  statuses: Statuses & SuccessList<Statuses>,
 ): Returns<ListedAnswer<"return answer(status)", keyof Statuses, void>, undefined, keyof Statuses & number> {
   needsObject("Returns.emptyResponse: statuses", statuses);
   const compile = () => (returned: unknown) => plainAnswer(answeredOf(returned).status, undefined, undefined);
