@@ -116,7 +116,7 @@ function isHeadOfStream({ method }: DenoExchange, { status, head }: WireResponse
   return method === "HEAD" && status !== 204 && status !== 304 && head.at(-2) !== "content-length";
 }
 
-type Controller = ReadableStreamDefaultController<Uint8Array>;
+type PieceController = ReadableStreamDefaultController<Uint8Array>;
 
 /** A long whole body, of which Deno gets the next piece once its client has taken the one before: what Deno holds cannot be freed. */
 class LongBody {
@@ -124,7 +124,7 @@ class LongBody {
   readonly #state: DenoServerState;
   readonly #bytes: Uint8Array;
   readonly #unsent: PulledUnsent;
-  #controller: Controller | undefined = undefined;
+  #controller: PieceController | undefined = undefined;
   /** The number of bytes that Deno has. */
   #at = 0;
 
@@ -145,7 +145,7 @@ class LongBody {
     return new ReadableStream(this, { highWaterMark: 0 });
   }
 
-  pull(controller: Controller): void {
+  pull(controller: PieceController): void {
     this.#controller = controller;
     this.#unsent.making();
     const left = this.#bytes.byteLength - this.#at;
