@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server as HttpServer, ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { needsFunction } from "../../src/arguments.ts";
 import { inTime } from "../../src/async.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
@@ -24,7 +25,7 @@ import { Connections, isWatched } from "./connection.ts";
 import { awaitsContinue } from "./exchange.ts";
 import { http } from "./http.ts";
 import { refuseHead, refuseRequest } from "./bad-request.ts";
-import { Upgrades, cutUnread, inTurn, lastResponse } from "./upgrade.ts";
+import { Upgrades, boundOthers, cutUnread, inTurn, isForOthers, lastResponse } from "./upgrade.ts";
 import { isBun, isDeno, isSafeForHttp2, listen, nodeMajor, nodeMinor, stderrSink } from "./listen.ts";
 import { detachable, leaveParser, readFromFirstByte } from "./parser.ts";
 import { unsentOf } from "./recipient.ts";
@@ -37,6 +38,17 @@ export type { Certificate, Certificates, TlsOptions } from "../../src/server/tls
 export { listener } from "./listener.ts";
 export type { AppListener, ListenerOptions } from "./listener.ts";
 
+/** The options of `serve` on Node. */
+export interface NodeServeOptions extends ServeOptions {
+  /**
+   * Called with each server of `node:http` before it listens, for code that shares its port, such as Socket.IO:
+   * `attach: (server) => void io.attach(server, { destroyUpgrade: false })`. The name `localhost` has two servers, one for each address
+   * family. The handshakes of WebSockets for which the app has no route are left to its listeners of `upgrade`. They get no request
+   * over HTTP/2: with `tls`, set `http2` to false. The server's own connections end with it, those of Socket.IO too.
+   */
+  readonly attach?: (server: HttpServer) => void;
+}
+
 /**
  * Serves an app on Node: makes it from its routes, listens, and stops on SIGTERM and SIGINT.
  *
@@ -48,8 +60,12 @@ export type { AppListener, ListenerOptions } from "./listener.ts";
  * const server = await serve([hello], { port: 8080 });
  * ```
  */
-export async function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
+export async function serve(routes: readonly Route[], options: NodeServeOptions = {}): Promise<Server> {
   const limits = limitsOf(options);
+  const { attach } = options;
+  if (attach !== undefined) needsFunction("serve: attach", attach);
+  if (attach !== undefined && nodeMajor === 0)
+    throw new TypeError("serve: attach is kept by usher-http/node on Node alone: leave it out");
   const app = make(routes, options);
   if (nodeMajor === 0) refuseCertificateReaders(routes, "is given on Node alone");
   useSink(stderrSink());
@@ -57,6 +73,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
     app,
     limits,
     options.maxEventLoopDelayMs === undefined ? undefined : new Arrivals(),
+    attach,
   );
   await listener.start(warningsOf(limits));
   return listener;
@@ -87,10 +104,12 @@ class NodeListener extends Listener {
 
   /** Undefined for an app without `maxEventLoopDelayMs`. */
   readonly #arrivals: Arrivals | undefined;
+  readonly #attach: NodeServeOptions["attach"];
 
-  constructor(app: App, limits: Limits, arrivals: Arrivals | undefined) {
+  constructor(app: App, limits: Limits, arrivals: Arrivals | undefined, attach: NodeServeOptions["attach"]) {
     super(app, limits, stopSignals);
     this.#arrivals = arrivals;
+    this.#attach = attach;
     const { sendTimeoutMs, idleTimeoutMs, socket } = limits;
     const unsent = unsentOf(this.unsent, app);
     this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket, unsentOf: unsent });
@@ -102,7 +121,7 @@ class NodeListener extends Listener {
     const { tls, headTimeoutMs, http2 = tls !== undefined && isHttp2Safe } = this.limits;
     if (http2 && nodeMajor === 0)
       throw new TypeError("serve: http2 is kept by usher-http/node on Node alone: leave it out");
-    this.#upgrades = await Upgrades.of(this.#handler);
+    this.#upgrades = await Upgrades.of(this.#handler, this.#attach !== undefined);
     if (tls !== undefined) {
       if (isBun) throw new TypeError("serve: tls is not kept by usher-http/node on Bun: serve with usher-http/bun");
       const protocols = http2 ? ["h2", "http/1.1"] : ["http/1.1"];
@@ -140,7 +159,7 @@ class NodeListener extends Listener {
       // Node before 24.9 does not know this option and hands over every upgrade request.
       ...(upgrades === undefined
         ? {}
-        : { shouldUpgradeCallback: (request: IncomingMessage) => mayUpgrade(upgrades, request) }),
+        : { shouldUpgradeCallback: (request: IncomingMessage) => mayUpgrade(upgrades, this.#handler, request) }),
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headTimeoutMs,
       keepAliveTimeout: idleTimeoutMs,
@@ -164,6 +183,7 @@ class NodeListener extends Listener {
     // Node's own notion of idle would cut a response that the client still reads.
     server.closeIdleConnections = () => {};
     this.#addListeners(server, readHttp1);
+    this.#attach?.(server);
     return server;
   }
 
@@ -188,7 +208,10 @@ class NodeListener extends Listener {
     // Without this listener Node answers an upgrade request like any other, and drops the bytes that follow it in the same packet.
     if (upgrades !== undefined) {
       server.on("upgrade", (request, _socket, head) => {
-        attempt(request.socket, () => upgrades.answer(request, head));
+        attempt(request.socket, () => {
+          if (isForOthers(handler, request)) boundOthers(request, sendTimeoutMs);
+          else upgrades.answer(request, head);
+        });
       });
     }
     server.on("connect", (request, _socket, head) => {
@@ -289,9 +312,9 @@ const stopSignals: StopSignals = {
   forget: (act) => process.off("SIGTERM", act).off("SIGINT", act),
 };
 
-function mayUpgrade(upgrades: Upgrades, request: IncomingMessage): boolean {
+function mayUpgrade(upgrades: Upgrades, handler: RequestHandler, request: IncomingMessage): boolean {
   let may = false;
-  attempt(request.socket, () => (may = upgrades.takes(request)));
+  attempt(request.socket, () => (may = isForOthers(handler, request) || upgrades.takes(request)));
   return may;
 }
 

@@ -1,5 +1,4 @@
 /** An app in an existing server of `node:http`: that server listens and stops. */
-import type { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { needsApp } from "../../src/arguments.ts";
@@ -22,7 +21,7 @@ import { RequestHandler } from "./handler.ts";
 import { stderrSink } from "./listen.ts";
 import { leavesContinue } from "./private.ts";
 import { unsentOf } from "./recipient.ts";
-import { Upgrades, upgradeMatch } from "./upgrade.ts";
+import { Upgrades, boundOthers, isForOthers } from "./upgrade.ts";
 
 /** Members that other servers and middleware set on a request. */
 interface HostedRequest extends IncomingMessage {
@@ -114,7 +113,8 @@ export interface AppListener {
   (request: IncomingMessage, response: ServerResponse): void;
   /**
    * Opens the WebSockets of the app's routes: `server.on("upgrade", answer.upgrade)`. Where the server has other listeners of
-   * `upgrade`, such as Socket.IO's, a request for another path is left to them; where it has none, it is answered without the upgrade.
+   * `upgrade`, such as Socket.IO's, the handshake of a WebSocket for another path is left to them. If they write nothing for
+   * `sendTimeoutMs`, its connection is closed. Any other upgrade is answered as a plain request.
    */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
@@ -174,19 +174,13 @@ export function listener(app: App, options: ListenerOptions = {}): AppListener {
   };
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     attempt(request.socket, () => {
-      if (upgradeMatch(handler, request) === undefined && hasOtherListeners(request)) return;
       // From now on, since an unhandled `error` of the connection would end the process.
       connections.of(request.socket);
+      if (isForOthers(handler, request)) return boundOthers(request, sendTimeoutMs);
       upgrades.then((opened) => opened?.answer(request, head)).catch((thrown: unknown) => caught(thrown, socket));
     });
   };
   return Object.assign(answer, { upgrade });
-}
-
-/** Whether another listener than the app's may answer the upgrade. */
-function hasOtherListeners({ socket }: IncomingMessage): boolean {
-  const { server } = socket as unknown as { readonly server?: EventEmitter };
-  return server !== undefined && server.listenerCount("upgrade") > 1;
 }
 
 class MountedHandler extends RequestHandler {

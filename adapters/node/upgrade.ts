@@ -2,6 +2,7 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node
 import type { Socket } from "node:net";
 import type * as ws from "ws";
 import type { Exchange, OpenedTakeover, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
+import { unrefTimer } from "../../src/async.ts";
 import { isPending } from "../../src/deferred.ts";
 import { caught, guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
@@ -136,11 +137,16 @@ export class Upgrades {
     this.#ws = ws;
   }
 
-  /** Undefined where no connection is handed over: on Bun, in an app without WebSockets and answers that may take over. */
-  static async of(handler: RequestHandler): Promise<Upgrades | undefined> {
+  /**
+   * Undefined where no connection is handed over: on Bun, in an app without WebSockets and answers that may take over.
+   *
+   * @param hasOthers Whether other code may add listeners of `upgrade`, for which Node hands over each such request.
+   */
+  static async of(handler: RequestHandler, hasOthers = false): Promise<Upgrades | undefined> {
     const kinds = new Set(handler.app.routes.map(({ returns }) => returns.node.kind));
     if (!kinds.has("websocket")) {
-      return kinds.has("response") || canIgnoreUpgrade ? new Upgrades(handler, undefined) : undefined;
+      const hasAny = hasOthers || kinds.has("response") || canIgnoreUpgrade;
+      return hasAny ? new Upgrades(handler, undefined) : undefined;
     }
     try {
       const upgrades = new Upgrades(handler, await import("ws"));
@@ -308,6 +314,27 @@ export function upgradeMatch({ app }: RequestHandler, request: IncomingMessage):
   const match = app.match("GET", url as string);
   const kind = match?.route.route.returns.node.kind;
   return (kind === "websocket" && method === "GET") || kind === "response" ? match : undefined;
+}
+
+/**
+ * Whether an upgrade is for another listener of its server, such as Socket.IO's: the handshake of a WebSocket, for which the app has
+ * no route. Any other offer, such as HTTP/2 by Java's client, is answered by the app.
+ */
+export function isForOthers(handler: RequestHandler, request: IncomingMessage): boolean {
+  const { headers, socket } = request;
+  const { server } = socket as ServerOwnedSocket;
+  const isHandshake = headers.upgrade?.toLowerCase() === "websocket";
+  return isHandshake && server.listenerCount("upgrade") > 1 && upgradeMatch(handler, request) === undefined;
+}
+
+/** Closes a connection that was left to other listeners, if none of them has written anything after `ms`. */
+export function boundOthers({ socket }: IncomingMessage, ms: number): void {
+  const { bytesWritten } = socket;
+  const timer = setTimeout(() => {
+    if (socket.bytesWritten === bytesWritten) socket.destroy();
+  }, ms);
+  unrefTimer(timer);
+  socket.once("close", () => clearTimeout(timer));
 }
 
 /** A handshake that the app has accepted. */

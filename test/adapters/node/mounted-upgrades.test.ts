@@ -2,10 +2,12 @@
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { App, Path, Returns, Socket, get } from "usher-http";
-import { listener } from "usher-http/node";
+import type { Route } from "usher-http";
+import { listener, serve } from "usher-http/node";
+import type { ListenerOptions } from "usher-http/node";
 import { messages } from "../../support/logs.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
 import { listens } from "./mounted-server.ts";
@@ -17,9 +19,9 @@ const chat = get(Path.of("chat"), { returns: Returns.websocket(texts) }, () => a
 });
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "Hello.");
 
-async function serving(more: (server: Server) => void = () => {}) {
+async function serving(more: (server: Server) => void = () => {}, options: ListenerOptions = {}) {
   const app = App.make([chat, hello]);
-  const answer = listener(app);
+  const answer = listener(app, options);
   const server = createServer(answer).on("upgrade", answer.upgrade);
   more(server);
   return { app, port: await listens(server) };
@@ -38,6 +40,71 @@ function said(url: string, text: string): Promise<string> {
   });
 }
 
+/** Takes the handshakes of `/other`, and leaves all others alone. */
+function takesOther(server: Server): void {
+  const others = new WebSocketServer({ noServer: true });
+  others.on("connection", (client) => client.on("message", (data) => client.send(`other ${String(data)}`)));
+  server.on("upgrade", (request, socket: Duplex, head) => {
+    if (request.url === "/other")
+      others.handleUpgrade(request, socket, head, (client) => others.emit("connection", client));
+  });
+}
+
+/** Both ways to share a port with other listeners of `upgrade`. */
+const ways = {
+  listener: async (options: ListenerOptions = {}) => (await serving(takesOther, options)).port,
+  "serve, with a WebSocket": (options: ListenerOptions = {}) => served([chat, hello], options),
+  "serve, without one": (options: ListenerOptions = {}) => served([hello], options),
+};
+
+async function served(routes: readonly Route[], options: ListenerOptions): Promise<number> {
+  const server = await serve(routes, { port: 0, host: "127.0.0.1", signals: false, attach: takesOther, ...options });
+  onTestFinished(() => void server.stop());
+  return server.port;
+}
+
+describe.each(Object.entries(ways))("a port that is shared by %s", (_, port) => {
+  it("has the other listener's WebSockets, and the app's requests", async () => {
+    const shared = await port();
+    expect(await said(`ws://127.0.0.1:${shared}/other`, "a")).toBe("other a");
+    expect(await (await fetch(`http://127.0.0.1:${shared}/hello`)).text()).toBe("Hello.");
+  });
+
+  it("answers another offer than a WebSocket, for any path", async () => {
+    const lines = ["upgrade: h2c", "connection: Upgrade, HTTP2-Settings", "http2-settings: AAMA"];
+    const shared = await port();
+    for (const [path, status] of [
+      ["/hello", 200],
+      ["/elsewhere", 404],
+    ] as const) {
+      expect((await (await RawClient.to(shared)).ask(`GET ${path}`, lines).answer()).status).toBe(status);
+    }
+  });
+
+  it("closes a handshake that is not answered by any listener, and survives one that is reset", async () => {
+    const shared = await port({ sendTimeoutMs: 100 });
+    const [left, waits] = [await RawClient.to(shared), await RawClient.to(shared)];
+    left.ask("GET /none", handshake);
+    waits.ask("GET /none", handshake);
+    left.socket.resetAndDestroy();
+    await waits.closed();
+    expect(await said(`ws://127.0.0.1:${shared}/other`, "a")).toBe("other a");
+    expect(messages("error")).toEqual([]);
+  });
+});
+
+describe("attach", () => {
+  it("ends the connections of others with the server, and refuses what is no function", async () => {
+    const server = await serve([hello], { port: 0, host: "127.0.0.1", signals: false, attach: takesOther });
+    const client = new WebSocket(`ws://127.0.0.1:${server.port}/other`);
+    await new Promise((resolve) => client.once("open", resolve));
+    const closed = new Promise((resolve) => client.once("close", resolve));
+    await server.stop();
+    expect(await closed).toBe(1006);
+    await expect(serve([hello], { attach: 1 as never })).rejects.toThrow("serve: attach");
+  });
+});
+
 describe("an app in an existing server, with its listener of upgrade", () => {
   it("opens WebSockets and answers requests on one port", async () => {
     const { port } = await serving();
@@ -55,20 +122,6 @@ describe("an app in an existing server, with its listener of upgrade", () => {
     const wrong = handshake.map((line) => line.replace(/version: 13/, "version: 8"));
     const answered = await (await RawClient.to(port)).ask("GET /chat", wrong).answer();
     expect([answered.status, header(answered, "sec-websocket-version")]).toEqual([426, "13"]);
-  });
-
-  it("leaves other paths to the other listeners of upgrade, before it and after it", async () => {
-    const others = new WebSocketServer({ noServer: true });
-    others.on("connection", (client) => client.on("message", (data) => client.send(`other ${String(data)}`)));
-    const { port } = await serving((server) => {
-      server.on("upgrade", (request, socket: Duplex, head) => {
-        if (request.url === "/other")
-          others.handleUpgrade(request, socket, head, (client) => others.emit("connection", client));
-      });
-    });
-    expect(await said(`ws://127.0.0.1:${port}/other`, "a")).toBe("other a");
-    expect(await said(`ws://127.0.0.1:${port}/chat`, "b")).toBe("usher b");
-    expect(messages("error")).toEqual([]);
   });
 
   it("closes its WebSockets when the app drains", async () => {

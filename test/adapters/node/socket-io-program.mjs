@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { Server } from "socket.io";
 import { io } from "socket.io-client";
 import { App, Path, Returns, Socket, get } from "usher-http";
-import { listener } from "usher-http/node";
+import { listener, serve } from "usher-http/node";
 import { WebSocket } from "ws";
 
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
@@ -12,13 +12,24 @@ const chat = get(Path.of("chat"), { returns: Returns.websocket(texts) }, () => a
   for await (const text of socket) await socket.send(`usher ${text}`);
 });
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "Hello.");
-const answer = listener(App.make([chat, hello]));
-const server = createServer(answer).on("upgrade", answer.upgrade);
-const sockets = new Server(server, { destroyUpgrade: false });
+const sockets = new Server({ destroyUpgrade: false });
 sockets.on("connection", (socket) => socket.on("say", (text) => socket.emit("said", `socket.io ${text}`)));
-server.listen(0, "127.0.0.1");
-await once(server, "listening");
-const { port } = server.address();
+
+/** Listens by a server of its own, or by `serve`. Returns the port. */
+async function listens() {
+  const attach = (server) => void sockets.attach(server);
+  if (process.argv[2] === "serve") {
+    return (await serve([chat, hello], { host: "127.0.0.1", port: 0, signals: false, attach })).port;
+  }
+  const answer = listener(App.make([chat, hello]));
+  const server = createServer(answer).on("upgrade", answer.upgrade);
+  attach(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server.address().port;
+}
+
+const port = await listens();
 
 async function heardBySocketIo(transports) {
   const client = io(`http://127.0.0.1:${port}`, { transports });
