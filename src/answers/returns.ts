@@ -36,9 +36,13 @@ type Success<Status extends number> = number extends Status
     : "The status of an answer is 2xx: a failure is a refusal.";
 
 /** As {@link Success}, of JSON, which HTTP sends under no 204 and no 205. */
-type JsonSuccess<Status extends number> = Status extends 204 | 205
-  ? "HTTP sends no body under 204 and 205: use Returns.empty."
-  : Success<Status>;
+type JsonSuccess<Status extends number> = number extends Status
+  ? Status
+  : `${Status}` extends "204" | "205"
+    ? "HTTP sends no body under 204 and 205: use Returns.empty."
+    : `${Status}` extends `2${number}`
+      ? Status
+      : "The status of an answer is 2xx: a failure is a refusal.";
 
 /** The statuses of a record, each a success, and at least one. */
 type SuccessList<Statuses> = [keyof Statuses] extends [never]
