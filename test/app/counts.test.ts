@@ -44,8 +44,8 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     "node",
     "line",
     {
-      get: { functions: 201, promises: 0, bytes: 9950 },
-      post: { functions: 301, promises: 0, bytes: 13_000 },
+      get: { functions: 201, promises: 0, bytes: 10_400 },
+      post: { functions: 301, promises: 0, bytes: 13_400 },
     },
   ],
 ];

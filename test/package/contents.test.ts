@@ -72,7 +72,6 @@ it("are one for each entry, one for each namespace, and a few shared ones", () =
   const forRuntimes = Object.values(exports).flatMap((entry) => [nameOf(entry.node), nameOf(entry.workerd)].flat());
   const shared = [
     "compression",
-    "connections",
     "core",
     "database",
     "disk",
@@ -86,8 +85,8 @@ it("are one for each entry, one for each namespace, and a few shared ones", () =
   ];
   const ofCommand = ["cli", "dev-program"];
   const ofPage = ["reader-script"];
-  // Loaded only by a server with the options `tls` and `http2`, except the code that opens a WebSocket.
-  const ofNode = ["http2", "secure", "upgrade"];
+  // Loaded only by a server with the options `tls` and `http2`, except the code that opens a WebSocket, and what it shares.
+  const ofNode = ["connections", "http2", "secure", "upgrade"];
   const ofClient = ["body-until", "client-calls", "event-reader", "received"];
   expect(namesOf(/^dist\/([\w-]+)\.js$/)).toEqual(
     [...entries, ...forRuntimes, ...ofCommand, ...shared, ...ofClient, ...ofPage, ...ofNode].toSorted(),
