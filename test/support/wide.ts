@@ -37,5 +37,5 @@ export const wideFiles: readonly string[] = [
   "adapters/mcp/inspector",
   "package/opentelemetry",
   "guides/jest",
-  "telemetry/generations",
+  "telemetry/{generations,instrumented}",
 ];
