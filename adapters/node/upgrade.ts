@@ -307,7 +307,7 @@ export class Upgrades {
 }
 
 /** The route of a request that may change the protocol of its connection; undefined for any other request. */
-export function upgradeMatch({ app }: RequestHandler, request: IncomingMessage): NodeExchange["match"] {
+function upgradeMatch({ app }: RequestHandler, request: IncomingMessage): NodeExchange["match"] {
   const { method, url } = request;
   // RFC 9110 §7.8: a body would have to be read before the protocol changes.
   if ((method !== "GET" && method !== "HEAD") || readHead(request) !== 0) return undefined;

@@ -1,10 +1,10 @@
-/** The real instrumentation of `node:http` by OpenTelemetry, beside the spans of an app. */
+/** The real instrumentation of `node:http` by OpenTelemetry, next to the spans of an app. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
-it.each(["serve", "listener"])("a request has one server span beside an instrumented node:http: %s", async (by) => {
+it.each(["serve", "listener"])("a request has one server span with an instrumented node:http: %s", async (by) => {
   const program = join(import.meta.dirname, "instrumented-program.mjs");
   const { stdout } = await promisify(execFile)(process.execPath, [program, by]);
   const spans = JSON.parse(stdout) as readonly { readonly [name: string]: unknown }[];
