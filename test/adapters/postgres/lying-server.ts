@@ -135,6 +135,8 @@ const password = "geheim";
 export class LyingServer {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Those whose session has listened to a channel. */
+  readonly listening = new Set<Socket>();
   readonly #signIn: "trust" | "scram";
   /** Each is sent once, in any order of their moments. */
   readonly lies: Lie[] = [];
@@ -156,7 +158,10 @@ export class LyingServer {
     this.#server = createServer((socket) => {
       this.#sockets.add(socket);
       socket.setNoDelay(true).on("error", () => {});
-      socket.on("close", () => this.#sockets.delete(socket));
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        this.listening.delete(socket);
+      });
       const session = new Session(this, socket, this.#signIn);
       socket.on("data", (bytes: Buffer) => session.read(bytes));
     });
@@ -315,7 +320,9 @@ class Session {
 
   #notify([channel = "", list = ""]: readonly string[]): void {
     for (const [, text = ""] of list.matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
-      this.#server.say(message("A", int32(77), `${channel}\0${text.replace(/\\(.)/g, "$1")}\0`));
+      const bytes = message("A", int32(77), `${channel}\0${text.replace(/\\(.)/g, "$1")}\0`);
+      // To a client that is still signing in, no server sends it.
+      for (const socket of this.#server.listening) socket.write(bytes);
     }
   }
 
@@ -365,6 +372,7 @@ class Session {
       }, 5);
       return;
     }
+    if (/^\s*listen\b/i.test(sql)) this.#server.listening.add(this.#socket);
     if (noRows.test(sql)) return this.#say(this.#again("end"), message("C", tagOf(sql)));
     const { rows } = resultOf(sql);
     for (const [of, row] of this.#server.own) if (of.test(sql)) this.#socket.write(row);
