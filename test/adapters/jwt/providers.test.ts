@@ -202,15 +202,17 @@ const providers: readonly Provider[] = [
   },
 ];
 
+const kid = "1234example=";
+// One of each for all: to make a pair of RSA takes a quarter of a second.
+const pair = await pairOf("RS256", kid, { use: "sig" });
+// Entra's keys have no `alg`, but an issuer and a certificate; Keycloak has a key for encryption next to the one for signatures.
+const encryption = await pairOf("RSA-OAEP", "enc", { use: "enc", alg: "RSA-OAEP" });
+
 describe.each(providers)("an access token of $name", ({ claims, header = {}, options, scope, refused }) => {
   const times = { iat: seconds - 10, nbf: seconds - 10, exp: seconds + 3590 };
   const given = { ...claims, ...times };
-  const kid = "1234example=";
 
   async function issuing() {
-    const pair = await pairOf("RS256", kid, { use: "sig" });
-    // Entra's keys have no `alg`, but an issuer and a certificate; Keycloak has a key for encryption next to the one for signatures.
-    const encryption = await pairOf("RSA-OAEP", "enc", { use: "enc", alg: "RSA-OAEP" });
     const set = { keys: [encryption.jwk, { ...pair.jwk, x5t: kid, x5c: ["MIIC"], issuer: claims.iss }] };
     const keys = await Jwt.publicKeys([JSON.stringify(set)]);
     const user = Jwt.bearer({ issuer: claims.iss, keys, algorithms: ["RS256"], ...options });
