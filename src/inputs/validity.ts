@@ -64,7 +64,9 @@ export function needsRecheck(at: string, ms: unknown): void {
 type ValidityState =
   | { readonly at: "not open" }
   | { readonly at: "open"; readonly end: () => void; readonly stops: (() => void)[] }
-  | { readonly at: "over" };
+  | { readonly at: "over" }
+  /** It ended what was open. */
+  | { readonly at: "lapsed" };
 
 /** How long what the inputs of one request checked is valid. */
 export class RequestValidity {
@@ -73,8 +75,6 @@ export class RequestValidity {
   readonly #now: number;
   readonly #since = performance.now();
   #state: ValidityState = { at: "not open" };
-  /** Whether it ended what was open. */
-  hasLapsed = false;
 
   constructor(now: Date) {
     this.#now = now.getTime();
@@ -83,6 +83,11 @@ export class RequestValidity {
   add(validity: CheckedValidity): void {
     this.#given.push(validity);
     if (this.#state.at === "open") this.#watch(validity, this.#state.stops);
+  }
+
+  /** Whether it ended what was open. */
+  get hasLapsed(): boolean {
+    return this.#state.at === "lapsed";
   }
 
   /** The request's instant and the time since: an app's clock can be fixed. */
@@ -100,16 +105,15 @@ export class RequestValidity {
 
   /** What followed has ended. */
   over(): void {
-    const state = this.#state;
-    this.#state = { at: "over" };
-    if (state.at === "open") for (const stop of state.stops) stop();
+    if (this.#state.at === "open") for (const stop of this.#state.stops) stop();
+    if (this.#state.at !== "lapsed") this.#state = { at: "over" };
   }
 
   #lapse(): void {
     const state = this.#state;
     if (state.at !== "open") return;
-    this.hasLapsed = true;
-    this.over();
+    this.#state = { at: "lapsed" };
+    for (const stop of state.stops) stop();
     state.end();
   }
 
