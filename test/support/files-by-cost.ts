@@ -6,7 +6,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
-/** Modules that start programs: other processes by hand, compilers, runtimes. Ours for Chromium loads it by `require`. */
+/** Modules that start programs: other processes by hand, compilers, runtimes. `browser.ts` loads Chromium by `require`. */
 const starters = ["node:child_process", "esbuild", "rolldown", "miniflare", "test/support/browser.ts"];
 /** It starts the embedded PostgreSQL, which `npm test` has. */
 const database = "test/support/postgres/database.ts";

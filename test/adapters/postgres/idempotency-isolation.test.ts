@@ -63,7 +63,8 @@ const levels = [
   ],
 ] as const satisfies readonly (readonly [name: string, given: Given, second: string])[];
 
-it.each(levels)("in %s a handler does not run again after an input that read before", async (_, given, second) => {
+/** The second request to read waits, once it has read, until `isCommitted` opens. */
+async function waitingSecond(given: Given) {
   await outside`truncate entry, answers`;
   const [hasRead, isCommitted] = [gate(), gate()];
   let readers = 0;
@@ -76,6 +77,11 @@ it.each(levels)("in %s a handler does not run again after an input that read bef
       await isCommitted.passed;
     },
   });
+  return { ask, runs, hasRead, isCommitted };
+}
+
+it.each(levels)("in %s a handler does not run again after an input that read before", async (_, given, second) => {
+  const { ask, runs, hasRead, isCommitted } = await waitingSecond(given);
   // The first is a request of another key: the second one's snapshot is older than the answer of the third.
   expect(await ask("other")).toBe("200 done other");
   const late = ask("key");
@@ -91,18 +97,7 @@ it.each(levels)("in %s a handler does not run again after an input that read bef
 it.each(levels)(
   "in %s a handler does not run again where its key had expired and was claimed again",
   async (_, given, second) => {
-    await outside`truncate entry, answers`;
-    const [hasRead, isCommitted] = [gate(), gate()];
-    let readers = 0;
-    const { ask, runs } = await counted({
-      ...given,
-      before: async (db) => {
-        if (++readers !== 2) return;
-        await db.exec(count);
-        hasRead.open();
-        await isCommitted.passed;
-      },
-    });
+    const { ask, runs, hasRead, isCommitted } = await waitingSecond(given);
     expect(await ask("key")).toBe("200 done key");
     await outside`update answers set kept_until = now() - interval '1 hour'`;
     const late = ask("key");
