@@ -20,6 +20,7 @@ import { BunExchange, LateAnswer, respond, targetOf } from "./respond.ts";
 import { certificatesFor, inSeconds, listen, makeRoom, stderrSink, warningsFor } from "./listen.ts";
 import type { BunRuntime, BunServeOptions, BunServer } from "./listen.ts";
 import { socketHandlers } from "./socket.ts";
+import { WholeResponses } from "./whole.ts";
 
 export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
 export type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
@@ -64,6 +65,7 @@ class BunListener extends Listener {
   readonly open: OpenSockets = new OpenSockets();
   readonly eventStreams: EventStreams = new EventStreams();
   streams = 0;
+  readonly whole: WholeResponses;
   /** Only if the application sets it. */
   readonly #maxHeaderBytes: number | undefined;
   #servers: readonly BunServer[] = [];
@@ -77,6 +79,7 @@ class BunListener extends Listener {
     this.socket = limits.socket;
     this.idleSeconds = inSeconds("idleTimeoutMs", limits.idleTimeoutMs);
     this.sendSeconds = inSeconds("sendTimeoutMs", limits.sendTimeoutMs);
+    this.whole = new WholeResponses(this);
   }
 
   protected async listen(): Promise<ListenAddress> {

@@ -18,6 +18,8 @@ import { bodyOf } from "../../src/server/timed-body.ts";
 import type { BodyReadingLimits, TimedBody } from "../../src/server/timed-body.ts";
 import type { BunServer } from "./listen.ts";
 import type { SocketData } from "./socket.ts";
+import { inPieces, roomBytes } from "./whole.ts";
+import type { WholeResponses } from "./whole.ts";
 
 const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
 const hosts: HostCheck = new HostCheck();
@@ -143,6 +145,8 @@ interface BunServerState extends SendingState {
   readonly eventStreams: EventStreams;
   /** The number of other open streams. */
   streams: number;
+  /** The long responses that Bun holds. */
+  readonly whole: WholeResponses;
 }
 
 /** The same, for what is answered later. */
@@ -206,14 +210,14 @@ function opened(
   exchange: BunExchange,
   { head, unsent }: WireResponse,
   socket: OpenedSocket,
-  { app }: BunServerState,
+  state: BunServerState,
 ): Response | undefined {
   const { server, request } = exchange;
   // Without the header Bun would answer with the client's first protocol.
   const headers: [string, string][] = [["sec-websocket-protocol", socket.subprotocol ?? ""]];
   for (let i = 0; i < head.length; i += 2) headers.push([head[i] as string, head[i + 1] as string]);
   // Bun does not tell the address of a WebSocket's request.
-  const network = app.networkOf(exchange.peer, (name) => exchange.lines(name));
+  const network = networkOf(exchange, state);
   const data: SocketData = { opened: socket, network, transport: undefined };
   if (server.upgrade(request, { headers, data })) return undefined;
   unsent?.();
@@ -226,7 +230,13 @@ function responseTo(exchange: BunExchange, sent: WireResponse, state: BunServerS
   const answer = toSend(exchange, sent, sent.closes || isLast);
   exchange.body?.release();
   const { body } = answer;
-  if (!isStream(body)) return wholeResponse(answer, body);
+  if (!isStream(body)) {
+    if (body === undefined || body.length <= roomBytes) return wholeResponse(answer, body);
+    if (state.whole.takes(exchange, body, networkOf(exchange, state))) return wholeResponse(answer, body);
+    state.streams++;
+    const pieces = inPieces(body);
+    return responseOf(answer, new ClientWatch(exchange, state, pieces.length).pulled(pieces).readable);
+  }
   const watch = new ClientWatch(exchange, state);
   if (!isEventStream(answer)) {
     state.streams++;
@@ -275,6 +285,11 @@ function keptFor(type: string): { status: number; readonly headers: Headers } | 
   return made;
 }
 
+/** The client network that a response counts in. */
+function networkOf(exchange: BunExchange, { app }: BunServerState): string | undefined {
+  return app.networkOf(exchange.peer, (name) => exchange.lines(name));
+}
+
 function toSend({ method }: BunExchange, sent: WireResponse, closes: boolean): WireResponse {
   const { status, head } = sent;
   // For HEAD, Bun sends `Content-Length: 0` for a response without a body, where GET has no length.
@@ -316,11 +331,14 @@ class ClientWatch implements StreamEvents {
   eventStream: PulledStream | undefined = undefined;
   /** When the wait for the client began. */
   #since = Number.POSITIVE_INFINITY;
+  /** What is left of a body that is there whole, with the part that was sent last; 0 for another one. */
+  #left: number;
 
-  constructor(exchange: BunExchange, state: BunServerState) {
+  constructor(exchange: BunExchange, state: BunServerState, length: number = 0) {
     this.#exchange = exchange;
     this.#state = state;
     this.#unsent = new PulledUnsent(state, this);
+    this.#left = length;
   }
 
   /** The stream that it watches. */
@@ -329,7 +347,7 @@ class ClientWatch implements StreamEvents {
   }
 
   get network(): string | undefined {
-    return this.#state.app.networkOf(this.#exchange.peer, (name) => this.#exchange.lines(name));
+    return networkOf(this.#exchange, this.#state);
   }
 
   stoppedReading(): void {
@@ -346,7 +364,8 @@ class ClientWatch implements StreamEvents {
 
   made(bytes: number): void {
     this.#since = performance.now();
-    this.#unsent.made(bytes);
+    this.#unsent.made(bytes, Math.max(bytes, this.#left));
+    this.#left -= bytes;
     this.#timeout(this.#state.sendSeconds);
   }
 

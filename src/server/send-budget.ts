@@ -43,7 +43,15 @@ const over: UnsentState = { at: "over" };
 interface NetworkUnsent {
   readonly name: string;
   bytes: number;
+  /** Those of `bytes` that were held. */
+  held: number;
   readonly waiting: OldestFirst<Unsent>;
+}
+
+/** Bytes that a runtime holds until their client has taken them or has gone: nothing else frees them. */
+export interface HeldBytes {
+  /** They are freed. Called once. */
+  free(): void;
 }
 
 /** Why a client is disconnected: too many bytes wait for clients, or it takes its own too slowly. */
@@ -64,6 +72,8 @@ export class SendBudget {
   readonly #waiting = new OldestFirst<Unsent>();
   readonly #networks = new Map<string, NetworkUnsent>();
   #bytes = 0;
+  /** Those of `#bytes` that were held. */
+  #held = 0;
   #made = 0;
 
   /**
@@ -86,13 +96,38 @@ export class SendBudget {
     return new Unsent(this, recipient, String(++this.#made));
   }
 
+  /**
+   * Counts bytes that no cut would free. They have half of each limit, so that the rest is left for bytes that a cut frees. A response that
+   * alone is longer than that has it all.
+   *
+   * @param name The client network.
+   * @returns Undefined where they have no room.
+   */
+  hold(length: number, name: string | undefined): HeldBytes | undefined {
+    const { sendBudget, sendShare } = this.#limits;
+    const bytes = Math.min(length, sendBudget / 2);
+    const ofNetwork = name === undefined ? 0 : (this.#networks.get(name)?.held ?? 0);
+    if (this.#held + bytes > sendBudget / 2 || (ofNetwork > 0 && ofNetwork + bytes > sendShare / 2)) return undefined;
+    const network = this.#networkOf(name);
+    const held = (more: number): void => {
+      this.#held += more;
+      if (network !== undefined) network.held += more;
+      this.add(more, network);
+    };
+    held(bytes);
+    return {
+      free: () => {
+        held(-bytes);
+        this.#forget(network);
+      },
+    };
+  }
+
   /** Bytes begin to wait. */
   enter(unsent: Unsent, name: string | undefined): NetworkUnsent | undefined {
     this.#waiting.set(unsent.key, unsent);
-    if (name === undefined) return undefined;
-    let network = this.#networks.get(name);
-    if (network === undefined) this.#networks.set(name, (network = { name, bytes: 0, waiting: new OldestFirst() }));
-    network.waiting.set(unsent.key, unsent);
+    const network = this.#networkOf(name);
+    network?.waiting.set(unsent.key, unsent);
     return network;
   }
 
@@ -100,7 +135,20 @@ export class SendBudget {
   leave(unsent: Unsent, network: NetworkUnsent | undefined): void {
     this.#waiting.delete(unsent.key);
     network?.waiting.delete(unsent.key);
-    if (network?.waiting.size === 0) this.#networks.delete(network.name);
+    this.#forget(network);
+  }
+
+  #networkOf(name: string | undefined): NetworkUnsent | undefined {
+    if (name === undefined) return undefined;
+    let network = this.#networks.get(name);
+    if (network === undefined)
+      this.#networks.set(name, (network = { name, bytes: 0, held: 0, waiting: new OldestFirst() }));
+    return network;
+  }
+
+  /** Keeps no network of which nothing waits. */
+  #forget(network: NetworkUnsent | undefined): void {
+    if (network?.waiting.size === 0 && network.held === 0) this.#networks.delete(network.name);
   }
 
   /** A client has taken some: it is the last one to be cut. Returns the time. */

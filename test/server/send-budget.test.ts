@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SendBudget } from "../../src/server/send-budget.ts";
-import type { Recipient, Unsent } from "../../src/server/send-budget.ts";
+import type { HeldBytes, Recipient, Unsent } from "../../src/server/send-budget.ts";
 import { rounds } from "../support/wide.ts";
 
 /** A client that takes as many bytes as the test gives. */
@@ -148,10 +148,42 @@ describe("the budget of bytes that wait: what ends", () => {
   });
 });
 
+describe("the budget of bytes that wait: those that are held, which no cut frees", () => {
+  it("have half of the budget, and half of the share of their network", () => {
+    const { budget } = budgetOf();
+    expect([budget.hold(10, "a"), budget.hold(10, "a"), budget.hold(1, "a")].map(Boolean)).toEqual([true, true, false]);
+    expect([budget.hold(20, "b"), budget.hold(11, "c"), budget.hold(10, "c")].map(Boolean)).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect([budget.hold(1, undefined), budget.bytes]).toEqual([undefined, 50]);
+  });
+
+  it("have room for one response that alone is longer, which counts as that half", () => {
+    const { budget } = budgetOf();
+    const alone = budget.hold(1000, "a");
+    expect([budget.bytes, budget.hold(1, "b")]).toEqual([50, undefined]);
+    alone?.free();
+    expect([budget.bytes, budget.hold(1, "b") === undefined]).toEqual([0, false]);
+  });
+
+  it("have clients cut that read nothing, where both together are past the budget", () => {
+    const { budget, clock, client, cuts } = budgetOf();
+    const [first, second] = [client(), client()];
+    first.answer(30, clock.now);
+    second.answer(40, clock.now);
+    budget.hold(50, "a");
+    expect([first.isOver, second.isOver, budget.bytes, cuts()]).toEqual([true, false, 90, 1]);
+  });
+});
+
 type Step =
   | { readonly do: "answer"; readonly who: number; readonly bytes: number }
   | { readonly do: "take"; readonly who: number; readonly bytes: number }
   | { readonly do: "leave"; readonly who: number }
+  | { readonly do: "hold"; readonly who: number; readonly bytes: number }
+  | { readonly do: "free" }
   | { readonly do: "pass"; readonly ms: number };
 
 const limits = { sendBudget: 1000, sendShare: 300 };
@@ -164,6 +196,8 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
     fc.record({ do: fc.constant("answer" as const), who: fc.nat(11), bytes: fc.integer({ min: 1, max: 200 }) }),
     fc.record({ do: fc.constant("take" as const), who: fc.nat(11), bytes: fc.integer({ min: 1, max: 300 }) }),
     fc.record({ do: fc.constant("leave" as const), who: fc.nat(11) }),
+    fc.record({ do: fc.constant("hold" as const), who: fc.nat(11), bytes: fc.integer({ min: 1, max: 600 }) }),
+    fc.record({ do: fc.constant("free" as const) }),
     fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 100, max: 900 }) }),
   ),
   { minLength: 1, maxLength: 120 },
@@ -183,8 +217,13 @@ function play(sequence: readonly Step[]): void {
   };
   const make = (i: number): Client => new Client(budget, networks[i % networks.length], onCut);
   const clients = Array.from({ length: 12 }, (_, i) => make(i));
+  const holds: { readonly bytes: number; readonly held: HeldBytes }[] = [];
   for (const step of sequence) {
     if (step.do === "pass") clock.now += step.ms;
+    else if (step.do === "hold") {
+      const held = budget.hold(step.bytes, networks[step.who % networks.length]);
+      if (held !== undefined) holds.push({ bytes: Math.min(step.bytes, limits.sendBudget / 2), held });
+    } else if (step.do === "free") holds.shift()?.held.free();
     else {
       const client = clients[step.who] as Client;
       if (step.do === "answer") client.answer(step.bytes, clock.now);
@@ -196,8 +235,10 @@ function play(sequence: readonly Step[]): void {
     clients.forEach((client, i) => {
       if (client.isOver) clients[i] = make(i);
     });
+    const heldBytes = holds.reduce((sum, { bytes }) => sum + bytes, 0);
+    expect(heldBytes).toBeLessThanOrEqual(limits.sendBudget / 2);
     const sum = clients.reduce((bytes, { unsent }) => bytes + unsent.bytes, 0);
-    expect(budget.bytes).toBe(sum);
+    expect(budget.bytes).toBe(sum + heldBytes);
     if (waiting().length > 1) expect(budget.bytes).toBeLessThanOrEqual(limits.sendBudget);
   }
 }

@@ -1,6 +1,7 @@
 /** What a server on Bun counts as open: the test takes the place of the runtime. */
 import { expect, it } from "vitest";
 import { respond } from "../../../adapters/bun/respond.ts";
+import { WholeResponses } from "../../../adapters/bun/whole.ts";
 import { compressStream } from "../../../adapters/compress/codings.ts";
 import type { BunExchange } from "../../../adapters/bun/respond.ts";
 import type { App } from "../../../src/app/app.ts";
@@ -20,11 +21,15 @@ const exchange = {
 } as unknown as BunExchange;
 
 const deadlines = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 1, sendTimeoutMs: 1000, minSendRate: 1 });
-const counted = {
-  app: { networkOf: () => undefined } as unknown as App,
+const sending = {
   deadlines,
   unsent: new SendBudget({ sendBudget: 100, sendShare: 100 }, deadlines, () => {}),
   sendTimeoutMs: 1000,
+};
+const counted = {
+  ...sending,
+  app: { networkOf: () => undefined } as unknown as App,
+  whole: new WholeResponses({ ...sending, socket: undefined, sendSeconds: 1 }),
 };
 
 it.each(["text/event-stream", "text/plain"])("a stream of %s is open until it has ended", async (type) => {

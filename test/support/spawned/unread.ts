@@ -7,7 +7,8 @@ import { eventually } from "../eventually.ts";
 import type { RawClient } from "../raw-client.ts";
 import type { SpawnedServer } from "./server.ts";
 
-const length = 8 * 1024 * 1024;
+/** The bytes of `/whole` and `/stream`. */
+export const wholeLength: number = 8 * 1024 * 1024;
 const message = "x".repeat(32_768);
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
 
@@ -17,7 +18,7 @@ async function* parts(count: number): AsyncGenerator<Uint8Array> {
 
 const routes: readonly Route[] = [
   get(Path.of("small"), { returns: Returns.text }, () => "small"),
-  get(Path.of("whole"), { returns: Returns.response }, () => Answer.make(new Uint8Array(length))),
+  get(Path.of("whole"), { returns: Returns.response }, () => Answer.make(new Uint8Array(wholeLength))),
   get(Path.of("stream"), { returns: Returns.response }, () => Answer.stream(parts(32))),
   get(Path.of("socket"), { returns: Returns.websocket(texts) }, () => async (socket) => {
     for (let i = 0; i < 256; i++) if (!(await socket.send(message)).ok) return;
@@ -38,10 +39,11 @@ const handshake = [
   "sec-websocket-version: 13",
   "sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==",
 ];
-const said = "clients disconnected past sendBudget";
+/** What the log says of them. */
+export const said = "clients disconnected past sendBudget";
 
 /** Asks, and reads nothing but the head. */
-async function mute(server: SpawnedServer, path: string): Promise<RawClient> {
+export async function mute(server: SpawnedServer, path: string): Promise<RawClient> {
   const client = await server.client();
   client.ask(`GET /${path}`, path === "socket" ? handshake : []);
   await client.sees("\r\n\r\n");
@@ -74,9 +76,9 @@ export function describeUnread(
           first.socket.resume();
         });
         await ended;
-        expect(bytes).toBeLessThan(length);
+        expect(bytes).toBeLessThan(wholeLength);
         expect(await server.asks("GET /small")).toBe("small");
-        if (path !== "socket") expect((await server.asks(`GET /${path}`)).length).toBe(length);
+        if (path !== "socket") expect((await server.asks(`GET /${path}`)).length).toBe(wholeLength);
         expect(server.errors).toEqual([]);
       },
     );
