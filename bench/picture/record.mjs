@@ -63,6 +63,9 @@ function requestOf({ name, rows }, baseline, names) {
  */
 export function recordPicture(records, into = root) {
   writeFileSync(join(into, "bench/results/cpu.json"), `${JSON.stringify(pictureOf(records), undefined, 2)}\n`);
-  const { status } = spawnSync(process.execPath, ["scripts/draw-bench.mjs", into], { cwd: root, stdio: "inherit" });
-  if (status !== 0) throw new Error(`scripts/draw-bench.mjs ended with ${status}`);
+  const { status } = spawnSync(process.execPath, ["bench/charts/draw-picture.mjs", into], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  if (status !== 0) throw new Error(`bench/charts/draw-picture.mjs ended with ${status}`);
 }

@@ -157,11 +157,11 @@ function write(results, published) {
 
 /** The page and its charts. */
 function draw(results) {
-  const { status } = spawnSync(process.execPath, ["scripts/draw-figures.mjs", results], {
+  const { status } = spawnSync(process.execPath, ["bench/charts/draw-results.mjs", results], {
     cwd: root,
     stdio: "inherit",
   });
-  if (status !== 0) throw new Error(`scripts/draw-figures.mjs ended with ${status}`);
+  if (status !== 0) throw new Error(`bench/charts/draw-results.mjs ended with ${status}`);
 }
 
 /** With a mark where files differ from it. */

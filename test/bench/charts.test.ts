@@ -42,7 +42,7 @@ writeFileSync(
 );
 
 function draw(...args: readonly string[]): { readonly status: number | null; readonly stderr: string } {
-  const script = join(root, "scripts/draw-figures.mjs");
+  const script = join(root, "bench/charts/draw-results.mjs");
   return spawnSync(process.execPath, [script, folder, ...args], { encoding: "utf8" });
 }
 

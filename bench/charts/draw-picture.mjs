@@ -7,10 +7,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { frame, isOwn, label, margin, rowHeight, short, width } from "./charts/frame.mjs";
+import { frame, isOwn, label, margin, rowHeight, short, width } from "./frame.mjs";
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { check: { type: "boolean" } } });
-const [root = fileURLToPath(new URL("..", import.meta.url))] = positionals;
+const [root = fileURLToPath(new URL("../..", import.meta.url))] = positionals;
 const picture = join(root, "docs/images/cpu.svg");
 const readme = join(root, "README.md");
 /**
@@ -39,7 +39,7 @@ const drawn = new Map([
 for (const [file, text] of drawn) {
   if (values.check !== true) writeFileSync(file, text);
   else if (readFileSync(file, "utf8") !== text) {
-    console.error(`${file} is not what bench/results/cpu.json says: run node scripts/draw-bench.mjs`);
+    console.error(`${file} is not what bench/results/cpu.json says: run node bench/charts/draw-picture.mjs`);
     process.exitCode = 1;
   }
 }

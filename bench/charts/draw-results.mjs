@@ -7,12 +7,12 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { reasons } from "../bench/publish/bars.mjs";
-import { drawBars } from "./charts/bars.mjs";
-import { drawCurves } from "./charts/curves.mjs";
+import { reasons } from "../publish/bars.mjs";
+import { drawBars } from "./bars.mjs";
+import { drawCurves } from "./curves.mjs";
 
 /**
- * @typedef {import("./charts/bars.mjs").Bars | import("./charts/curves.mjs").Curves} Series
+ * @typedef {import("./bars.mjs").Bars | import("./curves.mjs").Curves} Series
  * @typedef {object} Part
  * @property {string} part
  * @property {string} date
@@ -37,7 +37,7 @@ import { drawCurves } from "./charts/curves.mjs";
  */
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { check: { type: "boolean" } } });
-const [results = fileURLToPath(new URL("../bench/results", import.meta.url))] = positionals;
+const [results = fileURLToPath(new URL("../results", import.meta.url))] = positionals;
 const isCheck = values.check === true;
 const dates = readdirSync(results).flatMap((file) => /^(\d{4}-\d\d-\d\d)\.json$/.exec(file)?.[1] ?? []);
 
@@ -76,7 +76,7 @@ ${pages.map((date) => `- [${date}](${date}.md)`).join("\n")}
 function check(files) {
   for (const [file, text] of files) {
     if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
-    console.error(`${file} is not what the figures say: run node scripts/draw-figures.mjs`);
+    console.error(`${file} is not what the figures say: run node bench/charts/draw-results.mjs`);
     process.exitCode = 1;
   }
 }
