@@ -1,8 +1,9 @@
 /** HTTP/2 clients that open no window: each held 1 MiB for each of its streams. */
-import { connect } from "node:http2";
+import { once } from "node:events";
+import { connect, constants } from "node:http2";
 import type { ClientHttp2Session } from "node:http2";
 import { expect, it, onTestFinished } from "vitest";
-import { Answer, Path, Returns, get } from "usher-http";
+import { Answer, Path, Returns, Socket, get } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -18,7 +19,7 @@ const stream = get(Path.of("stream"), { returns: Returns.response }, () => {
 
 function session(port: number, initialWindowSize: number): ClientHttp2Session {
   const client = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize } });
-  client.on("error", () => {});
+  client.on("error", () => {}).setMaxListeners(0);
   onTestFinished(() => client.destroy());
   return client;
 }
@@ -107,3 +108,52 @@ it("of a client that goes while its requests wait leave nothing, and are given u
   expect(made).toBeLessThan(10);
   expect(messages("error")).toEqual([]);
 });
+
+const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+const message = "x".repeat(length / 32);
+const talk = get(Path.of("talk"), { returns: Returns.websocket(texts) }, () => async (socket) => {
+  await socket.send("ready");
+  for await (const _ of socket) for (let i = 0; i < 64; i++) if (!(await socket.send(message)).ok) return;
+});
+
+/** A masked text frame of one letter. */
+const letter = Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x78]);
+
+/** Opens a WebSocket (RFC 8441). */
+async function opens(client: ClientHttp2Session) {
+  if (!client.remoteSettings.enableConnectProtocol) await once(client, "remoteSettings");
+  const head = { ":method": "CONNECT", ":protocol": "websocket", ":path": "/talk", "sec-websocket-version": "13" };
+  const stream = client.request(head, { endStream: false });
+  const got = { bytes: 0, reset: 0 };
+  stream.on("error", () => {}).on("close", () => (got.reset = stream.rstCode ?? 0));
+  expect((await once(stream, "response"))[0]).toMatchObject({ ":status": 200 });
+  return { stream, got };
+}
+
+it.each(["of a connection each", "of one connection"])(
+  "WebSockets %s are reset past sendBudget, and one that reads gets all messages",
+  async (of) => {
+    const sendBudget = length;
+    const server = await start([talk, whole], { http2: true, sendBudget, sendShare: sendBudget });
+    const waiting = (): number => (server as unknown as { readonly unsent: { readonly bytes: number } }).unsent.bytes;
+    const one = session(server.port, 100);
+    const clients = Array.from({ length: 40 }, () =>
+      opens(of === "of one connection" ? one : session(server.port, 100)),
+    );
+    const mute = await Promise.all(clients);
+    for (const { stream } of mute) stream.write(letter);
+    await eventually(() => {
+      expect(waiting()).toBeLessThanOrEqual(sendBudget);
+      expect(messages("warn").join()).toMatch(/clients disconnected past sendBudget/);
+    });
+    const isReset = ({ got }: { readonly got: { readonly reset: number } }) => got.reset === constants.NGHTTP2_CANCEL;
+    await eventually(() => expect(mute.some((client) => isReset(client))).toBe(true));
+    expect(mute.every((client) => isReset(client))).toBe(false);
+    const { stream, got } = await opens(session(server.port, 1_000_000));
+    stream.on("data", (part: Buffer) => (got.bytes += part.byteLength));
+    stream.write(letter);
+    await eventually(() => expect(got.bytes).toBeGreaterThan(64 * message.length));
+    expect(got.reset).toBe(0);
+    expect(messages("error")).toEqual([]);
+  },
+);
