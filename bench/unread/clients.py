@@ -2,11 +2,17 @@
 
 In Python, as Node cannot set SO_RCVBUF: on loopback a system would take up to 6 MB for each client before anything waits in the server.
 """
+import select
 import socket
 import struct
 import sys
+import time
 
 port, number, kind = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+# So many connect at the same time. A server's queue of connections has 511 places.
+batch = 200
+# How long a batch has, in seconds.
+patience = 60
 
 
 def get(path: str, head: str = "") -> bytes:
@@ -30,14 +36,14 @@ def request(path: str) -> bytes:
 
 
 def no_window(path: str) -> bytes:
-    """Settings with a window of zero, and 100 requests."""
-    asks = b"".join(frame(1, 5, 2 * i + 1, request(path)) for i in range(100))
+    """Settings with a window of zero, and 20 requests."""
+    asks = b"".join(frame(1, 5, 2 * i + 1, request(path)) for i in range(20))
     settings = frame(4, 0, 0, bytes([0, 4, 0, 0, 0, 0]))
     return b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + settings + frame(4, 1, 0, b"") + asks
 
 
 ask = {
-    "pipelined": get("/long") * 20,
+    "pipelined": get("/page") * 100,
     "large": get("/large"),
     "file": get("/files/large.bin"),
     "events": get("/events"),
@@ -46,21 +52,51 @@ ask = {
     "window 0, file": no_window("/files/large.bin"),
 }[kind]
 
-clients = []
+clients: list[socket.socket] = []
 failed = 0
-for i in range(number):
+
+
+def connect(i: int) -> socket.socket:
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     # From a hundred addresses, as the share of one would be the limit.
     client.bind((f"127.0.0.{2 + i % 100}", 0))
-    client.settimeout(20)
-    try:
-        client.connect(("127.0.0.1", port))
-        client.sendall(ask)
-        # Its answer has begun: clients do not come faster than the server accepts them.
-        client.recv(1)
-    except OSError:
-        failed += 1
-    clients.append(client)
+    client.setblocking(False)
+    client.connect_ex(("127.0.0.1", port))
+    return client
+
+
+def ask_all(group: list[socket.socket]) -> int:
+    """Asks on each, and waits until its answer has begun: clients do not come faster than the server accepts them. Returns how many failed."""
+    poll = select.poll()
+    waiting = {client.fileno(): (client, False) for client in group}
+    for number in waiting:
+        poll.register(number, select.POLLOUT)
+    lost = 0
+    until = time.monotonic() + patience
+    while waiting and time.monotonic() < until:
+        for number, _ in poll.poll(1000):
+            client, has_asked = waiting[number]
+            try:
+                if has_asked:
+                    client.recv(1)
+                    poll.unregister(number)
+                    del waiting[number]
+                else:
+                    # Its buffer for sending takes the whole text.
+                    client.sendall(ask)
+                    waiting[number] = (client, True)
+                    poll.modify(number, select.POLLIN)
+            except OSError:
+                lost += 1
+                poll.unregister(number)
+                del waiting[number]
+    return lost + len(waiting)
+
+
+for start in range(0, number, batch):
+    group = [connect(i) for i in range(start, min(start + batch, number))]
+    clients += group
+    failed += ask_all(group)
 print(f"asked, {failed} failed", flush=True)
 sys.stdin.read()

@@ -26,6 +26,7 @@ const Said = Event.text("said");
 const message = "x".repeat(16_384);
 const routes = [
   get(Path.of("small"), { returns: Returns.text }, () => "small"),
+  get(Path.of("page"), { returns: Returns.response }, () => Answer.make(bytesOf(16 * 1024))),
   get(Path.of("long"), { returns: Returns.response }, () => Answer.make(bytesOf(256 * 1024))),
   get(Path.of("large"), { returns: Returns.response }, () => Answer.make(bytesOf(4 * 1024 * 1024))),
   get(Path.of("events"), { returns: Returns.events([Said]) }, () => async (send) => {
@@ -36,11 +37,14 @@ const routes = [
   }),
   ...Files.directory(folder, { at: "/files" }),
 ];
+// The default.
+const budget = JSON.parse(given).sendBudget ?? 256 * 1024 * 1024;
 const server = await serve(routes, {
   host: "127.0.0.1",
   port: 0,
   drainMs: 0,
   maxConnections: 20_000,
+  sendBudget: budget,
   ...JSON.parse(given),
 });
 let peak = 0;
@@ -53,6 +57,6 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
     rmSync(folder, { recursive: true, force: true });
   }
   const closed = lines.reduce((sum, text) => sum + Number(/: (\d+)$/.exec(text)?.[1]), 0);
-  console.log(JSON.stringify({ waiting: server.unsent.bytes, peak, closed }));
+  console.log(JSON.stringify({ waiting: server.unsent.bytes, peak, closed, budget }));
   if (line === "stop") process.exit();
 });
