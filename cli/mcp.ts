@@ -5,7 +5,6 @@ import { routes as mcpRoutes } from "../adapters/mcp/mcp.ts";
 import type { MessageParams } from "../adapters/mcp/protocol.ts";
 import { make } from "../src/app/app.ts";
 import type { App } from "../src/app/app.ts";
-import type { Exchange } from "../src/app/exchange.ts";
 import { fetchFrom } from "../src/app/web.ts";
 import { inTime } from "../src/async.ts";
 import { EventReader } from "../src/events/event-reader.ts";
@@ -190,9 +189,7 @@ class Bridge {
     if (id !== undefined) this.#pending.set(id, cancel);
     const headers = this.#headersOf(message);
     const request = new Request(this.#url, { method: "POST", headers, body, signal: cancel.signal });
-    // One client has the input and the output: its calls are those of a session without one.
-    const answer = (exchange: Exchange) => this.#app.answer(Object.assign(exchange, { hasNoSession: true }));
-    const response = await fetchFrom({ answer }, request, "127.0.0.1", undefined);
+    const response = await fetchFrom(this.#app, request, "127.0.0.1", undefined);
     try {
       for await (const text of messagesOf(response, message))
         if (!cancel.signal.aborted) this.#terminal.out(`${text}\n`);

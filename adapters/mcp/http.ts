@@ -7,15 +7,12 @@ import type { RequestState } from "../../src/app/request.ts";
 import { andThen } from "../../src/async.ts";
 import type { AnyDep, Reading } from "../../src/inputs/dep.ts";
 import * as Event from "../../src/events/index.ts";
-import { inBackground } from "../../src/logging/raised.ts";
 import { none } from "../../src/refusals.ts";
 import { mayCall } from "./authorization.ts";
-import { ProtocolError, errorCodes, errorText, legacyVersionFor, readMessage, resultText } from "./protocol.ts";
+import { ProtocolError, errorCodes, errorText, readMessage, resultText } from "./protocol.ts";
 import type { McpMessage } from "./protocol.ts";
-import type { ServerSessions } from "./object-sessions.ts";
 import { isEvents } from "./server.ts";
 import type { McpServer, Notify } from "./server.ts";
-import type { McpSession, SessionHome } from "./sessions.ts";
 
 /** A request, as the inputs of the route read it. */
 export class ReceivedRequest {
@@ -40,8 +37,6 @@ export interface ServedBy {
   readonly hosts: ReadonlySet<string> | undefined;
   /** `WWW-Authenticate` of a 401. */
   readonly challenge: string | undefined;
-  /** Undefined where it keeps nothing of a client. */
-  readonly sessions: ServerSessions | undefined;
 }
 
 /** A message that is answered. */
@@ -59,42 +54,15 @@ export function answerTo(
   const message = readMessage(text, (name) => request.lines(name));
   if (message instanceof ProtocolError) return errorAnswer(message.id, message);
   if (message === "nothing") return accepted;
-  if (served.sessions === undefined || message.isModern || request.exchange.hasNoSession === true) {
-    return message.id === undefined ? accepted : answerRequest(served, received, message as McpRequest);
-  }
-  return answerWithSession(served, served.sessions.of(request), received, message);
+  return message.id === undefined ? accepted : answerRequest(served, received, message as McpRequest);
 }
 
-async function answerWithSession(
-  served: ServedBy,
-  sessions: SessionHome,
-  received: ReceivedRequest,
-  message: McpMessage,
-): Promise<Answer> {
-  const { id, method, params } = message;
-  const { request } = received;
-  if (method === "initialize" && id !== undefined) {
-    const opened = await sessions.open(legacyVersionFor(params), request);
-    return answerRequest(served, received, message as McpRequest, [["mcp-session-id", opened]]);
-  }
-  const session = await sessionOf(sessions, request);
-  if (session instanceof ProtocolError) return errorAnswer(id, session);
-  if (id !== undefined) return answerInSession(served, received, message as McpRequest, session);
-  if (method === "notifications/cancelled") session.cancel(params["requestId"]);
-  return accepted;
-}
-
-function answerRequest(
-  served: ServedBy,
-  received: ReceivedRequest,
-  message: McpRequest,
-  headers: AnswerHeaders = none,
-): Answer | Promise<Answer> {
+function answerRequest(served: ServedBy, received: ReceivedRequest, message: McpRequest): Answer | Promise<Answer> {
   const { server, challenge } = served;
   const { request } = received;
   if (server.notifies(message) && acceptsEvents(request)) return answerByStream(served, received, message);
   const outcome = server.answer({ received, message, gone: () => request.gone });
-  return andThen(outcome, (outcome) => plainAnswer(message, outcome, challenge, headers));
+  return andThen(outcome, (outcome) => plainAnswer(message, outcome, challenge));
 }
 
 async function answerByStream(
@@ -109,108 +77,22 @@ async function answerByStream(
   return streamed(received.request, call, { run, drop: begun.drop });
 }
 
-/** The same in a session: the client can cancel it by a notification, and resume its stream where no credential was read for it. */
-async function answerInSession(
-  { server, challenge }: ServedBy,
-  received: ReceivedRequest,
-  message: McpRequest,
-  session: McpSession,
-): Promise<Answer> {
-  const { request } = received;
-  const hasStream = server.notifies(message) && acceptsEvents(request);
-  // A client that leaves a stream may come back to it.
-  const mayResume = hasStream && server.mayResume(message);
-  const call = mayResume ? new AbortController() : abortingWith(request.gone);
-  if (!session.begin(message.id, call)) return errorAnswer(message.id, usedId);
-  let isRunning = false;
-  // Before there is a stream nothing brings it back.
-  if (mayResume) whenGone(request, () => isRunning || call.abort());
-  const finish = (): void => session.finish(message.id, nowOf(request));
-  try {
-    const given = { received, message, gone: () => call.signal };
-    const begun = hasStream ? await server.begin(given) : await server.answer(given);
-    if (!isEvents(begun)) return plainAnswer(message, begun, challenge);
-    isRunning = true;
-    const run = async (notify: Notify): Promise<string> => {
-      try {
-        return textOf(message, await begun.read(notify));
-      } finally {
-        finish();
-      }
-    };
-    const drop = (): void => {
-      finish();
-      begun.drop();
-    };
-    return mayResume ? resumable(session, call, request, { run, drop }) : streamed(request, call, { run, drop });
-  } finally {
-    if (!isRunning) finish();
-  }
-}
-
-/** Calls `act` once the client has gone, which it may have done before. */
-function whenGone({ gone }: RequestState, act: () => void): void {
-  if (gone.aborted) act();
-  else gone.addEventListener("abort", act);
-}
-
-/** The time now: that of a request is when it arrived. */
-function nowOf({ exchange, app }: RequestState): number {
-  return (exchange.now ?? app.now?.() ?? new Date()).getTime();
-}
-
-/** Answers a `GET`, by which a client of before 2026 resumes a stream of its session. */
-export async function resume(served: ServedBy, request: RequestState): Promise<Answer> {
-  const session = await ownSession(served, request);
-  if (session instanceof ProtocolError) return errorAnswer(undefined, session);
-  const [line = ""] = request.lines("last-event-id");
-  if (line === "") return errorAnswer(undefined, nothingToListenTo, undefined, [["allow", "POST, DELETE"]]);
-  const [, id, after] = /^(\d{1,15})\.(\d{1,9})$/.exec(line) ?? [];
-  const stream = session.stream(Number(id));
-  if (stream === undefined) return errorAnswer(undefined, unknownStream);
-  return events((send) => stream.read(Number(after), send, request.gone), { headers: unbuffered });
-}
-
-/** Answers a `DELETE`, by which a client of before 2026 ends its session, and every call in it. */
-export async function endSession(served: ServedBy, request: RequestState): Promise<Answer> {
-  const session = await ownSession(served, request);
-  if (session instanceof ProtocolError) return errorAnswer(undefined, session);
-  await served.sessions?.of(request).end(session);
-  return { ...accepted, status: 204 };
-}
-
-async function ownSession(served: ServedBy, request: RequestState): Promise<McpSession | ProtocolError> {
-  const foreign = foreignTo(served, request);
-  return foreign ?? sessionOf((served.sessions as ServerSessions).of(request), request);
-}
-
-async function sessionOf(sessions: SessionHome, request: RequestState): Promise<McpSession | ProtocolError> {
-  const [id, ...more] = request.lines("mcp-session-id");
-  if (id === undefined || more.length > 0) return missingSession;
-  return (await sessions.find(id, request)) ?? unknownSession;
-}
-
 function refused(status: number, message: string): ProtocolError {
   return new ProtocolError(errorCodes.refused, message, { status });
 }
 
-const missingSession = refused(400, "The header Mcp-Session-Id is missing: begin with initialize.");
-// Of a session that is another's too: a client cannot find out which there are.
-const unknownSession = refused(404, "There is no such session: begin with initialize.");
-const nothingToListenTo = refused(405, "The server has no messages of its own: Last-Event-ID resumes a stream.");
-const unknownStream = refused(400, "There is no stream of this Last-Event-ID.");
-const usedId = refused(400, "A request of this id is running.");
-
 type AnswerHeaders = readonly (readonly [name: string, value: string])[];
 
-function plainAnswer(
-  { id }: McpRequest,
-  outcome: string | ProtocolError,
-  challenge: string | undefined,
-  headers: AnswerHeaders = none,
-): Answer {
+function plainAnswer({ id }: McpRequest, outcome: string | ProtocolError, challenge: string | undefined): Answer {
   if (outcome instanceof ProtocolError) return errorAnswer(id, outcome, challenge);
-  return { status: 200, contentType: jsonType, headers, cookies: none, body: resultText(id, outcome), closes: false };
+  return {
+    status: 200,
+    contentType: jsonType,
+    headers: none,
+    cookies: none,
+    body: resultText(id, outcome),
+    closes: false,
+  };
 }
 
 const wrongHost = refused(403, "The host is not allowed: see the option hosts.");
@@ -225,9 +107,9 @@ function foreignTo({ hosts }: ServedBy, request: RequestState): ProtocolError | 
 /** The answer to what needs none. */
 const accepted: Answer = { status: 202, headers: none, cookies: none, body: undefined, closes: false };
 
-function errorAnswer(id: McpMessage["id"], error: ProtocolError, challenge?: string, more: AnswerHeaders = []): Answer {
+function errorAnswer(id: McpMessage["id"], error: ProtocolError, challenge?: string): Answer {
   const { status } = error;
-  const headers = status === 401 && challenge !== undefined ? [["www-authenticate", challenge] as const] : more;
+  const headers = status === 401 && challenge !== undefined ? [["www-authenticate", challenge] as const] : none;
   return make(errorText(id, error), { status, contentType: "application/json", headers });
 }
 
@@ -313,42 +195,3 @@ function streamed(request: RequestState, call: AbortController, { run, drop }: S
     { headers: unbuffered },
   );
 }
-
-/** The same, which a client of a session can leave and resume. */
-function resumable(
-  session: McpSession,
-  call: AbortController,
-  request: RequestState,
-  { run, drop }: StreamedCall,
-): Answer {
-  const stream = session.open(call, request);
-  if (stream === undefined) {
-    whenGone(request, () => call.abort());
-    return streamed(request, call, { run, drop });
-  }
-  const leave = stream.expectReader();
-  whenGone(request, leave);
-  const fill = async (): Promise<void> => {
-    try {
-      await stream.add(await run((text) => stream.add(text)), true);
-    } finally {
-      stream.end();
-    }
-  };
-  inBackground(fill());
-  return events(
-    async (send) => {
-      // Clients of before 2025-11-25 read an empty text as a message.
-      if (session.version !== "2025-06-18") {
-        const beginning = [Event.retry({ ms: reconnectMs }), stream.first()];
-        // A client that has gone is no reader: the stream waits for one that comes back.
-        for (const event of beginning) if (!(await send(event)).ok) return;
-      }
-      await stream.read(0, send, request.gone);
-    },
-    { headers: unbuffered },
-  );
-}
-
-/** How long a client waits before it resumes a stream. */
-const reconnectMs = 1000;

@@ -5,7 +5,6 @@ export type {
   McpOptions,
   McpPrompt,
   McpResource,
-  McpSessions,
   PromptMessage,
   PromptOptions,
   ResourceOptions,

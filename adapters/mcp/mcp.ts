@@ -1,7 +1,5 @@
 /** The `Mcp` namespace: routes of an app as tools of an agent, by the Model Context Protocol. */
 import * as Returns from "../../src/answers/returns.ts";
-import { clientState } from "../../src/app/client-object.ts";
-import type { RoutedApp } from "../../src/app/client-object.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import { isListOf, needs, needsCount, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
 import type { Dep, Inputs } from "../../src/inputs/dep.ts";
@@ -9,24 +7,18 @@ import { ofBody } from "../../src/inputs/body-inputs.ts";
 import { deadline, empty, hidden } from "../../src/routing/meta.ts";
 import type { Meta } from "../../src/routing/meta.ts";
 import { of } from "../../src/routing/path.ts";
-import type { Path } from "../../src/routing/path.ts";
-import { del, get, post } from "../../src/routing/route.ts";
+import { post } from "../../src/routing/route.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { wrongMembers } from "../../src/routing/wrong-members.ts";
 import { challengeOf, challenging, checkAuthorization, metadataRoute } from "./authorization.ts";
 import type { McpAuthorization } from "./authorization.ts";
-import { ReceivedRequest, answerTo, endSession, resume } from "./http.ts";
-import type { ServedBy } from "./http.ts";
+import { ReceivedRequest, answerTo } from "./http.ts";
 import { compilePrompt, isPrompt } from "./prompts.ts";
 import type { McpPrompt } from "./prompts.ts";
 import { compileResource, isResource, madeResource } from "./resources.ts";
 import type { McpResource, ResourceOptions } from "./resources.ts";
 import { McpServer } from "./server.ts";
-import { ServerSessions } from "./object-sessions.ts";
-import { checkSessions } from "./sessions.ts";
-import type { McpSessions } from "./sessions.ts";
 import { areRoutes, compileTools } from "./tool.ts";
-import { sessionsIn } from "./worker-sessions.ts";
 
 /** The options of `Mcp.routes`. */
 export interface McpOptions {
@@ -61,13 +53,6 @@ export interface McpOptions {
    * rebinding.
    */
   readonly hosts?: readonly string[];
-  /**
-   * Sessions for clients of before 2026-07-28, in the memory of this process, or on Workers in Durable Objects. Such a client can
-   * then cancel a call, and resume the stream of a call whose events are progress, unless its route reads credentials: its user may
-   * have signed out since. A session is of the credentials that opened it.
-   * Without this nothing is kept of a client.
-   */
-  readonly sessions?: McpSessions;
   /** The most tools of one page of a list: 250 unless given. */
   readonly pageSize?: number;
   /** The most bytes of the answer of a tool: 1 MiB unless given. A longer one is an error of the tool. */
@@ -75,13 +60,11 @@ export interface McpOptions {
 }
 
 const members: readonly string[] =
-  "name version title instructions path inputs resources prompts authorization hosts sessions pageSize maxAnswer".split(
-    " ",
-  );
+  "name version title instructions path inputs resources prompts authorization hosts pageSize maxAnswer".split(" ");
 
 /**
  * The route that serves those routes as tools that have `Meta.tool`, by the Model Context Protocol (Streamable HTTP, without
- * sessions unless asked). A call of a tool is a request of its route, in process and through the whole app: with the caller's
+ * sessions). A call of a tool is a request of its route, in process and through the whole app: with the caller's
  * credentials, its checks, limits, log lines and trace. A refusal is an error of the tool, with `error`, `message` and `problems`.
  *
  * @param routes The routes of the app; those without `Meta.tool` are left out.
@@ -118,21 +101,12 @@ export function routes(routes: readonly Route[], options: McpOptions): readonly 
     },
   };
   const guards = challenge === undefined ? inputs : challenging(inputs, challenge);
-  const sessions =
-    more.sessions === undefined
-      ? undefined
-      : new ServerSessions(path, more.sessions, [
-          ...Object.values(inputs),
-          ...[...tools, ...resources].flatMap(({ route }) => Object.values(route.inputs)),
-        ]);
-  const inObjects = (binding: unknown, app: RoutedApp) => sessionsIn(binding, app, more.sessions?.max);
-  const served = { server, hosts: allowed, challenge, sessions };
-  const at = of(...segmentsOf(path));
+  const served = { server, hosts: allowed, challenge };
   const route = post(
-    at,
+    of(...segmentsOf(path)),
     {
       summary: "Messages of the Model Context Protocol",
-      meta: sessions === undefined ? ofMessages : ofMessages.add(clientState, inObjects),
+      meta: ofMessages,
       inputs: { ...guards, received, message: messageText },
       returns: Returns.response,
     },
@@ -141,25 +115,11 @@ export function routes(routes: readonly Route[], options: McpOptions): readonly 
       return answerTo(served, received, message.text);
     },
   );
-  const ofSessions = sessions === undefined ? [] : sessionRoutes(at, { ...guards, received }, served, route.meta);
-  return [route, ...ofSessions, ...(authorization === undefined ? [] : [metadataRoute(authorization)])];
+  return [route, ...(authorization === undefined ? [] : [metadataRoute(authorization)])];
 }
 
 // A tool has the deadline of its own route.
 const ofMessages: Meta = /* @__PURE__ */ empty.add(hidden, true).add(deadline, "none");
-
-function sessionRoutes(at: Path, inputs: Inputs, served: ServedBy, meta: Meta): readonly Route[] {
-  const requestOf = (given: unknown): RequestState => (given as { received: ReceivedRequest }).received.request;
-  const rest = { meta, inputs, returns: Returns.response };
-  return [
-    get(at, { summary: "Resumes a stream of the Model Context Protocol", ...rest }, (given) =>
-      resume(served, requestOf(given)),
-    ),
-    del(at, { summary: "Ends a session of the Model Context Protocol", ...rest }, (given) =>
-      endSession(served, requestOf(given)),
-    ),
-  ];
-}
 
 /**
  * Makes a resource of a `GET` route: what a client may read by a URI and put into the context of a model. It is one of the option
@@ -196,7 +156,7 @@ function checked(options: McpOptions): McpOptions {
       throw new TypeError(`Mcp.routes: ${member} is not one of its options: ${members.join(", ")}`);
   }
   const { name, version, title, instructions, path, inputs, resources, prompts } = options;
-  const { authorization, hosts, sessions, pageSize, maxAnswer } = options;
+  const { authorization, hosts, pageSize, maxAnswer } = options;
   for (const [member, text] of Object.entries({ name, version })) needsText(`Mcp.routes: ${member}`, text);
   for (const [member, text] of Object.entries({ title, instructions, path })) {
     if (text !== undefined) needsText(`Mcp.routes: ${member}`, text);
@@ -213,7 +173,6 @@ function checked(options: McpOptions): McpOptions {
   const arePrompts = prompts === undefined || isListOf(prompts, isPrompt);
   needs(arePrompts, "Mcp.routes: prompts", prompts, "a list made by Mcp.prompt");
   if (authorization !== undefined) checkAuthorization(authorization);
-  if (sessions !== undefined) checkSessions(sessions);
   for (const [member, count] of Object.entries({ pageSize, maxAnswer })) {
     if (count !== undefined) needsCount(`Mcp.routes: ${member}`, count);
   }
@@ -230,4 +189,3 @@ export { prompt } from "./prompts.ts";
 export type { McpPrompt, PromptMessage, PromptOptions } from "./prompts.ts";
 export type { McpResource, ResourceOptions } from "./resources.ts";
 export type { McpAuthorization } from "./authorization.ts";
-export type { McpSessions } from "./sessions.ts";

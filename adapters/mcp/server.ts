@@ -118,14 +118,6 @@ export class McpServer {
     return named(this.#tools, params)?.isProgress === true;
   }
 
-  /**
-   * Whether the stream of a call may be left and resumed. Where its route reads credentials it may not: a user may have signed out
-   * meanwhile, and the stream would be of a check that was made before.
-   */
-  mayResume({ params }: McpMessage): boolean {
-    return named(this.#tools, params)?.isPublic === true;
-  }
-
   /** Answers a message that has an id. */
   answer(received: MessageRequest): MessageOutcome | Promise<MessageOutcome> {
     const { isModern, method } = received.message;

@@ -24,8 +24,6 @@ export interface CompiledTool {
   readonly isProgress: boolean;
   /** The inputs that tell by the credentials alone whether a caller may call it. */
   readonly guards: readonly AnyDep[];
-  /** Whether its route reads no credential: its answer is the same for every caller. */
-  readonly isPublic: boolean;
 }
 
 /** Compiles the tools among some routes. Each problem follows `POST /mcp`. */
@@ -65,7 +63,6 @@ function compileTool(route: Route, tool: Tool, problems: string[]): CompiledTool
     isLines: kind === "lines",
     isProgress: kind === "events" && tool.events === "progress",
     guards: Object.values(route.inputs).flatMap(guardsOf),
-    isPublic: !Object.values(route.inputs).flatMap(nodesOf).some(readsCredential),
   };
 }
 
@@ -80,15 +77,6 @@ function guardsOf(input: AnyDep): readonly AnyDep[] {
 function isGuard(input: AnyDep): boolean {
   const nodes = nodesOf(input);
   return nodes.some(({ credential }) => credential !== undefined) && nodes.every((node) => isOfHead(node));
-}
-
-/** Whether an input may read who calls: a cookie and `Authorization` are credentials though they are not declared as such. */
-function readsCredential({ credential, need, needs = [], opaque }: DepNode): boolean {
-  const isCarrier = (one: NonNullable<typeof need> | (typeof needs)[number]): boolean =>
-    "in" in one && (one.in === "cookie" || (one.in === "header" && /^(authorization|cookie)$/i.test(one.name)));
-  return (
-    credential !== undefined || opaque === true || [...(need === undefined ? [] : [need]), ...needs].some(isCarrier)
-  );
 }
 
 function nodesOf({ node }: AnyDep): readonly DepNode[] {

@@ -1,4 +1,3 @@
-import type { ClientObjects } from "../../src/app/client-object.ts";
 import type { Exchange } from "../../src/app/exchange.ts";
 import { inTime } from "../../src/async.ts";
 import { caught } from "../../src/logging/raised.ts";
@@ -36,7 +35,6 @@ function cookieLines(joined: string): readonly string[] {
  */
 export class WorkerExchange extends FetchExchange implements Exchange {
   readonly listener = "a Worker";
-  objects: ClientObjects | undefined;
   readonly #request: Request;
   readonly #context: WorkerContext;
 

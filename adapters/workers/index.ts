@@ -3,8 +3,6 @@ import { isStream } from "../../src/answers/answer.ts";
 import { make } from "../../src/app/app.ts";
 import type { App, AppOptions } from "../../src/app/app.ts";
 import { DeclarationError } from "../../src/app/checks.ts";
-import { clientState } from "../../src/app/client-object.ts";
-import type { ObjectContext, ObjectRouting } from "../../src/app/client-object.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { internalRefusal } from "../../src/refusals.ts";
 import { responseOf, unmade } from "../../src/app/web.ts";
@@ -14,23 +12,12 @@ import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { WorkerExchange } from "./exchange.ts";
 import type { WorkerContext } from "./exchange.ts";
-import type { SessionNamespace } from "./session-object.ts";
 import { upgrade } from "./socket.ts";
 import { pathFor, stream } from "./stream.ts";
 
 export type { WorkerContext } from "./exchange.ts";
-export { mcpSessionClass } from "./session-object.ts";
-export type {
-  SessionHandler,
-  SessionId,
-  SessionNamespace,
-  SessionObject,
-  SessionState,
-  SessionStorage,
-  SessionStub,
-} from "./session-object.ts";
 
-/** The options of `worker`: the app's, and two for Workers. */
+/** The options of `worker`: the app's, and one for Workers. */
 export interface WorkerOptions extends AppOptions {
   /**
    * Whether the Worker is reachable only through Cloudflare's network. `peer` is then the address that connected to it, from
@@ -38,11 +25,6 @@ export interface WorkerOptions extends AppOptions {
    * sender chooses that header.
    */
   readonly behindCloudflare?: boolean;
-  /**
-   * Where the sessions of `Mcp.routes` are, if it has the option `sessions`: the binding of a Durable Object whose class is made by
-   * `mcpSessionClass`.
-   */
-  readonly mcpSessions?: SessionNamespace;
 }
 
 /** The default export of a Worker's module. */
@@ -74,7 +56,7 @@ export function worker<Env = unknown>(
     fetch(request, env, ctx) {
       try {
         made ??= madeOrRefusing(routes, () => optionsOf(env));
-        return made.objects?.answer(request, ctx as ObjectContext) ?? answer(made, request, ctx);
+        return answer(made, request, ctx);
       } catch (thrown) {
         // The runtime would show its own page, with the reason.
         return unmade(thrown);
@@ -83,16 +65,11 @@ export function worker<Env = unknown>(
   };
 }
 
-function answer(
-  { app, behindCloudflare, objects }: Made,
-  request: Request,
-  ctx: WorkerContext & ObjectContext,
-): Response | Promise<Response> {
+function answer({ app, behindCloudflare }: Made, request: Request, ctx: WorkerContext): Response | Promise<Response> {
   const host = request.headers.get("host");
   if (host !== null && !hosts.isHost(host)) return refuse(badHost);
   const peer = behindCloudflare ? (request.headers.get("cf-connecting-ip") ?? "") : "";
   const exchange = new WorkerExchange(request, peer, ctx, behindCloudflare);
-  exchange.objects = objects?.in(ctx);
   exchange.flush = app.flush;
   const sent = app.answer(exchange);
   if (!isPending(sent)) {
@@ -113,15 +90,13 @@ const noBackground =
 interface Made {
   readonly app: App;
   readonly behindCloudflare: boolean;
-  readonly objects: ObjectRouting | undefined;
 }
 
 function madeWith(routes: readonly Route[], options: WorkerOptions): Made {
   // From JavaScript the options may be anything; `make` says what is wrong with them.
   if ((options as WorkerOptions | null)?.background !== undefined) throw new DeclarationError([noBackground]);
   const app = make(routes, options);
-  const ofState = routes.flatMap(({ meta }) => meta.find(clientState)?.(options.mcpSessions, app) ?? []);
-  return { app, behindCloudflare: options.behindCloudflare === true, objects: ofState[0] };
+  return { app, behindCloudflare: options.behindCloudflare === true };
 }
 
 /** An error must not be thrown after the Worker has started: the runtime would show its own page, with the reason. */

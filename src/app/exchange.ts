@@ -6,7 +6,6 @@ import type { BodySource } from "../inputs/body-source.ts";
 import type { CertificateHolder } from "../inputs/peer-certificate.ts";
 import { guarded } from "../logging/raised.ts";
 import type { Match } from "../routing/router.ts";
-import type { ClientObjects } from "./client-object.ts";
 import type { CompiledRoute } from "./compile.ts";
 
 /**
@@ -56,12 +55,8 @@ export interface Exchange extends TakeoverRequest, CertificateHolder {
   undeclared?(deed: string): void;
   /** Whether it is made by another request of the app, which has a place of `maxInFlight`. */
   readonly isInner?: boolean;
-  /** Whether its client has no session: it is the only one, by `usher mcp` or in a test. */
-  readonly hasNoSession?: boolean;
   /** Whether it is a call of a test: its lines at `info` are written only where the test asks for them. */
   readonly isTest?: boolean;
-  /** Where the state of clients is, on a runtime whose requests share no memory. */
-  readonly objects?: ClientObjects | undefined;
   /** Keeps work running after the answer, at most `ms`, on a runtime that would stop it there. */
   keepAlive?(work: Promise<unknown>, ms?: number): void;
 }

@@ -293,22 +293,11 @@ export async function call(
   target: string,
   options: TestCallOptions = {},
 ): Promise<TestAnswer> {
-  return callBy(CallExchange, tested, method, target, options);
-}
-
-/** `call` by an exchange of another class. */
-export async function callBy(
-  Made: typeof CallExchange,
-  tested: TestApp,
-  method: string,
-  target: string,
-  options: TestCallOptions,
-): Promise<TestAnswer> {
   checkCall("Test.call", tested, target, options);
   needsText("Test.call: its method", method);
   const { app } = tested;
   const body = await encodeBody(options.body);
-  const exchange = new Made(method, target, options, body);
+  const exchange = new CallExchange(method, target, options, body);
   const sent = await app.answer(exchange);
   failOnAnswer(sent);
   const answering = answeredBy(sent, exchange.gone);

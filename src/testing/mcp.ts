@@ -1,5 +1,5 @@
 import { needsApp, needsObject, needsText } from "../arguments.ts";
-import { CallExchange, callBy } from "./call.ts";
+import { call } from "./call.ts";
 import type { TestApp, TestCallOptions } from "./call.ts";
 
 /** What a tool answered. */
@@ -51,17 +51,13 @@ export function mcp(app: TestApp, options: TestAgentOptions = {}): TestAgent {
   const request = async (method: string, params: object = {}) => {
     const id = ++lastId;
     const body = { jsonrpc: "2.0", id, method, params };
-    const answered = await callBy(AgentExchange, app, "POST", path, { ...others, body });
+    const answered = await call(app, "POST", path, { ...others, body });
     const isJson = answered.headers.get("content-type") === "application/json";
     const { result, error } = (isJson ? answered.json() : {}) as AgentAnswer;
     if (result !== undefined) return result;
     throw new Error(`Test.mcp: ${method} is answered with ${answered.status}: ${error?.message ?? answered.body}`);
   };
   return { request, tools: () => allTools(request), call: (name, given = {}) => toolResult(request, name, given) };
-}
-
-class AgentExchange extends CallExchange {
-  readonly hasNoSession = true;
 }
 
 interface AgentAnswer {

@@ -88,34 +88,6 @@ describe("usher mcp", () => {
     expect(await errors).toContain("aborted");
   });
 
-  it("needs no session, although the routes have sessions", async () => {
-    const of = (name: string) => JSON.stringify(pathToFileURL(join(root, `dist/${name}.js`)).href);
-    const withSessions = join(folder, "sessions.mjs");
-    const module = `import { Meta, Path, Returns, get } from ${of("index")};
-import { Mcp } from ${of("mcp")};
-const who = get(Path.of("who"), { meta: Meta.tool({ name: "who" }), returns: Returns.text }, () => "me");
-export const routes = [who, ...Mcp.routes([who], { name: "w", version: "1", sessions: {} })];
-`;
-    writeFileSync(withSessions, module);
-    const child = spawn(process.execPath, [join(root, "dist/cli.js"), "mcp", withSessions]);
-    const out = text(child.stdout);
-    child.stderr.resume();
-    const said = [
-      { id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } },
-      { method: "notifications/initialized" },
-      { id: 2, method: "tools/call", params: { name: "who" } },
-    ];
-    child.stdin.end(said.map((one) => `${JSON.stringify({ jsonrpc: "2.0", ...one })}\n`).join(""));
-    const messages = (await out).split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as object]));
-    expect(messages).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ id: 1 }),
-        { jsonrpc: "2.0", id: 2, result: { content: [{ type: "text", text: "me" }] } },
-      ]),
-    );
-    expect(messages.length).toBe(2);
-  });
-
   it.each([
     [[], "the module is missing"],
     [["a.ts", "b.ts"], "give one module, not 2"],
@@ -268,8 +240,6 @@ describe("Test.mcp", () => {
     expect((await Test.mcp(app, { path: "/agents" }).call("double", { n: 1 })).refusal).toMatchObject({
       error: "denied",
     });
-    const withSessions = Test.app([...routes, ...Mcp.routes(routes, { name: "x", version: "1", sessions: {} })]);
-    expect((await Test.mcp(withSessions).tools()).length).toBe(4);
     await expect(agent.call("other")).rejects.toThrow(
       "Test.mcp: tools/call is answered with 200: There is no tool of this name.",
     );

@@ -4,6 +4,32 @@ import type { TestAnswer, TestApp } from "usher-http";
 
 type Headers = { readonly [name: string]: string };
 
+/** The headers and the body of a request of version 2026-07-28. */
+export function requestOf(
+  id: unknown,
+  method: string,
+  params: { readonly [member: string]: unknown } = {},
+): { readonly headers: Record<string, string>; readonly body: string } {
+  const prefix = "io.modelcontextprotocol";
+  const version = "2026-07-28";
+  const meta = { [`${prefix}/protocolVersion`]: version, [`${prefix}/clientCapabilities`]: {} };
+  const name = method === "resources/read" ? params["uri"] : params["name"];
+  const body = {
+    jsonrpc: "2.0",
+    id,
+    method,
+    params: { ...params, _meta: { ...meta, ...(params["_meta"] as object) } },
+  };
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": version,
+    "mcp-method": method,
+    ...(typeof name === "string" ? { "mcp-name": name } : {}),
+  };
+  return { headers, body: JSON.stringify(body) };
+}
+
 /** Sends a message like a client of before 2026. */
 export function ask(
   app: TestApp,

@@ -2,7 +2,6 @@
 import { Answer, App, Dep, Event, Meta, Path, Returns, Test, clientGone, get } from "usher-http";
 import type { Route } from "usher-http";
 import { Mcp } from "usher-http/mcp";
-import type { McpSessions } from "usher-http/mcp";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
@@ -50,28 +49,13 @@ describe("a stream that throws is an error of the tool", () => {
     get(Path.of("lines"), { ...toolOf("lines"), returns: Returns.jsonLines(v.object({})) }, linesThatBreak),
   ];
   const resources = [Mcp.resource(response)];
-  const app = Test.app([
-    ...routes,
-    ...Mcp.routes(routes, { ...about, resources }),
-    ...Mcp.routes(routes, { ...about, path: "/sessions", sessions: {} }),
-  ]);
+  const app = Test.app([...routes, ...Mcp.routes(routes, { ...about, resources })]);
   const internal =
     '{\\"error\\":\\"internal\\",\\"message\\":\\"Something went wrong at our end. Please try again.\\"}';
   const result = `"id":1,"result":{"content":[{"type":"text","text":"${internal}"}],"isError":true}}`;
 
-  it.each([
-    ["response", "/mcp"],
-    ["short", "/mcp"],
-    ["long", "/mcp"],
-    ["content", "/mcp"],
-    ["progress", "/mcp"],
-    ["lines", "/mcp"],
-    ["progress", "/sessions"],
-    ["content", "/sessions"],
-  ])("%s at %s", async (name, path) => {
-    const opened = path === "/mcp" ? undefined : await ask(app, "initialize", {}, { path });
-    const headers = { "mcp-session-id": opened?.headers.get("mcp-session-id") ?? "none" };
-    const answered = await ask(app, "tools/call", { name, _meta: { progressToken: "t" } }, { headers, path });
+  it.each([["response"], ["short"], ["long"], ["content"], ["progress"], ["lines"]])("%s", async (name) => {
+    const answered = await ask(app, "tools/call", { name, _meta: { progressToken: "t" } });
     expect([answered.status, answered.body]).toEqual([200, expect.stringContaining(result)]);
     expect(answered.body.includes("notifications/progress")).toBe(name === "progress");
     expect(messages("error")).toEqual([expect.stringContaining(`/${name}`)]);
@@ -85,7 +69,7 @@ describe("a stream that throws is an error of the tool", () => {
 });
 
 /** An app whose routes hold a value while they run. */
-function holding(options: { readonly sessions?: McpSessions } = {}) {
+function holding() {
   const held = { now: 0, ever: 0 };
   const lock = Dep.scoped(
     {},
@@ -115,7 +99,7 @@ function holding(options: { readonly sessions?: McpSessions } = {}) {
   const routes = [follow, ...refusing];
   const resources = refusing.map((route) => Mcp.resource(route));
   const authorization = { resource: "https://a.example/mcp", issuers: ["https://b.example"] };
-  const app = App.make([...routes, ...Mcp.routes(routes, { ...about, resources, authorization, ...options })], {
+  const app = App.make([...routes, ...Mcp.routes(routes, { ...about, resources, authorization })], {
     middleware: [
       async (request, next) => {
         const answer = await next();
@@ -132,7 +116,7 @@ function holding(options: { readonly sessions?: McpSessions } = {}) {
         signal,
       }),
     );
-  return { held, send, fetch: app.fetch };
+  return { held, send };
 }
 
 const followed = (id: number) => ({
@@ -163,19 +147,5 @@ describe("the values of a route are released although its stream is not read", (
     const { held, send } = holding();
     await (await send(followed(1))).body?.cancel();
     await eventually(() => expect(held).toEqual({ now: 0, ever: 1 }));
-  });
-
-  it("of the ninth stream of a session, whose id is free again", async () => {
-    const { held, send, fetch } = holding({ sessions: {} });
-    const opened = await send({ id: 0, method: "initialize", params: {} });
-    const headers = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
-    for (let id = 1; id <= 8; id++) await send(followed(id), headers);
-    for (let i = 1; i <= 2; i++) {
-      expect(await (await send(followed(9), { ...headers, "x-instead": "1" })).text()).toBe("instead");
-      await eventually(() => expect(held).toEqual({ now: 8, ever: 8 + i }));
-    }
-    // Their keep-alive would wake in the files after this one.
-    await fetch(new Request("http://localhost/mcp", { method: "DELETE", headers }));
-    await eventually(() => expect(held.now).toBe(0));
   });
 });

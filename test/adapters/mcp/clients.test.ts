@@ -10,7 +10,7 @@ import { memoryStore, store } from "../../../examples/orders/store.ts";
 import { eventually } from "../../support/eventually.ts";
 
 Log.setup({ level: undefined });
-const tools = Mcp.routes(routes, { name: "orders", version: "1", instructions: "Look first.", sessions: {} });
+const tools = Mcp.routes(routes, { name: "orders", version: "1", instructions: "Look first." });
 const orders = memoryStore();
 const resources = [Dep.resource(store, orders), Dep.resource(sessionStore, Sessions.memory())];
 const server = await serve([...routes, ...tools], { port: 0, resources });
@@ -27,10 +27,7 @@ async function connected(mode: "legacy" | "auto", headers: { readonly [name: str
   return client;
 }
 
-describe.each([
-  ["legacy", "2025-11-25"],
-  ["auto", "2026-07-28"],
-] as const)("the official client that is %s", async (mode, version) => {
+describe.each([["auto", "2026-07-28"]] as const)("the official client that is %s", async (mode, version) => {
   const client = await connected(mode);
   afterAll(() => client.close());
 

@@ -91,9 +91,4 @@ const resources = [
 ];
 const about = { name: "conformance", version: "1", resources, prompts };
 
-/** The routes, with a second server that has sessions too. */
-export const conformanceRoutes: readonly Route[] = [
-  ...routes,
-  ...Mcp.routes(routes, about),
-  ...Mcp.routes(routes, { ...about, path: "/sessions", sessions: {} }),
-];
+export const conformanceRoutes: readonly Route[] = [...routes, ...Mcp.routes(routes, about)];

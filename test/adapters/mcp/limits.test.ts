@@ -2,14 +2,12 @@
 import {
   App,
   Codec,
-  Cookie,
   Dep,
   Form,
   Header,
   Idempotency,
   Meta,
   Path,
-  Query,
   Rate,
   Refusal,
   Returns,
@@ -25,7 +23,7 @@ import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { gate } from "../../support/gate.ts";
-import { ask, callTool, resultOf } from "./asking.ts";
+import { ask, callTool, requestOf, resultOf } from "./asking.ts";
 
 const about = { name: "n", version: "1" };
 const tool = (name: string) => ({ meta: Meta.tool({ name }), returns: Returns.text });
@@ -129,60 +127,18 @@ describe("a client's certificate", () => {
   const route = get(Path.of("who"), { ...tool("who"), inputs: { peerCertificate } }, ({ peerCertificate }) => {
     return peerCertificate?.commonName ?? "nobody";
   });
-  const app = Test.app([route, ...Mcp.routes([route], { ...about, sessions: {} })]);
-  const send = (name: string | undefined, method: string, session?: string) =>
-    Test.call(app, "POST", "/mcp", {
-      body: { jsonrpc: "2.0", id: 1, method, params: { name: "who" } },
+  const app = Test.app([route, ...Mcp.routes([route], about)]);
+
+  it.each([
+    ["orders", "orders"],
+    [undefined, "nobody"],
+  ])("%s is available in the tool's call", async (name, text) => {
+    const called = await Test.call(app, "POST", "/mcp", {
+      ...requestOf(1, "tools/call", { name: "who" }),
       ...(name === undefined ? {} : { peerCertificate: certificate(name) }),
-      ...(session === undefined ? {} : { headers: { "mcp-session-id": session } }),
     });
-
-  it("is available in the tool's call, and a session is bound to it", async () => {
-    const session = (await send("orders", "initialize")).headers.get("mcp-session-id") ?? "";
-    expect((await send("orders", "tools/call", session)).body).toContain('"text":"orders"');
-    for (const other of ["stock", undefined]) expect((await send(other, "tools/call", session)).status).toBe(404);
+    expect(called.body).toContain(`"text":"${text}"`);
   });
-});
-
-it("a session is bound to a credential in the query too", async () => {
-  const key = Dep.credential("key", Query.required("key", Codec.string));
-  const app = Test.app(Mcp.routes([], { ...about, sessions: {}, inputs: { key } }));
-  const send = (key: string, method: string, headers: { readonly [name: string]: string } = {}) =>
-    ask(app, method, {}, { headers, path: `/mcp?key=${key}` });
-  const headers = { "mcp-session-id": (await send("a", "initialize")).headers.get("mcp-session-id") ?? "" };
-  const statuses = [await send("b", "ping", headers), await send("%61", "ping", headers)].map(({ status }) => status);
-  expect(statuses).toEqual([404, 200]);
-});
-
-it("a session is bound to a credential that a reader of the application's own reads", async () => {
-  const needs = [{ in: "header", name: "X-Key" }, { custom: "the hour" }] as const;
-  const key = Dep.credential(
-    "key",
-    Dep.ofRequest((request) => request.header("x-key"), { needs }),
-  );
-  const app = Test.app(Mcp.routes([], { ...about, sessions: {}, inputs: { key } }));
-  const send = (key: string, method: string, headers: { readonly [name: string]: string } = {}) =>
-    ask(app, method, {}, { headers: { ...headers, "x-key": key } });
-  const headers = { "mcp-session-id": (await send("a", "initialize")).headers.get("mcp-session-id") ?? "" };
-  const statuses = [await send("b", "ping", headers), await send("a", "ping", headers)].map(({ status }) => status);
-  expect(statuses).toEqual([404, 200]);
-});
-
-it("a session is bound to a cookie, next to any others", async () => {
-  const sid = Dep.credential("sid", Cookie.optional(Cookie.named("sid", Codec.string)));
-  const app = Test.app(Mcp.routes([], { ...about, sessions: {}, inputs: { sid } }));
-  const send = (cookie: string, method: string, headers: { readonly [name: string]: string } = {}) =>
-    ask(app, method, {}, { headers: { ...headers, cookie } });
-  const headers = { "mcp-session-id": (await send("sid=a", "initialize")).headers.get("mcp-session-id") ?? "" };
-  for (const [cookie, status] of [
-    ["theme=dark; sid=a", 200],
-    ["theme=dark;sid = a ;x=y", 200],
-    ["sid=b", 404],
-    ["theme=dark; sid=b", 404],
-    ["xsid=a", 404],
-  ] as const) {
-    expect([cookie, (await send(cookie, "ping", headers)).status]).toEqual([cookie, status]);
-  }
 });
 
 describe("names that a client chooses must be unique", () => {

@@ -4,21 +4,21 @@ import type { Producer } from "usher-http";
 import * as v from "valibot";
 
 export const Tick = Event.json("tick", v.object({ n: v.number() }));
-export const news = Broadcast.create<typeof Tick>();
+const news = Broadcast.create<typeof Tick>();
 
-/** Sends a number to each follower of a topic; a negative one ends them. */
-export function publish(n: number, topic = "ticks"): void {
-  news.publish(topic, n < 0 ? Event.comment("end") : Event.make(Tick, { n }));
+/** Sends a number to each follower; a negative one ends them. */
+export function publish(n: number): void {
+  news.publish("ticks", n < 0 ? Event.comment("end") : Event.make(Tick, { n }));
 }
 
-export function following(topic = "ticks"): number {
-  return news.subscribers(topic).length;
+export function following(): number {
+  return news.subscribers("ticks").length;
 }
 
 /** Sends published numbers, until its client disconnects or a negative number ends it. */
-export function ticksUntil(gone: AbortSignal, topic = "ticks"): Producer<typeof Tick> {
+export function ticksUntil(gone: AbortSignal): Producer<typeof Tick> {
   return async (send) => {
-    const ticks = news.subscribe(topic);
+    const ticks = news.subscribe("ticks");
     try {
       for (;;) {
         const tick = await ticks.next({ until: gone });

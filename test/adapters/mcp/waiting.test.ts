@@ -46,11 +46,7 @@ function waiting() {
     ),
     get(Path.of("lines"), { ...toolOf("lines"), returns: Returns.jsonLines(v.object({})) }, lines),
   ];
-  const app = App.make([
-    ...routes,
-    ...Mcp.routes(routes, { ...about, resources: [Mcp.resource(response)] }),
-    ...Mcp.routes(routes, { ...about, path: "/sessions", sessions: {} }),
-  ]);
+  const app = App.make([...routes, ...Mcp.routes(routes, { ...about, resources: [Mcp.resource(response)] })]);
   const send = (path: string, init: RequestInit) =>
     app.fetch(
       new Request(`http://localhost${path}`, {
@@ -82,20 +78,5 @@ describe("a cancelled call releases its values, although its stream waits", () =
     await eventually(() => expect(held).toEqual({ now: 1, waits: 1 }));
     client.abort();
     await eventually(() => expect(held).toEqual({ now: 0, waits: 1 }));
-  });
-
-  describe.each(["notification", "end of the session"])("by a %s", (how) => {
-    it.each(["response", "content", "progress", "lines"])("%s", async (name) => {
-      const { held, send } = waiting();
-      const opened = await send("/sessions", { body: bodyOf({ id: 0, method: "initialize", params: {} }) });
-      const headers = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
-      const answered = send("/sessions", { body: callOf(name), headers }).then((response) => response.text());
-      await eventually(() => expect(held).toEqual({ now: 1, waits: 1 }));
-      const cancelled = { method: "notifications/cancelled", params: { requestId: 1 } };
-      if (how === "notification") await send("/sessions", { body: bodyOf(cancelled), headers });
-      else await send("/sessions", { method: "DELETE", headers });
-      expect(await answered).toContain('"id":1,"result"');
-      await eventually(() => expect(held).toEqual({ now: 0, waits: 1 }));
-    });
   });
 });

@@ -6,7 +6,7 @@ import * as node from "usher-http/node";
 import { Oidc } from "usher-http/oidc";
 import { idempotencyStore, rateStore, relay } from "usher-http/redis";
 import { whatwg } from "usher-http/whatwg";
-import { mcpSessionClass, worker } from "usher-http/workers";
+import { worker } from "usher-http/workers";
 import * as v from "valibot";
 import type { Row, Tables } from "./rule.ts";
 
@@ -91,10 +91,7 @@ export const serverTables: Tables = {
   ],
   "usher-http/bun": rowsOf(bun.serve, /^Bun is not defined$/),
   "usher-http/deno": rowsOf(deno.serve, /^Deno is not defined$/),
-  "usher-http/workers": [
-    ["worker", (r, o) => worker(r, o), [[hello], {}]],
-    ["mcpSessionClass", (handler) => mcpSessionClass(handler), [worker([hello])]],
-  ],
+  "usher-http/workers": [["worker", (r, o) => worker(r, o), [[hello], {}]]],
   "usher-http/whatwg": [["whatwg", (x) => whatwg(x), [app]]],
   "usher-http/redis": redis,
 };
