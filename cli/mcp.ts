@@ -174,7 +174,8 @@ class Bridge {
     headers.set("content-type", "application/json");
     headers.set("accept", "application/json, text/event-stream");
     const { _meta: meta } = params;
-    const version = isRecord(meta) ? meta["io.modelcontextprotocol/protocolVersion"] : undefined;
+    // Of a message that names no version the app says what it lacks, and not which header.
+    const { "io.modelcontextprotocol/protocolVersion": version = "2026-07-28" } = isRecord(meta) ? meta : {};
     if (method === undefined || typeof version !== "string") return headers;
     const name = method === "resources/read" ? params["uri"] : params["name"];
     const encoded = (text: string): string => `=?base64?${Buffer.from(text).toString("base64")}?=`;

@@ -29,7 +29,7 @@ export class List<A extends ListItem> {
    *
    * @param shown The items that this caller may see: all unless given.
    */
-  page({ params, isModern }: McpMessage, shown?: ReadonlySet<A>): string | ProtocolError {
+  page({ params }: McpMessage, shown?: ReadonlySet<A>): string | ProtocolError {
     const { cursor } = params;
     const from = cursor === undefined ? 0 : positionOf(cursor, this.#items.length);
     if (from === undefined) {
@@ -43,8 +43,7 @@ export class List<A extends ListItem> {
     }
     const next = at < this.#items.length ? `,"nextCursor":"${at}"` : "";
     const scope = this.#isOpen && shown === undefined ? "public" : "private";
-    const caching = isModern ? `,"ttlMs":${keptMs},"cacheScope":"${scope}"` : "";
-    return `"${this.#member}":[${page.join(",")}]${next}${caching}`;
+    return `"${this.#member}":[${page.join(",")}]${next},"ttlMs":${keptMs},"cacheScope":"${scope}"`;
   }
 }
 

@@ -2,17 +2,10 @@
 import { isRecord } from "../../src/arguments.ts";
 import { decodeBase64url } from "../../src/http/bytes.ts";
 
-/** The version that a request names by itself: it needs no session and no handshake. */
-const modernVersion = "2026-07-28";
-/** The versions that begin with `initialize`, newest first. */
-const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18"];
-/** Every version, newest first. */
-export const versions: readonly string[] = [modernVersion, ...legacyVersions];
-
-/** The version that a client of before 2026 gets, which asks for one. */
-export function legacyVersionFor({ protocolVersion }: MessageParams): string {
-  return legacyVersions.find((known) => known === protocolVersion) ?? "2025-11-25";
-}
+/** The first version in which each request names its version: it needs no handshake and no session. */
+const version = "2026-07-28";
+/** What the server supports. */
+export const versions: readonly string[] = [version];
 
 export const errorCodes = {
   parse: -32_700,
@@ -20,9 +13,8 @@ export const errorCodes = {
   methodNotFound: -32_601,
   invalidParams: -32_602,
   internal: -32_603,
-  /** Of the whole exchange and no message: a host, an origin, a session. */
+  /** Of the whole exchange and no message: a host, an origin, a missing credential. */
   refused: -32_000,
-  notFound: -32_002,
   headerMismatch: -32_020,
   unsupportedVersion: -32_022,
 } as const;
@@ -60,8 +52,6 @@ export interface McpMessage {
   readonly id: Id | undefined;
   readonly method: string;
   readonly params: MessageParams;
-  /** Whether it names the version by itself. */
-  readonly isModern: boolean;
   /** The whole of it, as it was sent. */
   readonly text: string;
 }
@@ -90,10 +80,8 @@ export function readMessage(text: string | undefined, lines: LinesOf): McpMessag
   if (typeof method !== "string") return invalid("The message has no method.");
   if (id !== undefined && !isId(id)) return invalid("The message has an id that is neither a text nor a whole number.");
   if (!isRecord(params)) return invalid("The message has params that are not an object.", id);
-  const meta = isRecord(params["_meta"]) ? params["_meta"] : undefined;
-  const isModern = meta !== undefined && versionMember in meta;
-  const message: McpMessage = { id, method, params, isModern, text };
-  const wrong = isModern ? wrongModern(message, meta, lines) : wrongVersion(lines);
+  const message: McpMessage = { id, method, params, text };
+  const wrong = wrongVersion(message, lines);
   return wrong === undefined ? message : ofMessage(wrong, id);
 }
 
@@ -113,50 +101,51 @@ function only(lines: readonly string[]): string | undefined {
   return lines.length === 1 ? lines[0] : undefined;
 }
 
-/** A client of before 2026 names the version of its session in a header, or none. */
-function wrongVersion(lines: LinesOf): ProtocolError | undefined {
-  const given = lines("mcp-protocol-version");
-  if (given.length === 0) return undefined;
-  const version = only(given) ?? "";
-  if (version === modernVersion) return missingMeta;
-  return legacyVersions.includes(version) || version === "2025-03-26" ? undefined : unsupported(version);
-}
-
-const missingMeta = new ProtocolError(
-  errorCodes.invalidParams,
-  `The header MCP-Protocol-Version is ${modernVersion}, whose requests name it in params._meta too.`,
-  { status: 400 },
-);
-
-/** The protocol requires to repeat it: what may be a version, as `2024-11-05` or `v9.0`, and no other text of a client. */
-function unsupported(version: string): ProtocolError {
-  const requested = /^[a-z]?\d[\d.-]{0,15}$/.test(version) ? version : "invalid";
-  const data = { supported: versions, requested };
-  return new ProtocolError(errorCodes.unsupportedVersion, "Unsupported protocol version", { status: 400, data });
-}
-
-/** The headers of a modern request say again what its body says, for proxies. */
-function wrongModern(
-  { id, method, params }: McpMessage,
-  meta: MessageParams,
-  lines: LinesOf,
-): ProtocolError | undefined {
-  const version = meta[versionMember];
-  if (typeof version !== "string") return badMeta(`${versionMember} is not a text`);
+/**
+ * Each request names its version in its body. Its headers say again what its body says, for proxies. Only a request has headers of
+ * its own: a notification is checked where it names a version.
+ */
+function wrongVersion(message: McpMessage, lines: LinesOf): ProtocolError | undefined {
+  const { id, method, params } = message;
   const named = lines("mcp-protocol-version");
-  const otherVersion = mismatch("MCP-Protocol-Version", "the version of its body");
-  if (named.length > 0 && only(named) !== version) return otherVersion;
-  if (version !== modernVersion) return unsupported(version);
+  const isRequest = id !== undefined;
+  const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
+  if (!(versionMember in meta)) {
+    // Clients of before show their user the message of this error, and have no other way to find out.
+    if (isRequest && method === "initialize") return unsupported(params["protocolVersion"], noHandshake);
+    if (named.length > 0 && only(named) !== version) return unsupported(only(named));
+    if (!isRequest) return undefined;
+    return named.length === 0 ? otherVersion : missingVersion;
+  }
+  const given = meta[versionMember];
+  if (typeof given !== "string") return badMeta(`${versionMember} is not a text`);
+  if (named.length > 0 && only(named) !== given) return otherVersion;
+  if (given !== version) return unsupported(given);
   if (!isRecord(meta[`${metaPrefix}clientCapabilities`])) {
     return badMeta(`${metaPrefix}clientCapabilities is missing, or not an object`);
   }
-  // Only a request has headers of its own.
-  if (id === undefined) return undefined;
-  if (named.length === 0) return otherVersion;
+  if (!isRequest) return undefined;
+  return named.length === 0 ? otherVersion : wrongHeaders(message, lines);
+}
+
+/** What the headers of a request do not say as its body does, besides the version. */
+function wrongHeaders({ method, params }: McpMessage, lines: LinesOf): ProtocolError | undefined {
   if (only(lines("mcp-method")) !== method) return mismatch("Mcp-Method", "the method of its body");
   const name = method === "resources/read" ? params["uri"] : namedMethods.has(method) ? params["name"] : undefined;
   if (typeof name !== "string") return undefined;
   return plainOf(only(lines("mcp-name"))) === name ? undefined : mismatch("Mcp-Name", "what its body names");
+}
+
+const noHandshake = `There is no initialize: this server supports the protocol version ${version}, which a request names in params._meta`;
+
+/** The protocol requires to repeat it: what may be a version, as `2024-11-05` or `v9.0`, and no other text of a client. */
+function unsupported(
+  requested: unknown,
+  message = `Unsupported protocol version: this server supports ${version}`,
+): ProtocolError {
+  const isVersion = typeof requested === "string" && /^[a-z]?\d[\d.-]{0,15}$/.test(requested);
+  const data = { supported: versions, requested: isVersion ? requested : "invalid" };
+  return new ProtocolError(errorCodes.unsupportedVersion, message, { status: 400, data });
 }
 
 const namedMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get"]);
@@ -169,6 +158,16 @@ function mismatch(header: string, what: string): ProtocolError {
   const message = `The header ${header} is missing, or is not ${what}.`;
   return new ProtocolError(errorCodes.headerMismatch, message, { status: 400 });
 }
+
+export const unknownMethod: ProtocolError = new ProtocolError(
+  errorCodes.methodNotFound,
+  // Of `initialize` too, by which a client of before would begin.
+  `The method is unknown: this server supports the protocol version ${version}`,
+  // HTTP says it too.
+  { status: 404 },
+);
+const otherVersion = mismatch("MCP-Protocol-Version", `the version of its body: this server supports ${version}`);
+const missingVersion = badMeta(`${versionMember} is missing: this server supports ${version}`);
 
 /** A header's value, which is base64 where it is not ASCII. */
 function plainOf(value: string | undefined): string | undefined {

@@ -1,4 +1,4 @@
-/** What the server answers to each message: `initialize`, lists, calls of tools, resources and prompts. */
+/** What the server answers to each message: what it is, lists, calls of tools, resources and prompts. */
 import type { WireResponse } from "../../src/app/exchange.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import { andThen } from "../../src/async.ts";
@@ -11,7 +11,7 @@ import { List } from "./list.ts";
 import type { CompiledPrompt } from "./prompts.ts";
 import { resourceContents } from "./resources.ts";
 import type { CompiledResource } from "./resources.ts";
-import { ProtocolError, errorCodes, legacyVersionFor, notificationText, serverMember, versions } from "./protocol.ts";
+import { ProtocolError, errorCodes, notificationText, serverMember, unknownMethod, versions } from "./protocol.ts";
 import type { McpMessage, MessageParams } from "./protocol.ts";
 import { BrokenStream, eventOf, failure, toolResult } from "./result.ts";
 import type { CompiledTool } from "./tool.ts";
@@ -85,8 +85,7 @@ export class McpServer {
   readonly #tools: ReadonlyMap<string, CompiledTool>;
   /** Those of one URI before the templates, which may have that URI too. */
   readonly #resources: readonly CompiledResource[];
-  readonly #legacy: ReadonlyMap<string, MessageHandler>;
-  readonly #modern: ReadonlyMap<string, MessageHandler>;
+  readonly #handlers: ReadonlyMap<string, MessageHandler>;
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
@@ -98,18 +97,13 @@ export class McpServer {
     this.#resources = [...ofOneUri, ...ofTemplates];
     const fixed = new List("resources", ofOneUri, pageSize, isOpen);
     const templates = new List("resourceTemplates", ofTemplates, pageSize, isOpen);
-    const both: readonly (readonly [string, MessageHandler])[] = [
+    this.#handlers = new Map<string, MessageHandler>([
+      ["server/discover", () => this.#discover()],
       ["tools/list", (received) => this.#listTools(tools, received)],
       ["tools/call", (received) => this.#call(received)],
       ...(resources.length === 0 ? [] : this.#ofResources(fixed, templates)),
       ...(prompts.length === 0 ? [] : this.#ofPrompts(new List("prompts", prompts, pageSize, isOpen))),
-    ];
-    this.#legacy = new Map<string, MessageHandler>([
-      ["initialize", ({ message }) => this.#initialize(message.params)],
-      ["ping", () => ""],
-      ...both,
     ]);
-    this.#modern = new Map<string, MessageHandler>([["server/discover", () => this.#discover()], ...both]);
   }
 
   /** Whether the answer to a message has notifications before its result. */
@@ -120,48 +114,32 @@ export class McpServer {
 
   /** Answers a message that has an id. */
   answer(received: MessageRequest): MessageOutcome | Promise<MessageOutcome> {
-    const { isModern, method } = received.message;
-    const known = (isModern ? this.#modern : this.#legacy).get(method);
-    // Of a modern request HTTP says it too.
-    const options = { status: isModern ? 404 : 200 };
-    if (known === undefined) return new ProtocolError(errorCodes.methodNotFound, "The method is unknown.", options);
-    return andThen(known(received), (outcome) => this.#finished(outcome, received));
+    const known = this.#handlers.get(received.message.method);
+    if (known === undefined) return unknownMethod;
+    return andThen(known(received), (outcome) => this.#finished(outcome));
   }
 
   /** Begins a call whose events are progress: its outcome where it has no events, or else the events. */
   async begin(received: MessageRequest): Promise<Begun> {
     const begun = await this.#begin(received);
-    if (!isEvents(begun)) return this.#finished(begun, received);
-    return { ...begun, read: async (notify) => this.#finished(await begun.read(notify), received) };
+    if (!isEvents(begun)) return this.#finished(begun);
+    return { ...begun, read: async (notify) => this.#finished(await begun.read(notify)) };
   }
 
-  #finished(outcome: MessageOutcome, { message }: MessageRequest): MessageOutcome {
-    return message.isModern && typeof outcome === "string" ? this.#modernResult(outcome) : outcome;
-  }
-
-  #modernResult(members: string): string {
-    const own = `"resultType":"complete","_meta":${JSON.stringify({ [serverMember]: this.#parts.info })}`;
-    return members === "" ? own : `${own},${members}`;
-  }
-
-  #initialize(params: MessageParams): string {
-    const { info } = this.#parts;
-    return membersOf({ protocolVersion: legacyVersionFor(params), ...this.#about(), serverInfo: info });
+  #finished(outcome: MessageOutcome): MessageOutcome {
+    if (typeof outcome !== "string") return outcome;
+    return `"resultType":"complete","_meta":${JSON.stringify({ [serverMember]: this.#parts.info })},${outcome}`;
   }
 
   #discover(): string {
-    return membersOf({ supportedVersions: versions, ...this.#about(), ttlMs: 0, cacheScope: "private" });
-  }
-
-  #about(): object {
-    const { instructions } = this.#parts;
-    const { resources, prompts } = this.#parts;
+    const { instructions, resources, prompts } = this.#parts;
     const capabilities = {
       tools: {},
       ...(resources.length === 0 ? {} : { resources: {} }),
       ...(prompts.length === 0 ? {} : { prompts: {} }),
     };
-    return { capabilities, ...(instructions === undefined ? {} : { instructions }) };
+    const about = { capabilities, ...(instructions === undefined ? {} : { instructions }) };
+    return membersOf({ supportedVersions: versions, ...about, ttlMs: 0, cacheScope: "private" });
   }
 
   /** The tools that the caller may call, where their routes' credentials can say so without the rest of a request. */
@@ -199,10 +177,7 @@ export class McpServer {
   async #read({ received: { request }, message, gone }: MessageRequest): Promise<MessageOutcome> {
     const { uri } = message.params;
     if (typeof uri !== "string") return invalidParams("The URI is not a text.");
-    const missing = new ProtocolError(
-      message.isModern ? errorCodes.invalidParams : errorCodes.notFound,
-      "There is no resource of this URI.",
-    );
+    const missing = invalidParams("There is no resource of this URI.");
     for (const resource of this.#resources) {
       const given = resource.read(uri);
       const made = given === undefined ? undefined : resource.maker.make(new GivenArguments(given));
@@ -223,8 +198,7 @@ export class McpServer {
       if (contents instanceof BrokenStream) return unreadable(500);
       if (contents === undefined) return new ProtocolError(errorCodes.internal, "The resource is too long.");
       if (sent.status >= 300) return unreadable(sent.status);
-      const caching = message.isModern ? ',"ttlMs":0,"cacheScope":"private"' : "";
-      return `"contents":${contents}${caching}`;
+      return `"contents":${contents},"ttlMs":0,"cacheScope":"private"`;
     }
     return missing;
   }

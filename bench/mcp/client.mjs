@@ -1,14 +1,15 @@
-/** Sends as many requests as its parent asks for, one after another: `{ url, body, count }`. It answers each with the last response. */
+/** Sends as many requests as its parent asks for, one after another: `{ url, headers, body, count }`. It answers each with the last response. */
 import { Agent, request } from "node:http";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-/** @param {string} url @param {string} body @returns {Promise<string>} */
-function send(url, body) {
+/** @param {string} url @param {object} more @param {string} body @returns {Promise<string>} */
+function send(url, more, body) {
   const headers = {
     "content-type": "application/json",
     accept: "application/json",
     "content-length": Buffer.byteLength(body),
+    ...more,
   };
   return new Promise((resolve, reject) => {
     const sent = request(url, { method: "POST", agent, headers }, (response) => {
@@ -23,8 +24,8 @@ function send(url, body) {
 }
 
 process.once("disconnect", () => process.exit());
-process.on("message", async ({ url, body, count }) => {
+process.on("message", async ({ url, headers, body, count }) => {
   let last = "";
-  for (let i = 0; i < count; i++) last = await send(url, body);
+  for (let i = 0; i < count; i++) last = await send(url, headers, body);
   process.send?.(last);
 });

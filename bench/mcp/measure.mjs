@@ -30,12 +30,18 @@ const client = fork(new URL("client.mjs", import.meta.url));
 
 /** Has the client send requests. Resolves with the last answer. */
 async function send(path, body, count) {
-  client.send({ url: `http://127.0.0.1:${server.port}${path}`, body: JSON.stringify(body), count });
+  const { method, params } = body;
+  const named = params?.name === undefined ? {} : { "mcp-name": params.name };
+  const headers = method === undefined ? {} : { "mcp-protocol-version": version, "mcp-method": method, ...named };
+  client.send({ url: `http://127.0.0.1:${server.port}${path}`, headers, body: JSON.stringify(body), count });
   return (await once(client, "message"))[0];
 }
 
 const order = { item: "pen", quantity: 2 };
-const message = (method, params) => ({ jsonrpc: "2.0", id: 1, method, params });
+const version = "2026-07-28";
+const prefix = "io.modelcontextprotocol";
+const meta = { [`${prefix}/protocolVersion`]: version, [`${prefix}/clientCapabilities`]: {} };
+const message = (method, params) => ({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } });
 const candidates = {
   request: (count) => send("/orders", order, count),
   call: (count) => send("/mcp", message("tools/call", { name: "place_order", arguments: order }), count),

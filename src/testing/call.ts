@@ -377,6 +377,6 @@ function eventsTo(receive: Receive, exchange: CallExchange): (part: Uint8Array) 
   };
 }
 
-function headersOf({ headers = [] }: TestCallOptions): readonly (readonly [name: string, value: string])[] {
+export function headersOf({ headers = [] }: TestCallOptions): readonly (readonly [name: string, value: string])[] {
   return Symbol.iterator in headers ? [...headers] : Object.entries(headers);
 }

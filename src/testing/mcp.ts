@@ -1,5 +1,6 @@
 import { needsApp, needsObject, needsText } from "../arguments.ts";
-import { call } from "./call.ts";
+import { encodeBase64 } from "../http/bytes.ts";
+import { call, headersOf } from "./call.ts";
 import type { TestApp, TestCallOptions } from "./call.ts";
 
 /** What a tool answered. */
@@ -50,14 +51,41 @@ export function mcp(app: TestApp, options: TestAgentOptions = {}): TestAgent {
   let lastId = 0;
   const request = async (method: string, params: object = {}) => {
     const id = ++lastId;
-    const body = { jsonrpc: "2.0", id, method, params };
-    const answered = await call(app, "POST", path, { ...others, body });
+    const { headers, body } = messageOf(id, method, params as AgentParams);
+    const answered = await call(app, "POST", path, {
+      ...others,
+      headers: [...headers, ...headersOf(others)],
+      body,
+    });
     const isJson = answered.headers.get("content-type") === "application/json";
     const { result, error } = (isJson ? answered.json() : {}) as AgentAnswer;
     if (result !== undefined) return result;
     throw new Error(`Test.mcp: ${method} is answered with ${answered.status}: ${error?.message ?? answered.body}`);
   };
   return { request, tools: () => allTools(request), call: (name, given = {}) => toolResult(request, name, given) };
+}
+
+interface AgentParams {
+  readonly [member: string]: unknown;
+}
+
+/** A request of the protocol: the version 2026-07-28 is in each, and its headers say again what its body says. */
+function messageOf(id: number, method: string, params: AgentParams) {
+  const version = "2026-07-28";
+  const prefix = "io.modelcontextprotocol/";
+  const meta = { [`${prefix}protocolVersion`]: version, [`${prefix}clientCapabilities`]: {} };
+  const body = {
+    jsonrpc: "2.0",
+    id,
+    method,
+    params: { ...params, _meta: { ...meta, ...(params["_meta"] as object) } },
+  };
+  const name = method === "resources/read" ? params["uri"] : params["name"];
+  const named: [name: string, value: string][] =
+    typeof name === "string" ? [["mcp-name", `=?base64?${encodeBase64(new TextEncoder().encode(name))}?=`]] : [];
+  const headers = Object.entries({ "mcp-protocol-version": version, "mcp-method": method });
+  headers.push(...named);
+  return { headers, body };
 }
 
 interface AgentAnswer {

@@ -40,8 +40,13 @@ export const routes = [
 `,
 );
 
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+  progressToken: 1,
+};
 const callOf = (name: string) =>
-  `${JSON.stringify({ jsonrpc: "2.0", id: name, method: "tools/call", params: { name, _meta: { progressToken: 1 } } })}\n`;
+  `${JSON.stringify({ jsonrpc: "2.0", id: name, method: "tools/call", params: { name, _meta: meta } })}\n`;
 
 function started(runtime: keyof typeof runtimes, env: NodeJS.ProcessEnv = {}) {
   const before = runtime === "deno" ? ["run", "-A"] : [];

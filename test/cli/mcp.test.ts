@@ -52,16 +52,20 @@ export const routes = [
 `,
 );
 
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
 describe("usher mcp", () => {
   it("answers each line with the routes, and ends with its input", async () => {
     const child = spawn(process.execPath, [join(root, "dist/cli.js"), "mcp", file, "-H", "authorization: Bearer demo"]);
     const [out, errors] = [text(child.stdout), text(child.stderr)];
     const said: readonly (object | string)[] = [
-      { id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } },
-      { method: "notifications/initialized" },
-      { id: "w", method: "tools/call", params: { name: "waits" } },
-      { id: 2, method: "tools/call", params: { name: "who" } },
-      { id: 3, method: "tools/call", params: { name: "ticks", _meta: { progressToken: 7 } } },
+      { id: 1, method: "server/discover", params: { _meta: meta } },
+      { id: "w", method: "tools/call", params: { name: "waits", _meta: meta } },
+      { id: 2, method: "tools/call", params: { name: "who", _meta: meta } },
+      { id: 3, method: "tools/call", params: { name: "ticks", _meta: { ...meta, progressToken: 7 } } },
       "no message",
       { method: "notifications/cancelled", params: { requestId: "w" } },
     ];
@@ -72,9 +76,9 @@ describe("usher mcp", () => {
       .split("\n")
       .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as { id?: unknown }]));
     expect(messages.find(({ id }) => id === 1)).toMatchObject({
-      result: { protocolVersion: "2025-11-25", capabilities: { tools: {} } },
+      result: { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } },
     });
-    expect(messages.find(({ id }) => id === 2)).toEqual({
+    expect(messages.find(({ id }) => id === 2)).toMatchObject({
       jsonrpc: "2.0",
       id: 2,
       result: { content: [{ type: "text", text: "Bearer demo" }] },
@@ -86,6 +90,30 @@ describe("usher mcp", () => {
     expect(messages.find(({ id }) => id === null)).toMatchObject({ error: { code: -32_700 } });
     expect(messages.map(({ id }) => id)).not.toContain("w");
     expect(await errors).toContain("aborted");
+  });
+
+  it("answers a client of before with the version, and no notification", async () => {
+    const child = spawn(process.execPath, [join(root, "dist/cli.js"), "mcp", file]);
+    const out = text(child.stdout);
+    child.stderr.resume();
+    const said = [
+      { id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } },
+      { method: "notifications/initialized" },
+      { id: 2, method: "tools/call", params: { name: "who" } },
+    ];
+    child.stdin.end(said.map((one) => `${JSON.stringify({ jsonrpc: "2.0", ...one })}\n`).join(""));
+    const messages = (await out)
+      .split("\n")
+      .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as { id: number }]));
+    const message = expect.stringContaining("this server supports") as string;
+    expect(messages.toSorted((one, other) => one.id - other.id)).toEqual([
+      {
+        jsonrpc: "2.0",
+        id: 1,
+        error: { code: -32_022, message, data: { supported: ["2026-07-28"], requested: "2025-11-25" } },
+      },
+      { jsonrpc: "2.0", id: 2, error: { code: -32_602, message } },
+    ]);
   });
 
   it.each([
@@ -101,11 +129,14 @@ describe("usher mcp", () => {
   });
 });
 
-const ping = { jsonrpc: "2.0", id: "p", method: "ping" };
-const pong = { jsonrpc: "2.0", id: "p", result: {} };
+const ping = { jsonrpc: "2.0", id: "p", method: "server/discover", params: { _meta: meta } };
+const pong = {
+  jsonrpc: "2.0",
+  id: "p",
+  result: expect.objectContaining({ supportedVersions: ["2026-07-28"] }) as object,
+};
 const nested = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
-const version = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
-const notText = { jsonrpc: "2.0", id: 1, method: { toString: 1, valueOf: 1 }, params: { _meta: version } };
+const notText = { jsonrpc: "2.0", id: 1, method: { toString: 1, valueOf: 1 }, params: { _meta: meta } };
 const refusal = (error: string) => ({
   content: [{ type: "text", text: expect.stringContaining(`"error":"${error}"`) as string }],
 });
@@ -130,7 +161,12 @@ const lines: readonly LineRow[] = [
   ],
   [
     "a call whose events break off",
-    JSON.stringify({ ...ping, id: 9, method: "tools/call", params: { name: "breaks", _meta: { progressToken: 7 } } }),
+    JSON.stringify({
+      ...ping,
+      id: 9,
+      method: "tools/call",
+      params: { name: "breaks", _meta: { ...meta, progressToken: 7 } },
+    }),
     [{ method: "notifications/progress" }, { id: 9, result: { ...refusal("internal"), isError: true } }],
   ],
 ];
@@ -195,8 +231,8 @@ it.each(programRuntimes)("usher mcp on %s prints the output of a route to standa
   const before = runtime === "deno" ? ["run", "-A"] : [];
   const child = spawn(runtimes[runtime](), [...before, join(root, "dist/cli.js"), "mcp", file]);
   const [out, errors] = [text(child.stdout), text(child.stderr)];
-  child.stdin.end(`${JSON.stringify({ ...ping, method: "tools/call", params: { name: "prints" } })}\n`);
-  expect(JSON.parse(await out)).toEqual({ ...pong, result: { content: [{ type: "text", text: "done" }] } });
+  child.stdin.end(`${JSON.stringify({ ...ping, method: "tools/call", params: { name: "prints", _meta: meta } })}\n`);
+  expect(JSON.parse(await out)).toMatchObject({ ...pong, result: { content: [{ type: "text", text: "done" }] } });
   expect((await errors).match(/printed/g)?.length).toBe(6);
 });
 

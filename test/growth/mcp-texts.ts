@@ -30,11 +30,21 @@ const resources = [Mcp.resource(two), Mcp.resource(two, { uri: "x://{a}-{b}.md" 
 const app = Test.app([...routes, ...Mcp.routes(routes, { name: "n", version: "1", prompts, resources })]);
 
 const encoder = new TextEncoder();
-const headers = { "content-type": "application/json" };
-const send = (body: string) => Test.call(app, "POST", "/mcp", { body: encoder.encode(body), headers });
-const ask = (method: string, params: string) =>
-  send(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`);
-const call = (name: string) => (text: string) => ask("tools/call", `{"name":"${name}","arguments":${text}}`);
+const meta = JSON.stringify({
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+});
+const send = (body: string, of: { readonly [name: string]: string } = {}) => {
+  const headers = { "content-type": "application/json", "mcp-protocol-version": "2026-07-28", ...of };
+  return Test.call(app, "POST", "/mcp", { body: encoder.encode(body), headers });
+};
+/** @param params The members of the params, as JSON. */
+const ask = (method: string, name: string, params: string) => {
+  const encoded = `=?base64?${Buffer.from(name).toString("base64")}?=`;
+  const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{${params},"_meta":${meta}}}`;
+  return send(body, { "mcp-method": method, "mcp-name": encoded });
+};
+const call = (name: string) => (text: string) => ask("tools/call", name, `"name":"${name}","arguments":${text}`);
 
 const values = again(
   "1,",
@@ -57,17 +67,17 @@ const lists = (before: string, after: string): Row["texts"] =>
 const readers: readonly Row[] = [
   {
     reader: "a message",
-    read: send,
+    read: (text) => send(text),
     texts: {
       ...again("[", '{"a":', '"', "\\", " ", "{}", "[],"),
       ...around('{"jsonrpc":"2.0","id":1,"method":"', ["a", "\\u0061", "/"], '"}'),
-      ...around('{"jsonrpc":"2.0","id":"', ["a", "\\\\"], '","method":"ping"}'),
+      ...around('{"jsonrpc":"2.0","id":"', ["a", "\\\\"], `","method":"tools/list","params":{"_meta":${meta}}}`),
       ...numbered("members", (number) => `"${number}":1,`),
     },
   },
   {
     reader: "the URI of a resource",
-    read: (uri) => ask("resources/read", `{"uri":"${uri}"}`),
+    read: (uri) => ask("resources/read", uri, `"uri":"${uri}"`),
     texts: {
       ...around("app:///two/", ["/", "a/", "%2f", "%", "a"], "#"),
       ...around("app:///two/a/", ["/", "%c3%a9"]),
@@ -78,7 +88,7 @@ const readers: readonly Row[] = [
   },
   {
     reader: "the arguments of a prompt",
-    read: (text) => ask("prompts/get", `{"name":"say","arguments":{${text}"x":"1"}}`),
+    read: (text) => ask("prompts/get", "say", `"name":"say","arguments":{${text}"x":"1"}`),
     texts: { ...again('"a":"1",', '"x":"1",'), ...numbered("names", (number) => `"${number}":"1",`) },
   },
   {

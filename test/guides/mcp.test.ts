@@ -11,7 +11,7 @@ const [first = "", , , last = ""] = [...guide.text.matchAll(/^```ts\n([^]*?)^```
 it("an agent lists tools, calls them, and gets refusals", async () => {
   guide.write("orders.ts", first.replace("port: 8080", "port: 0"));
   const program = await guide.start("orders.ts", process.env);
-  const agent = new Client({ name: "test", version: "1" });
+  const agent = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
   await agent.connect(new StreamableHTTPClientTransport(new URL(`${program.url}/mcp`)));
   expect(agent.getInstructions()).toBe("Look at the orders before you place one.");
   expect((await agent.listTools()).tools.map(({ name }) => name)).toEqual(["list_orders", "place_order"]);

@@ -13,7 +13,7 @@ const counting: readonly string[] = [
   "**/taken-over-model",
   "adapters/node/{connections,event-faults,families,faults,followers-model,half-closed,heads,idle-connections}",
   "adapters/node/{kept-connections,late-bodies,lingering,opened-in-stop,slow-clients,upgrade-faults}",
-  "adapters/{compress/kept,jwt/heads,mcp/kept}",
+  "adapters/{compress/kept,jwt/heads}",
   "adapters/postgres/{housekeeping,lied-to,pool-model,prepared,session-table}",
   "adapters/whatwg/feeds",
   // The timers of its clock: a request of another file that is not over keeps that of the deadlines.

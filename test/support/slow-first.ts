@@ -41,7 +41,6 @@ const slow = [
   "package/declarations",
   "openapi/tools",
   "logging/concurrent",
-  "adapters/mcp/session-places",
   "adapters/node/event-faults",
   "telemetry/otlp",
   "adapters/node/upgrade-faults",

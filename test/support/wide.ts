@@ -34,7 +34,6 @@ export const wideFiles: readonly string[] = [
   "adapters/node/foreign-clients",
   "adapters/node/socket-io",
   "adapters/postgres/pgbouncer",
-  "adapters/mcp/inspector",
   "package/opentelemetry",
   "guides/jest",
   "telemetry/{generations,instrumented}",

@@ -4,7 +4,7 @@ import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { messages } from "../../support/logs.ts";
-import { ask, callTool } from "./asking.ts";
+import { ask, callTool, ownOf } from "./asking.ts";
 
 const about = { name: "answers", version: "1" };
 
@@ -77,8 +77,7 @@ describe("maxAnswer", () => {
       const app = Test.app([notes, ...Mcp.routes([notes], { ...about, maxAnswer: 100 })]);
       const answered = await ask(app, "tools/call", { name: "notes", _meta: { progressToken: 1 } });
       const last = answered.body.slice(answered.body.lastIndexOf('{"jsonrpc"'));
-      const { result } = JSON.parse(last) as { readonly result: object };
-      expect(result).toEqual({ content: [{ type: "text", text }], ...(isError && { isError }) });
+      expect(ownOf(JSON.parse(last))).toEqual({ content: [{ type: "text", text }], ...(isError && { isError }) });
       expect(messages("error")).toEqual([]);
     },
   );

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { messages } from "../../support/logs.ts";
-import { ask } from "./asking.ts";
+import { ask, requestOf } from "./asking.ts";
 
 const Note = Event.text("note");
 const about = { name: "n", version: "1" };
@@ -52,7 +52,7 @@ describe("a stream that throws is an error of the tool", () => {
   const app = Test.app([...routes, ...Mcp.routes(routes, { ...about, resources })]);
   const internal =
     '{\\"error\\":\\"internal\\",\\"message\\":\\"Something went wrong at our end. Please try again.\\"}';
-  const result = `"id":1,"result":{"content":[{"type":"text","text":"${internal}"}],"isError":true}}`;
+  const result = `"content":[{"type":"text","text":"${internal}"}],"isError":true}}`;
 
   it.each([["response"], ["short"], ["long"], ["content"], ["progress"], ["lines"]])("%s", async (name) => {
     const answered = await ask(app, "tools/call", { name, _meta: { progressToken: "t" } });
@@ -107,45 +107,36 @@ function holding() {
       },
     ],
   });
-  const send = (body: object, headers: { readonly [name: string]: string } = {}, signal: AbortSignal | null = null) =>
-    app.fetch(
-      new Request("http://localhost/mcp", {
-        method: "POST",
-        headers: { "content-type": "application/json", accept: "text/event-stream", ...headers },
-        body: JSON.stringify({ jsonrpc: "2.0", ...body }),
-        signal,
-      }),
-    );
+  const send = (message: ReturnType<typeof requestOf>, more: { readonly [name: string]: string } = {}) => {
+    const { headers, body } = message;
+    return app.fetch(new Request("http://localhost/mcp", { method: "POST", headers: { ...headers, ...more }, body }));
+  };
   return { held, send };
 }
 
-const followed = (id: number) => ({
-  id,
-  method: "tools/call",
-  params: { name: "follow", _meta: { progressToken: 1 } },
-});
+const followed = requestOf(1, "tools/call", { name: "follow", _meta: { progressToken: 1 } });
 
 describe("the values of a route are released although its stream is not read", () => {
   it.each([
-    ["the call of a tool that refuses with 401", { method: "tools/call", params: { name: "401" } }, 401],
-    ["a resource that is a 401", { method: "resources/read", params: { uri: "app:///401" } }, 401],
-    ["a resource that is a 404", { method: "resources/read", params: { uri: "app:///404" } }, 200],
+    ["the call of a tool that refuses with 401", requestOf(1, "tools/call", { name: "401" }), 401],
+    ["a resource that is a 401", requestOf(1, "resources/read", { uri: "app:///401" }), 401],
+    ["a resource that is a 404", requestOf(1, "resources/read", { uri: "app:///404" }), 200],
   ])("of %s", async (_what, message, status) => {
     const { held, send } = holding();
-    const answered = await send({ id: 1, ...message });
+    const answered = await send(message);
     expect([answered.status, await answered.text()]).toEqual([status, expect.stringContaining('"error"')]);
     await eventually(() => expect(held).toEqual({ now: 0, ever: 1 }));
   });
 
   it("of progress that middleware replaces", async () => {
     const { held, send } = holding();
-    expect(await (await send(followed(1), { "x-instead": "1" })).text()).toBe("instead");
+    expect(await (await send(followed, { "x-instead": "1" })).text()).toBe("instead");
     await eventually(() => expect(held).toEqual({ now: 0, ever: 1 }));
   });
 
   it("of progress that its client never reads", async () => {
     const { held, send } = holding();
-    await (await send(followed(1))).body?.cancel();
+    await (await send(followed)).body?.cancel();
     await eventually(() => expect(held).toEqual({ now: 0, ever: 1 }));
   });
 });

@@ -1,5 +1,7 @@
-/** The official client, of both kinds of versions, with the orders example. */
+/** The official clients with the orders example: that of 2026-07-28, and those of before, which get an error that names it. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Dep, Log, Sessions } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import { serve } from "usher-http/node";
@@ -20,26 +22,26 @@ function followers(): number {
   return orders.news.subscribers("orders").length;
 }
 
-async function connected(mode: "legacy" | "auto", headers: { readonly [name: string]: string } = {}) {
-  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+async function connected(headers: { readonly [name: string]: string } = {}) {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
   const url = new URL(`http://127.0.0.1:${server.port}/mcp`);
   await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   return client;
 }
 
-describe.each([["auto", "2026-07-28"]] as const)("the official client that is %s", async (mode, version) => {
-  const client = await connected(mode);
+describe("the official client", async () => {
+  const client = await connected();
   afterAll(() => client.close());
 
   it("negotiates a version", () => {
-    expect([client.getNegotiatedProtocolVersion(), client.getInstructions()]).toEqual([version, "Look first."]);
+    expect([client.getNegotiatedProtocolVersion(), client.getInstructions()]).toEqual(["2026-07-28", "Look first."]);
   });
 
   it("lists the tools, except those that only a clerk may call", async () => {
     const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
     const open = ["place_order", "list_orders", "follow_orders", "get_order", "change_order"];
     expect(await names(client)).toEqual(open);
-    const clerk = await connected(mode, { authorization: "Bearer demo" });
+    const clerk = await connected({ authorization: "Bearer demo" });
     expect(await names(clerk)).toEqual([...open, "remove_order"]);
     await clerk.close();
   });
@@ -78,5 +80,29 @@ describe.each([["auto", "2026-07-28"]] as const)("the official client that is %s
     await expect(following).rejects.toThrow("abort");
     await eventually(() => expect(followers()).toBe(before));
     expect(JSON.parse(seen[0] ?? "")).toMatchObject({ event: "placed", data: { item: "pen" } });
+  });
+});
+
+/** The error of a client that begins with `initialize`. */
+async function errorOf(client: { connect: () => Promise<unknown> }): Promise<string> {
+  return client.connect().then(
+    () => "connected",
+    (error: unknown) => String(error),
+  );
+}
+
+describe("a client of before reports the version in its own error", () => {
+  const url = new URL(`http://127.0.0.1:${server.port}/mcp`);
+  it.each([
+    [
+      "@modelcontextprotocol/sdk 1",
+      () => new OldClient({ name: "test", version: "1" }).connect(new OldTransport(url) as never),
+    ],
+    [
+      "@modelcontextprotocol/client 2, unless it negotiates",
+      () => new Client({ name: "test", version: "1" }).connect(new StreamableHTTPClientTransport(url)),
+    ],
+  ])("%s", async (_name, connect) => {
+    expect(await errorOf({ connect })).toContain("this server supports the protocol version 2026-07-28");
   });
 });

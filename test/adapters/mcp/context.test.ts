@@ -45,19 +45,19 @@ const app = Test.app([
 
 describe("resources", () => {
   it("are listed, with templates in a list of their own", async () => {
-    expect(await resultOf(app, "resources/list")).toEqual({
+    expect(await resultOf(app, "resources/list")).toMatchObject({
       resources: [
         { uri: "app:///readme", name: "readme", title: "Read me", mimeType: "text/plain" },
         { uri: "shop://moved", name: "/moved" },
       ],
     });
-    expect(await resultOf(app, "resources/templates/list")).toEqual({
+    expect(await resultOf(app, "resources/templates/list")).toMatchObject({
       resourceTemplates: [
         { uriTemplate: "shop://orders/{order_id}{?page}", name: "/orders/{order_id}" },
         { uriTemplate: "app:///file/{path}", name: "/file/{path*}" },
       ],
     });
-    const { capabilities } = await resultOf(app, "initialize");
+    const { capabilities } = await resultOf(app, "server/discover");
     expect(capabilities).toEqual({ tools: {}, resources: {} });
   });
 
@@ -67,17 +67,17 @@ describe("resources", () => {
     ["shop://orders/7", { mimeType: "application/json", text: '{"id":7,"page":1}' }],
     ["app:///file/a/b%20c.png", { mimeType: "image/png", blob: "YWJj" }],
   ])("%s is read", async (uri, contents) => {
-    expect(await resultOf(app, "resources/read", { uri })).toEqual({ contents: [{ uri, ...contents }] });
+    expect(await resultOf(app, "resources/read", { uri })).toMatchObject({ contents: [{ uri, ...contents }] });
   });
 
   it.each([
-    ["app:///other", -32_002],
-    ["shop://orders/9", -32_002],
+    ["app:///other", -32_602],
+    ["shop://orders/9", -32_602],
     ["shop://orders/x", -32_603],
     ["shop://moved", -32_603],
-    ["shop://orders/7/more", -32_002],
+    ["shop://orders/7/more", -32_602],
     ["shop://orders/7%2Fmore", -32_603],
-    ["shop://orders/%ff", -32_002],
+    ["shop://orders/%ff", -32_602],
     [7, -32_602],
   ])("%j is an error", async (uri, code) => {
     expect((await ask(app, "resources/read", { uri })).json()).toMatchObject({ error: { code } });
@@ -134,7 +134,7 @@ describe("prompts", () => {
 
   it("are listed with their arguments", async () => {
     const required = { name: "item", description: "What is sold.", required: true };
-    expect(await resultOf(app, "prompts/list")).toEqual({
+    expect(await resultOf(app, "prompts/list")).toMatchObject({
       prompts: [
         {
           name: "review",
@@ -293,9 +293,9 @@ describe("a client that has to sign in", () => {
   });
 
   it("or for every message", async () => {
-    const answered = await ask(closed, "initialize");
+    const answered = await ask(closed, "server/discover");
     expect([answered.status, answered.headers.get("www-authenticate")]).toEqual([401, `Bearer, ${challenge}`]);
-    expect((await ask(closed, "initialize", {}, { headers: { authorization: "Bearer x" } })).status).toBe(200);
+    expect((await ask(closed, "server/discover", {}, { headers: { authorization: "Bearer x" } })).status).toBe(200);
   });
 
   it("by inputs that the app checks as it checks all others", () => {
@@ -314,7 +314,7 @@ describe("a client that has to sign in", () => {
       { refuses: [denied] },
     );
     const app = Test.app(Mcp.routes([], { ...about, authorization, inputs: { expired } }));
-    const answered = await ask(app, "ping");
+    const answered = await ask(app, "server/discover");
     expect(answered.headers.get("www-authenticate")).toBe(`Bearer error="invalid_token", ${challenge}`);
     expect(messages("warn")).toContain("POST /mcp: denied: the token has expired");
   });

@@ -46,7 +46,7 @@ describe("a list of tools", () => {
     for (let i = 0; i < 3; i++) {
       expect(await resultOf(app, "tools/list", {}, { authorization })).toMatchObject({ tools: [{ name: "slow" }] });
     }
-    expect(await resultOf(app, "tools/list")).toEqual({ tools: [] });
+    expect(await resultOf(app, "tools/list")).toMatchObject({ tools: [] });
     expect((await callTool(app, "slow", {}, { authorization })).content).toEqual([{ type: "text", text: "done" }]);
   });
 });
@@ -62,10 +62,10 @@ it("a call takes one place of maxInFlight", async () => {
   const called = callTool(app, "waits");
   // If the call is refused it never begins.
   expect(await Promise.race([begun.passed, called])).toBe(undefined);
-  expect((await ask(app, "ping")).status).toBe(503);
+  expect((await ask(app, "server/discover")).status).toBe(503);
   ends.open();
   expect((await called).content).toEqual([{ type: "text", text: "done" }]);
-  expect((await ask(app, "ping")).status).toBe(200);
+  expect((await ask(app, "server/discover")).status).toBe(200);
 });
 
 it("a body counts once in the body budget", async () => {
@@ -76,8 +76,8 @@ it("a body counts once in the body budget", async () => {
   );
   const app = Test.app([route, ...Mcp.routes([route], about)], { maxBody: 1000, bodyBudget: 1000 });
   for (let i = 0; i < 2; i++) {
-    const { content, isError } = await callTool(app, "note", { text: "a".repeat(800) });
-    expect([content, isError]).toEqual([[{ type: "text", text: "800" }], undefined]);
+    const { content, isError } = await callTool(app, "note", { text: "a".repeat(600) });
+    expect([content, isError]).toEqual([[{ type: "text", text: "600" }], undefined]);
   }
 });
 

@@ -2,7 +2,7 @@ import { Codec, Event, Meta, Path, Query, Returns, Shape, Test, get, json, jsonL
 import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { ask } from "./asking.ts";
+import { ask, callOfText } from "./asking.ts";
 
 const long = "9007199254740993";
 const Transfer = v.object({ amount: Shape.int64, notes: v.optional(v.array(v.string())) });
@@ -62,8 +62,7 @@ const routes = [
 const app = Test.app([...routes, ...Mcp.routes(routes, { name: "bank", version: "1" })]);
 
 async function textOf(name: string, given: string, params = `"name":"${name}","arguments":${given}`): Promise<string> {
-  const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${params}}}`;
-  const headers = { "content-type": "application/json" };
+  const { headers, body } = callOfText(name, params);
   const answered = await Test.call(app, "POST", "/mcp", { body: new TextEncoder().encode(body), headers });
   const { result } = JSON.parse(answered.body) as { result: { content: readonly [{ text: string }] } };
   return result.content[0].text;
@@ -97,6 +96,6 @@ describe("a whole number above 2^53 keeps its digits", () => {
 
   it("when the arguments are sent twice the last ones count", async () => {
     const twice = `"arguments":{"amount":1},"name":"transfer","arguments":{"amount":${long}}`;
-    expect(await textOf("", "", twice)).toBe(`{"amount":${long}}`);
+    expect(await textOf("transfer", "", twice)).toBe(`{"amount":${long}}`);
   });
 });

@@ -4,6 +4,7 @@ import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
+import { requestOf } from "./asking.ts";
 
 const Note = Event.text("note");
 const about = { name: "n", version: "1" };
@@ -47,21 +48,13 @@ function waiting() {
     get(Path.of("lines"), { ...toolOf("lines"), returns: Returns.jsonLines(v.object({})) }, lines),
   ];
   const app = App.make([...routes, ...Mcp.routes(routes, { ...about, resources: [Mcp.resource(response)] })]);
-  const send = (path: string, init: RequestInit) =>
-    app.fetch(
-      new Request(`http://localhost${path}`, {
-        method: "POST",
-        ...init,
-        headers: { "content-type": "application/json", accept: "text/event-stream", ...init.headers },
-      }),
-    );
+  const send = (message: ReturnType<typeof requestOf>, signal: AbortSignal) =>
+    app.fetch(new Request("http://localhost/mcp", { method: "POST", ...message, signal }));
   return { held, send };
 }
 
 const note = () => Event.make(Note, "a");
-const bodyOf = (message: object): string => JSON.stringify({ jsonrpc: "2.0", ...message });
-const callOf = (name: string): string =>
-  bodyOf({ id: 1, method: "tools/call", params: { name, _meta: { progressToken: 1 } } });
+const callOf = (name: string) => requestOf(1, "tools/call", { name, _meta: { progressToken: 1 } });
 
 describe("a cancelled call releases its values, although its stream waits", () => {
   it.each([
@@ -69,11 +62,11 @@ describe("a cancelled call releases its values, although its stream waits", () =
     ["content", callOf("content")],
     ["progress", callOf("progress")],
     ["lines", callOf("lines")],
-    ["a resource", bodyOf({ id: 1, method: "resources/read", params: { uri: "app:///response" } })],
-  ])("%s, whose client disconnects", async (_name, body) => {
+    ["a resource", requestOf(1, "resources/read", { uri: "app:///response" })],
+  ])("%s, whose client disconnects", async (_name, message) => {
     const { held, send } = waiting();
     const client = new AbortController();
-    const answered = send("/mcp", { body, signal: client.signal }).then((response) => response.text());
+    const answered = send(message, client.signal).then((response) => response.text());
     answered.catch(() => {});
     await eventually(() => expect(held).toEqual({ now: 1, waits: 1 }));
     client.abort();
