@@ -73,6 +73,11 @@ const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
 const portsOfSrc =
   /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred|arguments|fair-store|oldest-first|refusals|result|runtime)\.ts$|^src\/(answers\/(answer|makers|returns)|client\/http-client|codecs\/(codec|cookie|credentials|negotiation)|events\/(event-reader|index|readable|relay|stream)|inputs\/(body-inputs|body-source|connection|dep|header|peer-certificate|query|validity)|openapi\/tool-schemas|representations\/ranges|routing\/(meta|param|path|route|tool|wrong-members)|schema\/(built-in|read)|security\/(credential-codes|idempotency-store|key-ring|rate-store|sealing|session-store)|telemetry\/(measure|traceparent))\.ts$/;
 
+/** The doors of an adapter that serves routes and opens no sockets: the files of src/app that it may import, types too. */
+const doorsOfApp = /** @type {{ readonly [part: string]: readonly string[] }} */ ({
+  mcp: ["exchange.ts", "inner-call.ts"],
+});
+
 const wrong = [];
 for (const folder of ["src", "adapters", "cli", "reader", "examples"]) {
   const root = fileURLToPath(new URL(`../${folder}`, import.meta.url));
@@ -169,6 +174,11 @@ function refusedBy(file, specifier, kind) {
   if (folder === "examples") return "an example imports the package by its name, as its users do";
   if (!target.startsWith("src/")) return "an adapter imports of src and of its own folder";
   if (target === "src/index.ts") return "an adapter imports what it needs, and not the front door";
+  const doors = doorsOfApp[part];
+  if (folder === "adapters" && doors !== undefined && target.startsWith("src/app/")) {
+    const isDoor = doors.includes(target.slice("src/app/".length));
+    return isDoor ? undefined : `of src/app it imports ${doors.join(" and ")}`;
+  }
   return kind === "types" || portsOfSrc.test(target)
     ? undefined
     : "an adapter runs what src has ports for: app, database, logging, measuring, relays";

@@ -1,10 +1,10 @@
 /** The arguments of a tool as the request of its route. */
+import type { InnerRequest } from "../../src/app/inner-call.ts";
 import { isRecord } from "../../src/arguments.ts";
 import { encodeSegment } from "../../src/http/target.ts";
 import { joined } from "../../src/inputs/body-source.ts";
 import type { ToolMember, ToolSchemas } from "../../src/openapi/tool-schemas.ts";
 import type { Route } from "../../src/routing/route.ts";
-import type { ToolRequest } from "./inner.ts";
 import { itemTexts, memberText, memberTexts } from "./json-text.ts";
 import type { McpMessage, MessageParams } from "./protocol.ts";
 
@@ -80,7 +80,7 @@ export class RequestMaker {
   }
 
   /** The request of some arguments, or every problem of them. */
-  make(given: GivenArguments): ToolRequest | readonly ArgumentProblem[] {
+  make(given: GivenArguments): InnerRequest | readonly ArgumentProblem[] {
     const problems = new ArgumentProblems();
     const unknown = Object.keys(given.values).filter((name) => !this.#byName.has(name));
     for (const name of unknown.slice(0, maxListed)) problems.add(name, "unknown_member", unknownMember);
@@ -199,7 +199,7 @@ function bodyOf(
   { members, body }: ToolSchemas,
   given: GivenArguments,
   problems: ArgumentProblems,
-): ToolRequest["body"] {
+): InnerRequest["body"] {
   switch (body.as) {
     case "nothing":
       return undefined;
@@ -242,7 +242,7 @@ function formBody(
   given: GivenArguments,
   as: "form" | "multipart",
   problems: ArgumentProblems,
-): ToolRequest["body"] {
+): InnerRequest["body"] {
   const fields: (readonly [ToolMember, string | Uint8Array])[] = [];
   for (const member of members) {
     const value = member.in === "form" || member.in === "file" ? exactly(given, member.name) : undefined;
@@ -258,7 +258,7 @@ function formBody(
 }
 
 /** A form with files (RFC 7578). The platform's `FormData` could only be written asynchronously. */
-function multipart(fields: readonly (readonly [ToolMember, string | Uint8Array])[]): ToolRequest["body"] {
+function multipart(fields: readonly (readonly [ToolMember, string | Uint8Array])[]): InnerRequest["body"] {
   const boundary = boundaryOf(fields);
   const parts: Uint8Array[] = [];
   for (const [{ name }, value] of fields) {

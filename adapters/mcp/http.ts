@@ -3,9 +3,10 @@ import { jsonType } from "../../src/answers/answer.ts";
 import { events, make } from "../../src/answers/makers.ts";
 import type { Answer } from "../../src/answers/makers.ts";
 import { abortingWith } from "../../src/app/exchange.ts";
-import type { RequestState } from "../../src/app/request.ts";
+import { InnerCalls } from "../../src/app/inner-call.ts";
 import { andThen } from "../../src/async.ts";
 import type { AnyDep, Reading } from "../../src/inputs/dep.ts";
+import type { InputRequest } from "../../src/inputs/request.ts";
 import * as Event from "../../src/events/index.ts";
 import { none } from "../../src/refusals.ts";
 import { mayCall } from "./authorization.ts";
@@ -16,11 +17,13 @@ import type { McpServer, Notify } from "./server.ts";
 
 /** A request, as the inputs of the route read it. */
 export class ReceivedRequest {
-  readonly request: RequestState;
+  readonly request: InputRequest;
+  readonly calls: InnerCalls;
   readonly #reading: Reading;
 
-  constructor(request: RequestState, reading: Reading) {
+  constructor(request: InputRequest, reading: Reading) {
     this.request = request;
+    this.calls = new InnerCalls(request);
     this.#reading = reading;
   }
 
@@ -49,7 +52,7 @@ export function answerTo(
   text: string | undefined,
 ): Answer | Promise<Answer> {
   const { request } = received;
-  const foreign = foreignTo(served, request);
+  const foreign = foreignTo(served, received);
   if (foreign !== undefined) return errorAnswer(undefined, foreign);
   const message = readMessage(text, (name) => request.lines(name));
   if (message instanceof ProtocolError) return errorAnswer(message.id, message);
@@ -98,8 +101,8 @@ function plainAnswer({ id }: McpRequest, outcome: string | ProtocolError, challe
 const wrongHost = refused(403, "The host is not allowed: see the option hosts.");
 const wrongOrigin = refused(403, "The origin is not allowed.");
 
-function foreignTo({ hosts }: ServedBy, request: RequestState): ProtocolError | undefined {
-  const foreign = rebinding(request, hosts);
+function foreignTo({ hosts }: ServedBy, received: ReceivedRequest): ProtocolError | undefined {
+  const foreign = rebinding(received, hosts);
   if (foreign === undefined) return undefined;
   return foreign === "host" ? wrongHost : wrongOrigin;
 }
@@ -117,7 +120,7 @@ function textOf({ id }: McpMessage, outcome: string | ProtocolError): string {
   return typeof outcome === "string" ? resultText(id as string | number, outcome) : errorText(id, outcome);
 }
 
-function acceptsEvents(request: RequestState): boolean {
+function acceptsEvents(request: InputRequest): boolean {
   return request.lines("accept").some((line) => /text\/event-stream|\*\/\*/i.test(line));
 }
 
@@ -129,21 +132,14 @@ const loopbackAddress = /^(?:127\.|::1$|::ffff:127\.)/;
  * machine, of the hosts, or named by the app. A request from this machine must name this machine, or one of the hosts. Where
  * hosts are given, every request must name one of them, or this machine.
  */
-function rebinding(request: RequestState, hosts: ReadonlySet<string> | undefined): string | undefined {
+function rebinding({ request, calls }: ReceivedRequest, hosts: ReadonlySet<string> | undefined): string | undefined {
   const isOwn = (host: string): boolean => loopback.test(host) || hosts?.has(host) === true;
   for (const origin of request.lines("origin")) {
-    if (!isNamed(request, origin) && !isOwn(nameOf(hostOfOrigin(origin)))) return "origin";
+    if (!calls.trustsOrigin(origin) && !isOwn(nameOf(hostOfOrigin(origin)))) return "origin";
   }
   const host = nameOf(request.host ?? "");
   const mustBeOwn = hosts !== undefined || loopbackAddress.test(request.client);
   return mustBeOwn && !isOwn(host) ? "host" : undefined;
-}
-
-/** Whether the app trusts an origin, or lets its pages read the answers. Where any may read them, none is named. */
-function isNamed({ app, match }: RequestState, origin: string): boolean {
-  const { trustedOrigins, cors } = app;
-  if (trustedOrigins?.has(origin) === true) return true;
-  return cors?.covers(match?.route.route) === true && cors.policy.named.has(origin);
 }
 
 function hostOfOrigin(origin: string): string {
@@ -170,7 +166,7 @@ interface StreamedCall {
 }
 
 /** A stream of the messages of a call. A client that leaves it cancels the call. */
-function streamed(request: RequestState, call: AbortController, { run, drop }: StreamedCall): Answer {
+function streamed(request: InputRequest, call: AbortController, { run, drop }: StreamedCall): Answer {
   let isSent = false;
   // The client may have gone before, and middleware may answer.
   request.hold({ release: () => isSent || drop() });

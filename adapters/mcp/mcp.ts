@@ -1,6 +1,5 @@
 /** The `Mcp` namespace: routes of an app as tools of an agent, by the Model Context Protocol. */
 import * as Returns from "../../src/answers/returns.ts";
-import type { RequestState } from "../../src/app/request.ts";
 import { isListOf, needs, needsCount, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
 import type { Dep, Inputs } from "../../src/inputs/dep.ts";
 import { ofBody } from "../../src/inputs/body-inputs.ts";
@@ -96,8 +95,7 @@ export function routes(routes: readonly Route[], options: McpOptions): readonly 
       from: [],
       calls: [...tools, ...resources].map(({ route }) => route),
       check: () => problems,
-      // The state of the request is what an app makes of an exchange, and it alone.
-      compile: () => (request, _values, reading) => new ReceivedRequest(request as RequestState, reading),
+      compile: () => (request, _values, reading) => new ReceivedRequest(request, reading),
     },
   };
   const guards = challenge === undefined ? inputs : challenging(inputs, challenge);

@@ -1,12 +1,11 @@
 /** What the server answers to each message: what it is, lists, calls of tools, resources and prompts. */
 import type { WireResponse } from "../../src/app/exchange.ts";
-import type { RequestState } from "../../src/app/request.ts";
+import type { InnerCalls } from "../../src/app/inner-call.ts";
 import { andThen } from "../../src/async.ts";
 import type { ReadEvent } from "../../src/events/event-reader.ts";
 import { isRecord } from "../../src/arguments.ts";
 import type { AnyDep } from "../../src/inputs/dep.ts";
 import { GivenArguments, argumentsOf } from "./arguments.ts";
-import { callRoute } from "./inner.ts";
 import { List } from "./list.ts";
 import type { CompiledPrompt } from "./prompts.ts";
 import { resourceContents } from "./resources.ts";
@@ -66,7 +65,7 @@ interface CallContext {
 
 /** Who sent a message, by which request. */
 interface MessageSender {
-  readonly request: RequestState;
+  readonly calls: InnerCalls;
   /** Whether the caller may call a route, as far as its credentials say. */
   mayCall(guards: readonly AnyDep[]): Promise<boolean>;
 }
@@ -174,7 +173,7 @@ export class McpServer {
     ];
   }
 
-  async #read({ received: { request }, message, gone }: MessageRequest): Promise<MessageOutcome> {
+  async #read({ received: { calls }, message, gone }: MessageRequest): Promise<MessageOutcome> {
     const { uri } = message.params;
     if (typeof uri !== "string") return invalidParams("The URI is not a text.");
     const missing = invalidParams("There is no resource of this URI.");
@@ -182,7 +181,7 @@ export class McpServer {
       const given = resource.read(uri);
       const made = given === undefined ? undefined : resource.maker.make(new GivenArguments(given));
       if (made === undefined || "length" in made) continue;
-      const sent = await callRoute(request, resource.route, made, gone);
+      const sent = await calls.call(resource.route, made, gone);
       // Another route answers this path: another template may have its URI.
       if (sent === undefined) continue;
       if (sent.status === 404) {
@@ -207,16 +206,16 @@ export class McpServer {
     return andThen(this.#begin(received), (begun) => (isEvents(begun) ? begun.read(undefined) : begun));
   }
 
-  #begin({ received: { request }, message, gone }: MessageRequest): Begun | Promise<Begun> {
+  #begin({ received: { calls }, message, gone }: MessageRequest): Begun | Promise<Begun> {
     const tool = named(this.#tools, message.params);
     if (tool === undefined) return invalidParams("There is no tool of this name.");
     const given = argumentsOf(message);
     if (given === undefined) return invalidParams("The arguments are not an object.");
     const made = tool.maker.make(given);
     if ("length" in made) return failure("invalid", "Some of that request is not what it should be.", made);
-    const sent = callRoute(request, tool.route, made, gone);
+    const sent = calls.call(tool.route, made, gone);
     if (sent === undefined) return failure("not_found", "There is nothing here.");
-    const call = { params: message.params, hasMiddleware: request.app.middleware !== undefined, gone };
+    const call = { params: message.params, hasMiddleware: calls.hasMiddleware, gone };
     return andThen(sent, (sent) => this.#answered(tool, made.target, call, sent));
   }
 

@@ -1,29 +1,33 @@
-/** A call of a route of the same app, in process: the request of a tool, as one of the client that called the tool. */
-import { Deferred } from "../../src/deferred.ts";
-import { pathOf } from "../../src/http/target.ts";
-import type { CompiledRoute } from "../../src/app/compile.ts";
-import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
-import type { RequestState } from "../../src/app/request.ts";
-import { respond } from "../../src/app/respond.ts";
-import { bodyTooLarge } from "../../src/inputs/body-source.ts";
-import type { BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
-import type { Match } from "../../src/routing/router.ts";
-import type { Route } from "../../src/routing/route.ts";
-import { traceFlags, traceparentOf } from "../../src/telemetry/traceparent.ts";
+/**
+ * A request that a route makes of another route of its app, in process and as a request of its own client. It is the door of routes
+ * that serve others in a form of their own: a tool of an agent.
+ */
+import { Deferred } from "../deferred.ts";
+import { pathOf } from "../http/target.ts";
+import type { CompiledRoute } from "./compile.ts";
+import type { Exchange, WireResponse } from "./exchange.ts";
+import type { RequestState } from "./request.ts";
+import { respond } from "./respond.ts";
+import { bodyTooLarge } from "../inputs/body-source.ts";
+import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import type { InputRequest } from "../inputs/request.ts";
+import type { Match } from "../routing/router.ts";
+import type { Route } from "../routing/route.ts";
+import { traceFlags, traceparentOf } from "../telemetry/traceparent.ts";
 
-/** A request of a tool. */
-export interface ToolRequest {
+/** A request of another route. */
+export interface InnerRequest {
   readonly target: string;
-  /** What the arguments are in headers, by name in lower case. */
+  /** Its own headers, by name in lower case. A header of the outer request takes precedence. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: { readonly content: string | Uint8Array; readonly contentType: string } | undefined;
 }
 
 /**
- * What the message itself has of its own and a route must not see: how it is framed and negotiated. Everything else is the
+ * What the outer request has of its own and a route must not see: how it is framed and negotiated. Everything else is the
  * caller's: its credentials, its cookies, what a proxy says of it.
  */
-const ofMessage =
+const ofOuter =
   /^(?:accept|accept-encoding|accept-charset|range|if-.+|content-.+|mcp-.+|last-event-id|expect|connection|keep-alive|te|trailer|transfer-encoding|upgrade|sec-websocket-.+|traceparent)$/;
 
 /** One request inside of another. */
@@ -32,19 +36,19 @@ class InnerExchange implements Exchange {
   readonly target: string;
   readonly peer: string;
   readonly match: Match<CompiledRoute>;
-  readonly body: ArgumentBody | undefined;
+  readonly body: InnerBody | undefined;
   readonly isTest: boolean;
   readonly isInner = true;
   /** Empty: nothing of the head is sent. */
   readonly date = "";
   readonly #outer: RequestState;
-  readonly #request: ToolRequest;
+  readonly #request: InnerRequest;
   readonly #gone: () => AbortSignal;
 
   constructor(
     outer: RequestState,
     method: string,
-    request: ToolRequest,
+    request: InnerRequest,
     match: Match<CompiledRoute>,
     gone: () => AbortSignal,
   ) {
@@ -53,7 +57,7 @@ class InnerExchange implements Exchange {
     this.peer = outer.peer;
     this.#gone = gone;
     this.match = match;
-    this.body = request.body === undefined ? undefined : new ArgumentBody(request.body.content);
+    this.body = request.body === undefined ? undefined : new InnerBody(request.body.content);
     this.isTest = outer.exchange.isTest === true;
     this.#outer = outer;
     this.#request = request;
@@ -81,8 +85,8 @@ class InnerExchange implements Exchange {
   }
 
   lines(name: string): readonly string[] {
-    if (!ofMessage.test(name)) {
-      // A header that the request has is not the model's to choose: a proxy may have written it.
+    if (!ofOuter.test(name)) {
+      // A proxy may have written it, and a model chooses the headers of the inner request: it must not replace this one.
       const lines = this.#outer.lines(name);
       if (lines.length > 0) return lines;
     }
@@ -93,7 +97,7 @@ class InnerExchange implements Exchange {
   *headers(): Iterable<readonly [name: string, value: string]> {
     const names = new Set<string>();
     for (const [name, value] of this.#outer.headers()) {
-      if (ofMessage.test(name)) continue;
+      if (ofOuter.test(name)) continue;
       names.add(name);
       yield [name, value];
     }
@@ -126,14 +130,14 @@ class InnerExchange implements Exchange {
   }
 }
 
-/** The request's trace goes through the call: the span of the route is below that of the message. */
+/** The request's trace goes through the call: the span of the inner request is below that of the outer one. */
 function traceOf({ context }: RequestState): string {
   return traceparentOf(context.traceId, context.spanId, traceFlags(context));
 }
 
 const encoder = new TextEncoder();
 
-class ArgumentBody implements BodySource {
+class InnerBody implements BodySource {
   readonly length: number;
   readonly #bytes: Uint8Array;
   /** The same, where it was made of text. */
@@ -163,19 +167,39 @@ class ArgumentBody implements BodySource {
   }
 }
 
-/**
- * Calls a route through its whole app. Undefined where another route answers the target: a tool is one route, and no other one
- * by the value of a parameter.
- */
-export function callRoute(
-  outer: RequestState,
-  route: Route,
-  request: ToolRequest,
-  gone: () => AbortSignal,
-): WireResponse | Promise<WireResponse> | undefined {
-  const method = route.method === "HEAD" ? "GET" : route.method;
-  const match = outer.app.router.find(method, pathOf(request.target));
-  if (match?.route.route !== route) return undefined;
-  const answered = respond(outer.app, new InnerExchange(outer, route.method, request, match, gone));
-  return answered instanceof Deferred ? answered.valueOrPromise() : answered;
+/** What a request may ask of its app, besides what its inputs read. */
+export class InnerCalls {
+  readonly #outer: RequestState;
+
+  constructor(request: InputRequest) {
+    // The state of a request is what an app makes of an exchange, and it alone.
+    this.#outer = request as RequestState;
+  }
+
+  /** Whether the app has middleware, which may answer a call in place of the route and with anything. */
+  get hasMiddleware(): boolean {
+    return this.#outer.app.middleware !== undefined;
+  }
+
+  /** Whether the app trusts an origin, or lets its pages read the answers of this route. Where any may read them, none is named. */
+  trustsOrigin(origin: string): boolean {
+    const { app, match } = this.#outer;
+    if (app.trustedOrigins?.has(origin) === true) return true;
+    return app.cors?.covers(match?.route.route) === true && app.cors.policy.named.has(origin);
+  }
+
+  /**
+   * Calls a route through its whole app. Undefined where another route answers the target: the value of a parameter chooses no
+   * other route.
+   *
+   * @param gone Makes the signal that aborts the call. It is called once the route reads it.
+   */
+  call(route: Route, request: InnerRequest, gone: () => AbortSignal): WireResponse | Promise<WireResponse> | undefined {
+    const { app } = this.#outer;
+    const method = route.method === "HEAD" ? "GET" : route.method;
+    const match = app.router.find(method, pathOf(request.target));
+    if (match?.route.route !== route) return undefined;
+    const answered = respond(app, new InnerExchange(this.#outer, route.method, request, match, gone));
+    return answered instanceof Deferred ? answered.valueOrPromise() : answered;
+  }
 }
