@@ -1,7 +1,7 @@
 import { createLocalJWKSet, errors, exportJWK, importSPKI, importX509 } from "jose";
 import type { CryptoKey, JSONWebKeySet, LocalJWKSet } from "jose";
 import { isListOf, isObject, needs } from "../../src/arguments.ts";
-import { losslessBytes } from "../../src/http/bytes.ts";
+import { encodeBase64, losslessBytes } from "../../src/http/bytes.ts";
 import type { InputRequest } from "../../src/inputs/request.ts";
 
 /** The algorithms of RFC 7518 and RFC 8037 that a token may be signed by; there is no `none`. */
@@ -151,7 +151,7 @@ function isWeak({ algorithm }: CryptoKey): boolean {
 }
 
 /**
- * Public keys that are given: the text of a PEM file (`PUBLIC KEY` or `CERTIFICATE`), or of a JSON Web Key or Key Set. Read the file
+ * Public keys that are given: the text of a PEM file (`PUBLIC KEY`, `RSA PUBLIC KEY` or `CERTIFICATE`), or of a JSON Web Key or Key Set. Read the file
  * yourself, since not every runtime has one.
  *
  * @param texts One text for each file; a token that any of their keys signed is right.
@@ -201,11 +201,32 @@ async function keysIn(text: string, at: string): Promise<readonly unknown[]> {
 
 async function keyOfPem(text: string): Promise<unknown> {
   const read = text.includes("-----BEGIN CERTIFICATE-----") ? importX509 : importSPKI;
+  const pem = spkiOf(text);
   for (const algorithm of kindsOfPem) {
-    const key = await read(text, algorithm, { extractable: true }).catch(() => undefined);
+    const key = await read(pem, algorithm, { extractable: true }).catch(() => undefined);
     if (key !== undefined) return exportJWK(key);
   }
   return undefined;
+}
+
+/** SEQUENCE { OBJECT IDENTIFIER rsaEncryption, NULL } */
+const rsaEncryption = [0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00];
+
+/** `RSA PUBLIC KEY` (PKCS #1, RFC 8017 §A.1.1) as `PUBLIC KEY` (RFC 5280 §4.1), which `jose` and Web Crypto read. Other PEM stays. */
+function spkiOf(text: string): string {
+  const base64 = /-----BEGIN RSA PUBLIC KEY-----([\sA-Za-z0-9+/=]+)-----END/.exec(text)?.[1]?.replace(/\s/g, "");
+  if (base64 === undefined || !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64))
+    return text;
+  const key = Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const spki = der(0x30, [...rsaEncryption, ...der(0x03, [0, ...key])]);
+  return `-----BEGIN PUBLIC KEY-----\n${encodeBase64(Uint8Array.from(spki))}\n-----END PUBLIC KEY-----\n`;
+}
+
+/** One value with its tag and its length. Keys have fewer than 65,536 bytes. */
+function der(tag: number, content: readonly number[]): readonly number[] {
+  const { length } = content;
+  const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
+  return [tag, ...size, ...content];
 }
 
 function checked(

@@ -43,73 +43,16 @@ const later = (ms: number): Date => new Date(now.getTime() + ms);
 const hmac = (key: string | Buffer, content: string) => createHmac("sha256", key).update(content).digest();
 
 describe("a signed webhook", () => {
-  // The example of the specification: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
-  it("is accepted with the example of Standard Webhooks", async () => {
-    const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-    const ask = receiving({ scheme: "standard", secrets: [secret] });
-    const sent = {
-      headers: {
-        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
-        "webhook-timestamp": "1614265330",
-        "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
-      },
-      body: '{"test": 2432232314}',
-      now: new Date(1_614_265_330_000),
-    };
-    const [status, answered] = await ask(sent);
-    // It is verified, and its body then does not fit the shape.
-    expect([status, answered]).toEqual([400, expect.stringContaining('"at":"body.type"')]);
-  });
-
-  // By https://docs.svix.com/receiving/verifying-payloads/how-manual, and the tests of openai-python and openai-go.
-  const svixExample = {
-    id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
-    timestamp: "1614265330",
-    signature: "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
-    secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-    body: '{"test": 2432232314}',
-  };
-  const openaiExample = {
-    id: "wh_685c059ae39c8190af8c71ed1022a24d",
-    timestamp: "1750861210",
-    signature: "v1,gUAg4R2hWouRZqRQG4uJypNS8YK885G838+EHb4nKBY=",
-    secret: "whsec_RdvaYFYUXuIFuEbvZHwMfYFhUf7aMYjYcmM24+Aj40c=",
-    body:
-      '{"id": "evt_685c059ae3a481909bdc86819b066fb6", "object": "event", "created_at": 1750861210, ' +
-      '"type": "response.completed", "data": {"id": "resp_123"}}',
-  };
-  it.each([
-    ["Svix, Clerk and Resend, with svix-*", "svix-", svixExample, 400],
-    ["Svix with the names of the specification", "webhook-", svixExample, 400],
-    ["OpenAI", "webhook-", openaiExample, 200],
-    // Its hooks show the secret so: https://supabase.com/docs/guides/auth/auth-hooks/send-sms-hook
-    ["Supabase", "webhook-", { ...openaiExample, secret: `v1,${openaiExample.secret}` }, 200],
-  ])("is accepted from %s", async (_sender, prefix, { id, timestamp, signature, secret, body }, expected) => {
-    const headers = { [`${prefix}id`]: id, [`${prefix}timestamp`]: timestamp, [`${prefix}signature`]: signature };
-    const at = new Date(Number(timestamp) * 1000);
-    const ask = receiving({ scheme: "standard", secrets: [secret] });
-    // The body of Svix's example has no `type`: it is verified, and does not fit the shape.
-    expect((await ask({ headers, body, now: at }))[0]).toBe(expected);
-    const fresh = receiving({ scheme: "standard", secrets: [secret] });
-    expect(await fresh({ headers: { ...headers, [`${prefix}id`]: "msg_other" }, body, now: at })).toEqual([
-      403,
-      refused,
-    ]);
-  });
-
   it("is refused with headers of both names where neither set is whole", async () => {
-    const { id, timestamp, signature, secret, body } = svixExample;
-    const headers = { "webhook-id": id, "svix-timestamp": timestamp, "svix-signature": signature };
-    const ask = receiving({ scheme: "standard", secrets: [secret] });
-    expect(await ask({ headers, body, now: new Date(1_614_265_330_000) })).toEqual([403, refused]);
+    const signed = await Webhook.sign(body, { scheme: "standard", secrets: [whsec], id: "msg_1", now });
+    const headers = {
+      "webhook-id": "msg_1",
+      "svix-timestamp": `${seconds}`,
+      "svix-signature": `${signed["webhook-signature"]}`,
+    };
+    const ask = receiving({ scheme: "standard", secrets: [whsec] });
+    expect(await ask({ headers })).toEqual([403, refused]);
     expect(messages("warn").at(-1)).toContain("a header of its signature is missing");
-  });
-
-  // GitHub's: https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries#testing-the-webhook-payload-validation
-  it("is accepted with the example of GitHub", async () => {
-    const secrets = ["It's a Secret to Everybody"];
-    const { "x-hub-signature-256": signed } = await Webhook.sign("Hello, World!", { scheme: "github", secrets });
-    expect(signed).toBe("sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17");
   });
 
   it.each([

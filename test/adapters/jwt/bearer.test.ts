@@ -1,4 +1,6 @@
 /** The tokens that `Jwt.bearer` accepts: the rules of RFC 6750, 7519, 8725 and 9068, a row each. */
+import { generateKeyPairSync } from "node:crypto";
+import { SignJWT } from "jose";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Openapi, Path, Returns, Test, get } from "usher-http";
@@ -70,6 +72,16 @@ describe("a valid token", () => {
 });
 
 describe("the keys of the option", () => {
+  it("may be PKCS #1, which begins with RSA PUBLIC KEY", async () => {
+    const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const pem = publicKey.export({ type: "pkcs1", format: "pem" });
+    const token = await new SignJWT(claims).setProtectedHeader({ alg: "RS256" }).sign(privateKey);
+    for (const text of [pem, pem.replaceAll("\n", "\r\n"), `# the key\n${pem}`]) {
+      const keys = await Jwt.publicKeys([text]);
+      expect((await asking(Jwt.bearer({ ...options, keys, algorithms: ["RS256"] }))(token))[0]).toBe(200);
+    }
+  });
+
   it.each([
     ["HS384", 48],
     ["HS512", 64],

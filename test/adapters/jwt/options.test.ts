@@ -1,4 +1,5 @@
 /** Hostile tokens are never a 500, and wrong options are an error at the start. */
+import { generateKeyPairSync } from "node:crypto";
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -138,10 +139,16 @@ describe("the options of a bearer", () => {
   it("are refused at the start with keys that are private, weak, or missing", async () => {
     const { privateKey, jwk } = await pairOf("ES256");
     const weak = { kty: "RSA", e: "AQAB", n: "a".repeat(171) };
+    const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+    const weakPem = publicKey.export({ type: "pkcs1", format: "pem" });
     const wrong: readonly (readonly [text: string, message: RegExp])[] = [
       ["-----BEGIN PRIVATE KEY-----\nMII", /texts\[0\] is a private key: give its public key$/],
       ["-----BEGIN EC PRIVATE KEY-----\nMII", /is a private key/],
       ["-----BEGIN PUBLIC KEY-----\nMII", /is neither a PEM public key or certificate, nor a JSON Web Key/],
+      ["-----BEGIN RSA PUBLIC KEY-----\nMII=\n-----END RSA PUBLIC KEY-----", /is neither a PEM public key/],
+      ["-----BEGIN RSA PUBLIC KEY-----\nMI=I\n-----END RSA PUBLIC KEY-----", /is neither a PEM public key/],
+      ["-----BEGIN RSA PUBLIC KEY-----\n", /is neither a PEM public key/],
+      [weakPem, /has an RSA key of fewer than 2048 bits/],
       [JSON.stringify({ ...jwk, d: "AA" }), /has a private key/],
       [JSON.stringify({ kty: "oct", k: "AA" }), /has a secret: give it to Jwt.secrets$/],
       [JSON.stringify({ keys: [jwk, weak] }), /has an RSA key of fewer than 2048 bits/],

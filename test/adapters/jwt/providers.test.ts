@@ -1,11 +1,13 @@
 /**
- * The access tokens of each provider that a page names: claims and key sets as their own documentation prints them, signed here, since only
- * the provider has its private key.
+ * The access tokens of each provider that a page names. Those of `issued.ts` were signed by the provider; of the others only the claims are
+ * public, in its documentation or its own tests, and a key of this test signs them.
  */
+import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Jwt } from "usher-http/jwt";
 import type { JwtOptions } from "usher-http/jwt";
 import { messages } from "../../support/logs.ts";
+import { issued } from "./issued.ts";
 import { asking, pairOf, seconds, signed } from "./tokens.ts";
 
 type Claims = { readonly [claim: string]: unknown };
@@ -17,12 +19,36 @@ interface Provider {
   readonly header?: { readonly [member: string]: string };
   readonly claims: Claims & { readonly iss: string };
   readonly options: Pick<JwtOptions, "audience"> & Partial<JwtOptions>;
-  readonly scope: string;
+  /** A scope that it has. */
+  readonly scope?: string;
   /** Tokens of the same issuer and key which this service must refuse, and why. */
   readonly refused: readonly (readonly [what: string, claims: Claims, reason: string])[];
 }
 
 const tenant = "72f988bf-86f1-41af-91ab-2d7cd011db47";
+
+const keycloakSource =
+  "keycloak/keycloak, testsuite/integration-arquillian/tests/base/src/test/java/org/keycloak/testsuite/oauth/TokenIntrospectionTest.java";
+/** Of the token there, which a key of 1024 bits signed. */
+const keycloakClaims = {
+  jti: "9681e4e8-578e-473b-9204-2ea997ac3018",
+  iss: "http://localhost:8180/auth/realms/test",
+  sub: "ef2c9460-d4dc-4999-bebe-eefaed6bf0e7",
+  typ: "Bearer",
+  azp: "test-app",
+  auth_time: 1_476_106_549,
+  session_state: "58f83c32-708d-4369-88a4-9b298dc06978",
+  acr: "1",
+  client_session: "656295dd-decd-42d0-abfc-3dbcf2e01772",
+  "allowed-origins": ["http://localhost:8180"],
+  realm_access: { roles: ["user"] },
+  resource_access: { "test-app": { roles: ["customer-user"] }, account: { roles: ["manage-account", "view-profile"] } },
+  name: "Tom Brady",
+  preferred_username: "test-user@localhost",
+  given_name: "Tom",
+  family_name: "Brady",
+  email: "test-user@localhost",
+};
 
 const providers: readonly Provider[] = [
   {
@@ -107,6 +133,7 @@ const providers: readonly Provider[] = [
   },
   {
     name: "Microsoft Entra ID, version 2.0",
+    // awslabs/aws-jwt-verify, tests/vite-app/cypress/fixtures/ms-token-data.json has it with a part of its signature.
     source: "https://learn.microsoft.com/entra/identity-platform/access-tokens",
     header: { typ: "JWT" },
     claims: {
@@ -162,42 +189,20 @@ const providers: readonly Provider[] = [
     refused: [["a token of version 2.0", { aud: "ef1da9d4-ff77-4c3e-a005-840c3f830745" }, "its aud is another"]],
   },
   {
-    name: "Keycloak, with an audience mapper",
-    source: "https://www.keycloak.org/docs/latest/server_admin/#_audience",
+    name: "Keycloak, whose aud has the client",
+    source: keycloakSource,
     header: { typ: "JWT" },
-    claims: {
-      jti: "6c0d2b6e-5b8f-4c7a-a2c6-3c6a6a9f2d6b",
-      iss: "https://keycloak.example/realms/shop",
-      aud: ["shop", "account"],
-      sub: "f1888f4d-5172-4359-be0c-af338505d86c",
-      typ: "Bearer",
-      azp: "web",
-      acr: "1",
-      "allowed-origins": ["https://web.example"],
-      realm_access: { roles: ["offline_access", "uma_authorization"] },
-      resource_access: { account: { roles: ["manage-account"] } },
-      scope: "openid email profile",
-      preferred_username: "ada",
-    },
-    options: { audience: "shop" },
-    scope: "profile",
+    claims: { ...keycloakClaims, aud: "test-app" },
+    options: { audience: "test-app" },
     refused: [["a token without this audience", { aud: "account" }, "its aud is another"]],
   },
   {
-    name: "Keycloak, by its client",
-    source: "https://www.keycloak.org/docs/latest/server_admin/#_audience_resolve",
+    name: "Keycloak without an audience mapper",
+    // Since Keycloak 4.6 `aud` has only clients whose roles the token has: https://www.keycloak.org/docs/latest/server_admin/#_audience_resolve
+    source: keycloakSource,
     header: { typ: "JWT" },
-    claims: {
-      iss: "https://keycloak.example/realms/shop",
-      // Without a mapper.
-      aud: "account",
-      sub: "f1888f4d-5172-4359-be0c-af338505d86c",
-      typ: "Bearer",
-      azp: "web",
-      scope: "email profile",
-    },
-    options: { audience: "web", audienceClaim: "azp" },
-    scope: "profile",
+    claims: { ...keycloakClaims, aud: "account" },
+    options: { audience: "test-app", audienceClaim: "azp" },
     refused: [["a token of another client", { azp: "another" }, "its azp is another"]],
   },
 ];
@@ -223,7 +228,7 @@ describe.each(providers)("an access token of $name", ({ claims, header = {}, opt
 
   it("is verified, with its claims and its scope", async () => {
     const { user, tokenOf } = await issuing();
-    const [status, , body] = await asking(user.scope(scope))(await tokenOf({}));
+    const [status, , body] = await asking(scope === undefined ? user : user.scope(scope))(await tokenOf({}));
     expect([status, JSON.parse(body)]).toEqual([200, given]);
     expect((await asking(user.scope("another:scope"))(await tokenOf({})))[0]).toBe(403);
   });
@@ -233,6 +238,42 @@ describe.each(providers)("an access token of $name", ({ claims, header = {}, opt
     expect((await asking(user)(await tokenOf(more)))[0]).toBe(401);
     expect(messages("warn").at(-1)).toContain(reason);
   });
+});
+
+describe.each(issued)("a token that was signed by $name", ({ keys, token, options, scope }) => {
+  const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as { readonly iat: number };
+  const then = new Date((claims.iat + 1) * 1000);
+  const userBy = async (more: Partial<JwtOptions> = {}) => {
+    const read = await Jwt.publicKeys([typeof keys === "string" ? keys : JSON.stringify(keys)]);
+    return Jwt.bearer({ keys: read, algorithms: ["RS256"], ...options, ...more });
+  };
+
+  it("is verified", async () => {
+    const user = await userBy();
+    const [status, , body] = await asking(scope === undefined ? user : user.scope(scope))(token, then);
+    expect([status, JSON.parse(body)]).toEqual([200, claims]);
+  });
+
+  it("is refused once it has expired, with another signature, of another issuer and for another audience", async () => {
+    const user = await userBy();
+    const end = token.at(-10) === "A" ? "B" : "A";
+    const changed = `${token.slice(0, -10)}${end}${token.slice(-9)}`;
+    expect((await asking(user)(token))[0]).toBe(401);
+    expect((await asking(user)(changed, then))[0]).toBe(401);
+    expect((await asking(await userBy({ issuer: "https://login.example/" }))(token, then))[0]).toBe(401);
+    expect((await asking(await userBy({ audience: "another" }))(token, then))[0]).toBe(401);
+    expect((await asking(user.scope("another:scope"))(token, then))[0]).toBe(403);
+  });
+});
+
+it("an ID token of Keycloak is refused by the typ of an access token", async () => {
+  const { keys, token, options } = issued.find(({ name }) => name.startsWith("Keycloak"))!;
+  const read = await Jwt.publicKeys([JSON.stringify(keys)]);
+  const by = { ...options, keys: read, algorithms: ["RS256"], audienceClaim: "azp" } as const;
+  const then = new Date(1_697_645_171_000);
+  expect((await asking(Jwt.bearer(by))(token, then))[0]).toBe(200);
+  const claims = v.object({ sub: v.string(), typ: v.literal("Bearer") });
+  expect((await asking(Jwt.bearer({ ...by, claims }))(token, then))[0]).toBe(401);
 });
 
 describe("the claim of the audience", () => {
