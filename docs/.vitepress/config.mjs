@@ -143,6 +143,11 @@ export default defineConfig({
     },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: (md) => {
+      // Vue would read what is between two braces as JavaScript. It decodes entities after that.
+      for (const rule of /** @type {const} */ (["text", "code_inline"])) {
+        const render = md.renderer.rules[rule];
+        md.renderer.rules[rule] = (...args) => (render?.(...args) ?? "").replaceAll("{{", "&#123;&#123;");
+      }
       md.core.ruler.push("links-outside", (state) => {
         for (const token of state.tokens) linkOutside(token.children ?? [], state.env.relativePath ?? "");
       });

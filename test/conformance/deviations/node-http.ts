@@ -124,7 +124,7 @@ export const nodeOnBun: Deviations = {
       why: "node:http on Bun does not show what of a head was too long.",
       cases: {
         "SV-07 a request line past it: 414": "status 431, not 414",
-        "SV-07 a request line past it, in pieces": "status 431, not 414",
+        "SV-07 a field past it, in pieces": "status 414, not 431",
         "SV-07 a target past it": "status 431, not 414",
       },
     },
