@@ -75,7 +75,7 @@ const standard: Scheme = {
       const [id, seconds, signed] = names.map(header);
       // A dot separates what is signed, so that an id has none.
       if (id === undefined || id === "" || id.includes(".") || !isSeconds(seconds) || signed === undefined) continue;
-      // Supabase Auth joins its signatures by ", ", and everybody else by a space.
+      // Supabase Auth joins its signatures by a comma and a space, other senders by a space.
       const signatures = signed.split(/,? /, maxSignatures);
       return { prefix: `${id}.${seconds}.`, signedAtMs: Number(seconds) * 1000, signatures };
     }
