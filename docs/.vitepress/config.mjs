@@ -154,7 +154,16 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    search: { provider: "local", options: { _render: searched } },
+    search: {
+      provider: "local",
+      // A goal is found in its guide, before the names of the reference.
+      options: {
+        _render: searched,
+        miniSearch: {
+          searchOptions: { boostDocument: (id) => (/^\/(?:reference|why|tutorial)\//.test(id) ? 0.5 : 1) },
+        },
+      },
+    },
     outline: [2, 3],
     externalLinkIcon: true,
     nav: [

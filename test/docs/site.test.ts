@@ -10,6 +10,12 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { browser, startBrowser } from "../support/browser.ts";
 import { need } from "../support/needs.ts";
+import { goals } from "./goals.ts";
+
+/** What the test uses of the package `minisearch`, which VitePress brings. */
+interface MiniSearch {
+  loadJSON(json: string, options: object): { search(words: string): readonly { readonly id: string }[] };
+}
 
 const root = join(import.meta.dirname, "../..");
 const dist = join(root, "docs/.vitepress/dist");
@@ -103,6 +109,27 @@ describe.skipIf(generator.isSkipped)(`the site${generator.why}`, () => {
       return [...links, ...loaded.map(([tag]) => `${file}: ${tag}`)];
     });
     expect(wrong).toEqual([]);
+  });
+
+  it("has the page of each goal among the first three that a search for a user's words finds", async () => {
+    const require = createRequire(join(root, "docs/package.json"));
+    const MiniSearch = require("minisearch") as MiniSearch;
+    const file = files().find((name) => name.includes("@localSearchIndexroot"));
+    const { default: json } = (await import(join(dist, file ?? ""))) as { readonly default: string };
+    // As VitePress's search box searches (VPLocalSearchBox.vue), with what .vitepress/config.mjs adds.
+    const boostDocument = (id: string): number => (/^\/(?:reference|why|tutorial)\//.test(id) ? 0.5 : 1);
+    const boost = { title: 4, text: 2, titles: 1 };
+    const index = MiniSearch.loadJSON(json, {
+      fields: ["title", "titles", "text"],
+      storeFields: ["title", "titles"],
+      searchOptions: { fuzzy: 0.2, prefix: true, boost, boostDocument },
+    });
+    const missed = goals.flatMap(([words, page]) => {
+      const found = index.search(words).map(({ id }) => id.replace(/(?:\.html)?(?:#.*)?$/, ""));
+      const first = [...new Set(found)].slice(0, 3);
+      return first.includes(`/${page}`) ? [] : [`${words}: ${first.join(", ")}, not /${page}`];
+    });
+    expect(missed).toEqual([]);
   });
 
   it("has llms.txt, whose pages exist, and llms-full.txt, which has all of them", () => {
