@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { AnyCodec } from "../src/codecs/codec.ts";
 import type { TextNeed } from "../src/inputs/dep.ts";
+import { describing } from "../src/inputs/wire.ts";
 import { Components } from "../src/openapi/components.ts";
 import { readsOf } from "../src/openapi/inputs.ts";
 import type { Reads } from "../src/openapi/inputs.ts";
@@ -147,7 +148,7 @@ function memberOf(need: ReadNeed, typeOf: TypeOf): TypeMember {
 
 /** A header of a codec is given as its text. */
 function headerOf(need: ReadNeed, typeOf: TypeOf): TypeMember {
-  const isText = !("codec" in need) || (!need.repeated && need.codec.schema === undefined);
+  const isText = !("codec" in need) || (need.style === "text" && need.codec.schema === undefined);
   return { ...memberOf(need, typeOf), ...(isText ? { type: "string" } : {}) };
 }
 
@@ -157,9 +158,8 @@ function fieldOf(need: Reads["fields"][number], typeOf: TypeOf): TypeMember {
   return { name, required, type: need.repeated ? "readonly Blob[]" : "Blob" };
 }
 
-function valueTypeOf({ codec, repeated }: TextNeed, typeOf: TypeOf): string {
-  const type = itemTypeOf(codec, typeOf);
-  return repeated ? `readonly (${type})[]` : type;
+function valueTypeOf({ codec, style }: TextNeed, typeOf: TypeOf): string {
+  return describing[style].type(itemTypeOf(codec, typeOf));
 }
 
 function itemTypeOf(codec: AnyCodec, typeOf: TypeOf): string {
@@ -244,6 +244,7 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["client/body-until"],
   ["client/received"],
   ["events/text-kinds", ["askingForTextKinds"]],
+  ["inputs/wire-write", ["WirePair", "wirePairs"]],
   // Where no server runs, no request lends it anything.
   ["ambient", ["Ambient", "ambient"]],
   [

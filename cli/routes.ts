@@ -1,3 +1,5 @@
+import type { FileNeed, TextNeed } from "../src/inputs/dep.ts";
+import { describing } from "../src/inputs/wire.ts";
 import { readsOf } from "../src/openapi/inputs.ts";
 import type { Reads } from "../src/openapi/inputs.ts";
 import { codesOf, hasVersions } from "../src/openapi/responses.ts";
@@ -42,12 +44,9 @@ function inputs({ path }: Route, reads: Reads): string {
   const segments = path.segments.filter((segment) => typeof segment !== "string");
   const values = [...reads.values, ...reads.credentials.flatMap(({ reads }) => reads)];
   const named = values.map(
-    (need) =>
-      `${need.in}.${need.name}${"repeated" in need && need.repeated ? "..." : need.required === true ? "" : "?"}`,
+    (need) => `${need.in}.${need.name}${"style" in need ? markOf(need) : need.required === true ? "" : "?"}`,
   );
-  const fields = reads.fields.map(
-    ({ name, required, repeated }) => `form.${name}${repeated ? "..." : required ? "" : "?"}`,
-  );
+  const fields = reads.fields.map((need) => `form.${need.name}${markOf(need)}`);
   const all = [
     ...segments.map(({ kind, name }) => `path.${name}${kind === "rest" ? "..." : ""}`),
     ...new Set(named),
@@ -57,6 +56,11 @@ function inputs({ path }: Route, reads: Reads): string {
     ...(reads.isOpaque ? ["(more than it says)"] : []),
   ];
   return all.join(" ");
+}
+
+function markOf(need: TextNeed | FileNeed): string {
+  const { mark } = describing[need.in !== "file" ? need.style : need.repeated ? "list" : "text"];
+  return mark || (need.required ? "" : "?");
 }
 
 function bodyOf({ body }: Reads): readonly string[] {

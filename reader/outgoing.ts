@@ -1,4 +1,5 @@
 /** The request that a form makes: its URL, fields and body, and the same as a curl command. */
+import { headerOf, wirePairs } from "../src/inputs/wire-write.ts";
 import type { Operation, Requirement, Scheme } from "./document.ts";
 import { textOf } from "./document.ts";
 
@@ -56,8 +57,9 @@ export function outgoing(operation: Operation, given: Given): Outgoing {
   const of = (place: Entered["place"]) => given.entered.filter((one) => one.place === place && one.texts.length > 0);
   const url = new URL(given.server);
   url.pathname = url.pathname.replace(/\/$/, "") + filled(operation.path, of("path"));
-  for (const { name, texts } of of("query")) for (const text of texts) url.searchParams.append(name, text);
-  const headers: [string, string][] = of("header").map(({ name, texts }) => [name, texts.join(", ")]);
+  for (const [name, text] of of("query").flatMap(({ name, texts }) => wirePairs(name, texts, String)))
+    url.searchParams.append(name, text);
+  const headers: [string, string][] = of("header").map(({ name, texts }) => [name, headerOf(texts)]);
   const cookies: [string, string][] = of("cookie").map(({ name, texts }) => [name, texts.join(",")]);
   // The browser writes the boundary of a form in parts.
   if (given.body !== undefined && given.body.kind !== "parts") headers.push(["content-type", given.body.type]);

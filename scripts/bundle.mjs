@@ -89,7 +89,7 @@ const shared = [
  * @type {readonly Chunk[]}
  */
 const ofClient = [
-  { name: "client-calls", holds: /^src\/(client\/of|events\/text-kinds)\./ },
+  { name: "client-calls", holds: /^src\/(client\/of|events\/text-kinds|inputs\/wire-write)\./ },
   { name: "event-reader", holds: /^src\/events\/event-reader\./ },
   { name: "body-until", holds: /^src\/(following|client\/body-until|http\/retry-after)\./ },
 ];

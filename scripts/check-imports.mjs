@@ -63,15 +63,15 @@ const packagesOfAdapters = {
  */
 const lateImport = { file: "src/openapi/readers.ts", specifier: "entry" };
 
-/** The only file of src that the reader of the docs page imports. */
-const readerImports = "src/events/event-reader.ts";
+/** The files of src that the reader of the docs page imports. */
+const readerImports = ["src/events/event-reader.ts", "src/inputs/wire-write.ts"];
 
 /** The user's module, of which a command reads the routes. */
 const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
 
 /** The files of src that an adapter may import values from. From the others, except `index.ts`, it may import types. */
 const portsOfSrc =
-  /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred|arguments|fair-store|oldest-first|refusals|result|runtime)\.ts$|^src\/(answers\/(answer|makers|returns)|client\/http-client|codecs\/(codec|cookie|credentials|negotiation)|events\/(event-reader|index|readable|relay|stream)|inputs\/(body-inputs|body-source|connection|dep|header|peer-certificate|query|validity)|openapi\/tool-schemas|representations\/ranges|routing\/(meta|param|path|route|tool|wrong-members)|schema\/(built-in|read)|security\/(credential-codes|idempotency-store|key-ring|rate-store|sealing|session-store)|telemetry\/(measure|traceparent))\.ts$/;
+  /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred|arguments|fair-store|oldest-first|refusals|result|runtime)\.ts$|^src\/(answers\/(answer|makers|returns)|client\/http-client|codecs\/(codec|cookie|credentials|negotiation)|events\/(event-reader|index|readable|relay|stream)|inputs\/(body-inputs|body-source|connection|dep|header|peer-certificate|query|validity|wire-write)|openapi\/tool-schemas|representations\/ranges|routing\/(meta|param|path|route|tool|wrong-members)|schema\/(built-in|read)|security\/(credential-codes|idempotency-store|key-ring|rate-store|sealing|session-store)|telemetry\/(measure|traceparent))\.ts$/;
 
 /** The doors of an adapter that serves routes and opens no sockets: the files of src/app that it may import, types too. */
 const doorsOfApp = /** @type {{ readonly [part: string]: readonly string[] }} */ ({
@@ -186,8 +186,8 @@ function refusedBy(file, specifier, kind) {
 
 /** What a browser runs: it has no package. @param {string | undefined} target */
 function refusedInReader(target) {
-  if (target?.startsWith("reader/") || target === readerImports) return undefined;
-  return `the reader imports its own folder and ${readerImports}`;
+  if (target?.startsWith("reader/") || (target !== undefined && readerImports.includes(target))) return undefined;
+  return `the reader imports its own folder, ${readerImports.join(" and ")}`;
 }
 
 /** The command line may import everything, and nothing may import it. @param {string} specifier @param {string | undefined} target */

@@ -3,6 +3,7 @@ import type { InnerRequest } from "../../src/app/inner-call.ts";
 import { isRecord } from "../../src/arguments.ts";
 import { encodeSegment } from "../../src/http/target.ts";
 import { joined } from "../../src/inputs/body-source.ts";
+import { headerOf, wirePairs } from "../../src/inputs/wire-write.ts";
 import type { ToolMember, ToolSchemas } from "../../src/openapi/tool-schemas.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { itemTexts, memberText, memberTexts } from "./json-text.ts";
@@ -130,7 +131,8 @@ export class RequestMaker {
       const name = named.toLowerCase();
       // A control character would end the line.
       if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) problems.add(member.name, "malformed", "No header can hold this.");
-      headers.set(name, headers.has(name) ? `${headers.get(name)}, ${text}` : text);
+      const before = headers.get(name);
+      headers.set(name, before === undefined ? text : headerOf([before, text]));
     }
     return headers;
   }
@@ -145,11 +147,8 @@ function* texts(
   problems: ArgumentProblems,
 ): Iterable<readonly [name: string, text: string, member: ToolMember]> {
   for (const member of members) {
-    const value = exactly(given, member.name);
-    for (const one of Array.isArray(value) ? value : [value]) {
-      const text = textOf(member, one, problems);
-      if (text !== undefined) yield [member.name, text, member];
-    }
+    const pairs = wirePairs(member.name, exactly(given, member.name), (one) => textOf(member, one, problems));
+    for (const [name, text] of pairs) yield [name, text, member];
   }
 }
 
@@ -247,9 +246,12 @@ function formBody(
   for (const member of members) {
     const value = member.in === "form" || member.in === "file" ? exactly(given, member.name) : undefined;
     if (value === undefined || value === null || (value === false && member.checked === true)) continue;
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (member.in === "file") fields.push([member, rawBytes(member, one, true, problems)]);
-      else fields.push([member, textOf(member, one, problems) ?? ""]);
+    if (member.in === "file") {
+      for (const one of Array.isArray(value) ? value : [value])
+        fields.push([member, rawBytes(member, one, true, problems)]);
+    } else {
+      const pairs = wirePairs(member.name, value, (one) => textOf(member, one, problems) ?? "");
+      for (const [, text] of pairs) fields.push([member, text]);
     }
   }
   if (as === "multipart") return multipart(fields);

@@ -136,7 +136,7 @@ function checkPath({ route, name }: Declared, problems: string[]): void {
     }
     if (segment.kind === "param") {
       const { codec, about = {} } = segment;
-      checkText(name, { in: "path", name: segment.name, required: true, repeated: false, codec, about }, problems);
+      checkText(name, { in: "path", name: segment.name, required: true, style: "text", codec, about }, problems);
     }
     if (parameterIndex(segments, segment.name) < i) problems.push(`${name} names the parameter ${segment.name} twice`);
     if (segment.kind === "rest" && i < segments.length - 1) {
@@ -184,7 +184,7 @@ function checkText(route: string, need: TextNeed | FileNeed, problems: string[])
   if (need.in !== "file") {
     const { schema, list } = need.codec;
     if (schema?.problem !== undefined) problems.push(`${place} ${schema.problem}`);
-    if (need.in === "header" && need.repeated && list === true) {
+    if (need.in === "header" && need.style === "list" && list === true) {
       problems.push(`${place} as a list of a codec that reads a whole list itself: use Header.optional`);
     }
   }
@@ -195,12 +195,13 @@ function checkText(route: string, need: TextNeed | FileNeed, problems: string[])
   if (examples.examples !== undefined && !Array.isArray(examples.examples)) {
     problems.push(`${place} with examples that are not a list: one alone is its example`);
   }
-  if (need.repeated && examples.example !== undefined && !Array.isArray(examples.example)) {
+  const isList = need.in === "file" ? need.repeated : need.style === "list";
+  if (isList && examples.example !== undefined && !Array.isArray(examples.example)) {
     problems.push(`${place} with an example that is not a list, as it is`);
   }
   for (const [name, bound] of Object.entries({ minItems, maxItems })) {
     if (bound === undefined) continue;
-    if (!need.repeated) problems.push(`${place} with ${name}, which only a list has`);
+    if (!isList) problems.push(`${place} with ${name}, which only a list has`);
     else if (!Number.isSafeInteger(bound) || bound < 0) {
       problems.push(`${place} with ${name} ${String(bound)}, which is no number of items`);
     }

@@ -1,6 +1,8 @@
 import { ambient } from "../ambient.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
 import type { BodyToSend } from "../inputs/body-inputs.ts";
+import { wirePairs } from "../inputs/wire-write.ts";
+import type { WirePair } from "../inputs/wire-write.ts";
 import type { ClientRoute } from "../routing/route.ts";
 import type { Client, ClientOptions, RefusalRead } from "./calls.ts";
 import type { CallResult, LinesToSend } from "./received.ts";
@@ -71,11 +73,8 @@ function pathOf(pattern: string, path: RequestFields = {}): string {
   return segments.map(encodeURIComponent).join("/") || "/";
 }
 
-/** Each value with its name. Lists are repeated names; undefined is left out. */
-function pairsOf(fields: RequestFields = {}): [name: string, value: string][] {
-  return Object.entries(fields).flatMap(([name, value = []]) =>
-    [value].flat().map((one): [string, string] => [name, textOf(one)]),
-  );
+function pairsOf(fields: RequestFields = {}): WirePair[] {
+  return Object.entries(fields).flatMap(([name, value]) => wirePairs(name, value, textOf));
 }
 
 /** As in JSON, so that a `Date` is an instant. The platform converts other values to text. */

@@ -6,6 +6,7 @@ import type { AnyStandard } from "../schema/standard.ts";
 import { recordOf } from "./request.ts";
 import type { CheckedRoute, InputRequest, Need, RequestRecord } from "./request.ts";
 import type { FieldNames } from "./text.ts";
+import type { Style } from "./wire.ts";
 
 declare const types: unique symbol;
 
@@ -121,7 +122,7 @@ export interface TextNeed {
   readonly in: "path" | "query" | "header" | "cookie" | "form";
   readonly name: string;
   readonly required: boolean;
-  readonly repeated: boolean;
+  readonly style: Style;
   readonly codec: AnyCodec;
   /** The path parameter itself: another one of the same name is different. */
   readonly parameter?: AnyParam | Rest;

@@ -182,7 +182,7 @@ export function fromForm(
   read: (form: FormBody, request: InputRequest, names: FieldNames) => unknown,
 ): Dep<never, never, never> {
   const compile = ({ form: names }: RouteContext, [slot = 0]: readonly number[]) => {
-    names.add(need.name, need.repeated);
+    names.add(need.name, "style" in need && need.style === "list");
     return (request: InputRequest, values: readonly unknown[]) => read(values[slot] as FormBody, request, names);
   };
   return { node: { from: [form], need, compile } };

@@ -4,7 +4,7 @@ import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { bool } from "../codecs/index.ts";
 import type { Dep, FileOptions, TextNeed } from "./dep.ts";
 import { fromForm } from "./form-body.ts";
-import { isNeeded, listReader } from "./text-list.ts";
+import { isNeeded, listReader } from "./wire.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
 import { filledControls, missing, readControl } from "./text.ts";
@@ -58,7 +58,7 @@ export function list<const Name extends string, A, S = unknown>(
   const at = placeOf("form", name);
   const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
-  const need: TextNeed = { in: "form", name, codec, required: isNeeded(about), repeated: true, about };
+  const need: TextNeed = { in: "form", name, codec, required: isNeeded(about), style: "list", about };
   return fromForm(need, (form, { maxProblems }, names) =>
     read(filledControls(form.fields(name, names), codec), maxProblems),
   );
@@ -69,7 +69,7 @@ export function checked<const Name extends string>(
   name: Name,
   about: FileOptions = {},
 ): Dep<boolean, never, { form?: { [K in Name]?: true } }> {
-  const need = { in: "form", name, codec: bool, required: false, repeated: false, checked: true, about } as const;
+  const need = { in: "form", name, codec: bool, required: false, style: "text", checked: true, about } as const;
   return fromForm(need, (form, _request, names) => form.field(name, names) !== undefined);
 }
 
@@ -81,7 +81,7 @@ function field(
 ): Dep<never, never, never> {
   const at = placeOf("form", name);
   const codec = codecFor(kind, at);
-  return fromForm({ in: "form", name, codec, required: false, repeated: false, ...what }, (form, _request, names) => {
+  return fromForm({ in: "form", name, codec, required: false, style: "text", ...what }, (form, _request, names) => {
     const given = form.field(name, names);
     return given === undefined ? absent() : readControl(codec, given, at, absent);
   });

@@ -5,7 +5,7 @@ import { stripped } from "../http/fields.ts";
 import { Problem } from "../refusals.ts";
 import type { InputRequest } from "./request.ts";
 import type { Dep, TextNeed } from "./dep.ts";
-import { isNeeded, listReader } from "./text-list.ts";
+import { isNeeded, listReader } from "./wire.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, SchemaKind } from "./text-schema.ts";
 import { readText, missing } from "./text.ts";
@@ -62,7 +62,7 @@ export function list<const Name extends string, A, J = never>(
   const items = listReader(codec, at, about);
   const lower = at.slice("header.".length).toLowerCase();
   const read = (request: InputRequest): unknown => items(itemsOf(request.lines(lower)), request.maxProblems);
-  const need: TextNeed = { in: "header", name, codec, required: isNeeded(about), repeated: true, about };
+  const need: TextNeed = { in: "header", name, codec, required: isNeeded(about), style: "list", about };
   return { node: { from: [], need, compile: () => read } };
 }
 
@@ -91,6 +91,6 @@ function header(
     // HTML, "Server-sent events": a client sends the id of an event in UTF-8.
     return readText(codec, lower === "last-event-id" ? utf8Of(text) : text, at);
   };
-  const need: TextNeed = { in: "header", name, codec, required: false, repeated: false, ...what };
+  const need: TextNeed = { in: "header", name, codec, required: false, style: "text", ...what };
   return { node: { from: [], need, compile: () => read } };
 }

@@ -2,7 +2,7 @@ import { placeOf } from "../arguments.ts";
 import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import type { InputRequest } from "./request.ts";
 import type { Dep, RouteContext, TextNeed } from "./dep.ts";
-import { isNeeded, listReader } from "./text-list.ts";
+import { isNeeded, listReader } from "./wire.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
 import { filledControls, missing, readControl, readGiven } from "./text.ts";
@@ -68,7 +68,7 @@ export function list<const Name extends string, A, S = unknown>(
       return read(emptyQuery === "absent" ? filledControls(given, codec) : given, request.maxProblems);
     };
   };
-  const need: TextNeed = { in: "query", name, codec, required: isNeeded(about), repeated: true, about };
+  const need: TextNeed = { in: "query", name, codec, required: isNeeded(about), style: "list", about };
   return { node: { from: [], need, compile } };
 }
 
@@ -88,7 +88,7 @@ function one(
       return emptyQuery === "absent" ? readControl(codec, given, at, absent) : readGiven(codec, given, at);
     };
   };
-  const need: TextNeed = { in: "query", name, codec, required: false, repeated: false, ...what };
+  const need: TextNeed = { in: "query", name, codec, required: false, style: "text", ...what };
   return { node: { from: [], need, compile } };
 }
 

@@ -1,6 +1,7 @@
-import type { AnyCodec, ListBounds, TextOptions } from "../codecs/codec.ts";
+import type { AnyCodec, TextOptions } from "../codecs/codec.ts";
 import type { BodyNeed, FileNeed, TextNeed } from "../inputs/dep.ts";
 import type { Need } from "../inputs/request.ts";
+import { describing, listSchema } from "../inputs/wire.ts";
 import type { Route } from "../routing/route.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import type { DocumentContext, Schema } from "./schema-rules.ts";
@@ -30,7 +31,7 @@ export function parametersOf(
   for (const segment of route.path.segments) {
     if (typeof segment === "string" || segment.kind === "rest") continue;
     const { name, codec, about = {} } = segment;
-    const need: TextNeed = { in: "path", name, required: true, repeated: false, codec, about };
+    const need: TextNeed = { in: "path", name, required: true, style: "text", codec, about };
     parameters.push(parameterOf(need, context));
   }
   for (const value of values) {
@@ -126,23 +127,14 @@ function fieldText(field: TextNeed, context: DocumentContext): Schema {
 
 function fileSchema({ repeated, about = {} }: FileNeed): Schema {
   const file = { ...binary, description: "A file." };
-  return repeated ? arrayOf(file, about) : file;
+  return repeated ? listSchema(file, about) : file;
 }
 
-/** The schema of a text input: that of one text, as an array if it is repeated, with its default. */
-function textSchema({ codec, repeated, default: given, about = {} }: TextNeed, one: Schema): Schema {
-  if (repeated) return arrayOf(one, about);
-  const value = given === undefined ? undefined : defaultOf(codec, given.value, one);
-  return value === undefined ? one : { ...one, default: value };
-}
-
-function arrayOf(items: Schema, { minItems, maxItems }: ListBounds): Schema {
-  return {
-    type: "array",
-    items,
-    ...(minItems === undefined ? {} : { minItems }),
-    ...(maxItems === undefined ? {} : { maxItems }),
-  };
+/** The schema of a text input: that of its style, with its default. */
+function textSchema({ codec, style, default: given, about = {} }: TextNeed, one: Schema): Schema {
+  const { schema, hasDefault } = describing[style];
+  const value = given === undefined || !hasDefault ? undefined : defaultOf(codec, given.value, one);
+  return value === undefined ? schema(one, about) : { ...schema(one, about), default: value };
 }
 
 /** The schema of one text. A custom kind of a codec becomes the title, unless it is an enum. */
@@ -186,7 +178,7 @@ function jsonOf(codec: AnyCodec, printed: string, { type }: Schema): unknown {
 
 /** The examples as JSON, each of which the input must read. */
 function examplesOf(need: TextNeed, schema: Schema, context: DocumentContext): readonly unknown[] {
-  const { in: place, name, about = {}, repeated, codec } = need;
+  const { in: place, name, about = {}, style, codec } = need;
   const { example, examples = [] } = about;
   const given = example === undefined ? examples : [example, ...examples];
   const one = (value: unknown): unknown => {
@@ -196,7 +188,7 @@ function examplesOf(need: TextNeed, schema: Schema, context: DocumentContext): r
     context.problem(`has an example of ${place}.${name} that is refused: ${read.error}`);
     return undefined;
   };
-  return given.map((value) => (repeated ? (value as readonly unknown[]).map(one) : one(value)));
+  return given.map((value) => describing[style].replaced(value, one));
 }
 
 /** A value as a typed client sends it. */

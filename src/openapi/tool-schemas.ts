@@ -1,5 +1,6 @@
 /** The JSON Schemas of one route as a tool: everything that a caller gives in one flat object, and what it gets. */
 import type { BodyNeed, TextNeed } from "../inputs/dep.ts";
+import { listSchema } from "../inputs/wire.ts";
 import type { Route } from "../routing/route.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { Components } from "./components.ts";
@@ -154,7 +155,7 @@ const base64: Schema = { type: "string", contentEncoding: "base64" };
 
 function fileSchema({ repeated, about = {} }: Extract<Reads["fields"][number], { readonly in: "file" }>): Schema {
   const { doc = "The content of a file, in base64." } = about;
-  return repeated ? { type: "array", items: base64, description: doc } : { ...base64, description: doc };
+  return repeated ? { ...listSchema(base64, {}), description: doc } : { ...base64, description: doc };
 }
 
 function rawOf(

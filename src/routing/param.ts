@@ -33,7 +33,7 @@ export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
       return text === undefined ? notText(codec, at) : readText(codec, text, at);
     };
   };
-  return { node: { from: [], need: { in: "path", name, required: true, repeated: false, codec, parameter }, compile } };
+  return { node: { from: [], need: { in: "path", name, required: true, style: "text", codec, parameter }, compile } };
 }
 
 /** Checks for the path parameters that a route does not read. A parameter that declines was parsed when its route was found. */

@@ -51,7 +51,7 @@ function read<A>(cookie: Cookie<A>, required: boolean, absent: () => unknown): D
     name,
     codec: sealing === undefined ? codec : string,
     required,
-    repeated: false,
+    style: "text",
     ...(about === undefined ? {} : { about }),
   };
   return { node: { from: [], need, compile } };

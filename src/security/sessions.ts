@@ -418,7 +418,7 @@ function requiredOf<A>(optional: Dep<Session<A> | undefined>, cookie: string): D
 
 /** The id in the request's cookie, as a credential. */
 function idIn(cookie: string, required: boolean): Dep<string | undefined> {
-  const need = { in: "cookie", name: cookie, required, repeated: false, codec: string } as const;
+  const need = { in: "cookie", name: cookie, required, style: "text", codec: string } as const;
   const id: Dep<string | undefined> = {
     node: { from: [], need, compile: () => (request: InputRequest) => request.cookie(cookie) },
   };

@@ -6,6 +6,62 @@ import { maxReportLength } from "../schema/reading.ts";
 import { WrongText, noText, problemOrRefusal } from "./text.ts";
 import type { GivenField } from "./text.ts";
 
+/**
+ * How an input of one name is sent: one text, or a list of texts. A list in a query, a form or a cookie repeats the name
+ * (`?tag=a&tag=b`, OpenAPI's `form`); a list in a header has commas (`x-tag: a, b`, OpenAPI's `simple`).
+ *
+ * This file has what the server does with each style: it reads the texts, and describes them. `wire-write.ts` is the side of a caller:
+ * a file of its own without imports, as the typed client in a browser and the page of the API document load it, and `usher client`
+ * copies it. A program without an API document has no code of `describing` in its bundle.
+ */
+export type Style = "text" | "list";
+
+/** A JSON Schema. */
+interface Described {
+  [keyword: string]: unknown;
+}
+
+/** What the API document, the tools and the command say of a style. */
+interface Description {
+  /** The schema of the input, from that of one text. */
+  readonly schema: (one: Described, bounds: ListBounds) => Described;
+  /** A value of the input, each text of it replaced. */
+  readonly replaced: (value: unknown, each: (one: unknown) => unknown) => unknown;
+  /** The TypeScript type that a caller gives, from that of one text. */
+  readonly type: (one: string) => string;
+  /** Whether a default can be written into the schema. */
+  readonly hasDefault: boolean;
+  /** Follows the name in a list of routes. */
+  readonly mark: string;
+}
+
+export const describing: { readonly [S in Style]: Description } = {
+  text: {
+    schema: (one) => one,
+    replaced: (value, each) => each(value),
+    type: (one) => one,
+    hasDefault: true,
+    mark: "",
+  },
+  list: {
+    schema: listSchema,
+    replaced: (value, each) => (value as readonly unknown[]).map(each),
+    type: (one) => `readonly (${one})[]`,
+    hasDefault: false,
+    mark: "...",
+  },
+};
+
+/** The schema of a list. */
+export function listSchema(items: Described, { minItems, maxItems }: ListBounds): Described {
+  return {
+    type: "array",
+    items,
+    ...(minItems === undefined ? {} : { minItems }),
+    ...(maxItems === undefined ? {} : { maxItems }),
+  };
+}
+
 /** Whether a list must have an item, so that it must be sent. */
 export function isNeeded(bounds: ListBounds | null): boolean {
   // From JavaScript it may be null, which `App.make` refuses.
