@@ -244,7 +244,7 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["client/body-until"],
   ["client/received"],
   ["events/text-kinds", ["askingForTextKinds"]],
-  ["inputs/wire-write", ["WirePair", "wirePairs"]],
+  ["inputs/wire-write", ["WirePair", "wirePairs", "memberField", "isPlain"]],
   // Where no server runs, no request lends it anything.
   ["ambient", ["Ambient", "ambient"]],
   [

@@ -1,4 +1,5 @@
 /** Reads an OpenAPI 3.1 or 3.2 document. Nothing of it is trusted: what has another type is as good as absent. */
+import { memberField } from "../src/inputs/wire-write.ts";
 
 export interface Fields {
   readonly [name: string]: unknown;
@@ -196,7 +197,7 @@ interface Around {
 function operationOf(method: string, path: string, fields: Fields, { shared, root, reading }: Around): Operation {
   const body = fields["requestBody"] === undefined ? undefined : reading.resolve(fields["requestBody"]);
   const parameters = [...shared, ...listOf(fields["parameters"])].flatMap((value) =>
-    parameterOf(reading.resolve(value)),
+    parameterOf(reading.resolve(value), reading.resolve),
   );
   return {
     // A lone surrogate has no encoding.
@@ -222,9 +223,11 @@ function operationOf(method: string, path: string, fields: Fields, { shared, roo
   };
 }
 
-function parameterOf(fields: Fields): Parameter[] {
+function parameterOf(fields: Fields, resolve: Reading["resolve"]): Parameter[] {
   const [name, place] = [textOf(fields["name"]), fields["in"]];
   if (place !== "path" && place !== "query" && place !== "header" && place !== "cookie") return [];
+  const members = fields["style"] === "deepObject" ? membersOf(name, fields, resolve) : [];
+  if (members.length > 0) return members;
   return [
     {
       name,
@@ -236,6 +239,24 @@ function parameterOf(fields: Fields): Parameter[] {
       examples: examplesOf(fields),
     },
   ];
+}
+
+/** An object of the style `deepObject`: each of its members is a parameter, as it is sent. */
+function membersOf(name: string, fields: Fields, resolve: Reading["resolve"]): Parameter[] {
+  const schema = resolve(fields["schema"]);
+  const required = listOf(schema["required"]);
+  const examples = examplesOf(fields);
+  return Object.entries(fieldsOf(schema["properties"])).map(([member, one]) => ({
+    name: memberField(name, member),
+    place: "query",
+    isRequired: fields["required"] === true && required.includes(member),
+    isDeprecated: fields["deprecated"] === true,
+    description: textOf(fieldsOf(one)["description"]) || textOf(fields["description"]),
+    schema: schemaOf(one),
+    examples: examples.flatMap(({ name, value }) =>
+      Object.hasOwn(fieldsOf(value), member) ? [{ name, value: fieldsOf(value)[member] }] : [],
+    ),
+  }));
 }
 
 function contentsOf(value: unknown, reading: Reading): Content[] {

@@ -147,18 +147,30 @@ function* texts(
   problems: ArgumentProblems,
 ): Iterable<readonly [name: string, text: string, member: ToolMember]> {
   for (const member of members) {
-    const pairs = wirePairs(member.name, exactly(given, member.name), (one) => textOf(member, one, problems));
+    const value = exactly(given, member.name);
+    const one = isRecord(value) && member.isObject !== true ? textOf(member, value, problems) : value;
+    const pairs = wirePairs(member.name, one, (text) => textOf(member, text, problems));
     for (const [name, text] of pairs) yield [name, text, member];
   }
 }
 
 /** A value, whose whole numbers past 2^53 are the digits that the client sent: `JSON.parse` has rounded them. */
 function exactly(given: GivenArguments, name: string): unknown {
-  const value = given.argument(name);
-  if (!Array.isArray(value)) return isRounded(value) ? digitsOr(value, given.textOf(name)) : value;
-  if (!value.some(isRounded)) return value;
-  const items = itemTexts(given.textOf(name) ?? "");
-  return value.map((one: unknown, index) => (isRounded(one) ? digitsOr(one, items[index]) : one));
+  return exactlyIn(given.argument(name), () => given.textOf(name));
+}
+
+function exactlyIn(value: unknown, textOf: () => string | undefined): unknown {
+  if (isRounded(value)) return digitsOr(value, textOf());
+  if (Array.isArray(value)) {
+    if (!value.some(isRounded)) return value;
+    const items = itemTexts(textOf() ?? "");
+    return value.map((one: unknown, index) => (isRounded(one) ? digitsOr(one, items[index]) : one));
+  }
+  if (!isRecord(value)) return value;
+  const members = Object.entries(value);
+  if (!members.some(([, one]) => isRounded(one) || Array.isArray(one))) return value;
+  const texts = memberTexts(textOf() ?? "");
+  return Object.fromEntries(members.map(([name, one]) => [name, exactlyIn(one, () => texts.get(name))]));
 }
 
 function isRounded(value: unknown): boolean {

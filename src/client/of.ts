@@ -232,7 +232,7 @@ function checked(response: Response): Response {
  * or a refusal; if no response arrived, the refusal is `unreachable`. It rejects only for invalid input, as a path without its
  * argument.
  *
- * A list in the query is sent as repeated names, a form with a `Blob` as multipart, a `Date` as an instant; `undefined` is
+ * A list in the query is sent as repeated names, an object as a name for each member, a form with a `Blob` as multipart, a `Date` as an instant; `undefined` is
  * left out. The value is the response's JSON, its JSON lines as they arrive, its text, or its event stream, which reconnects and
  * resumes. For any other content type it is the `Response` itself, unread. `lines` of an async iterable are sent while it makes
  * them, where the platform's `fetch` can stream a body; a list is sent whole.

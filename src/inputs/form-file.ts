@@ -3,7 +3,7 @@ import { placeOf } from "../arguments.ts";
 import type { Dep, FileListOptions, FileOptions } from "./dep.ts";
 import { fromForm } from "./form-body.ts";
 import type { UploadedFile } from "./form-body.ts";
-import { isNeeded, lengthProblem } from "./wire.ts";
+import { isNeeded, lengthProblem } from "./wire-list.ts";
 import { missing } from "./text.ts";
 
 /** A required file: a 400 problem `required` at `form.<name>` where it is absent. */

@@ -4,7 +4,7 @@ import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { bool } from "../codecs/index.ts";
 import type { Dep, FileOptions, TextNeed } from "./dep.ts";
 import { fromForm } from "./form-body.ts";
-import { isNeeded, listReader } from "./wire.ts";
+import { isNeeded, listReader } from "./wire-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
 import { filledControls, missing, readControl } from "./text.ts";

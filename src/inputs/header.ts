@@ -5,7 +5,7 @@ import { stripped } from "../http/fields.ts";
 import { Problem } from "../refusals.ts";
 import type { InputRequest } from "./request.ts";
 import type { Dep, TextNeed } from "./dep.ts";
-import { isNeeded, listReader } from "./wire.ts";
+import { isNeeded, listReader } from "./wire-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, SchemaKind } from "./text-schema.ts";
 import { readText, missing } from "./text.ts";

@@ -2,7 +2,9 @@ import { placeOf } from "../arguments.ts";
 import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import type { InputRequest } from "./request.ts";
 import type { Dep, RouteContext, TextNeed } from "./dep.ts";
-import { isNeeded, listReader } from "./wire.ts";
+import { textObject } from "./wire-object.ts";
+import type { TextObjectSchema } from "./wire-object.ts";
+import { isNeeded, listReader } from "./wire-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
 import { filledControls, missing, readControl, readGiven } from "./text.ts";
@@ -70,6 +72,35 @@ export function list<const Name extends string, A, S = unknown>(
   };
   const need: TextNeed = { in: "query", name, codec, required: isNeeded(about), style: "list", about };
   return { node: { from: [], need, compile } };
+}
+
+/**
+ * An object of the style `deepObject`: `?filter[status]=open&filter[min]=3`. The schema is a `v.object` or a `v.strictObject` of texts,
+ * numbers, booleans, words, and lists of these, which repeat the name of their member. The value is an object also where no member was
+ * sent. A problem is at its member, as `query.filter.min`: `required` for a missing one. Of a member that is sent twice the first
+ * counts. An unknown member is passed over; with `v.strictObject` it is a problem `unknown_member`.
+ *
+ * @param about What the API document says of it. Its examples are objects.
+ *
+ * @example
+ * ```ts
+ * const status = v.optional(v.picklist(["open", "paid"]));
+ * const filter = Query.object("filter", v.object({ status, min: v.optional(v.number()) }));
+ * ```
+ */
+export function object<const Name extends string, A, J>(
+  name: Name,
+  schema: TextObjectSchema<A, J>,
+  about: TextOptions<NoInfer<J>> = {},
+): Dep<A, never, {} extends J ? { query?: { [K in Name]?: J } } : { query: { [K in Name]: J } }> {
+  const { codec, required, compile } = textObject(schema, name, placeOf("query", name));
+  const need: TextNeed = { in: "query", name, codec, required, style: "deepObject", about };
+  const compiled = ({ query, emptyQuery }: RouteContext) => {
+    const read = compile(query, emptyQuery);
+    return (request: InputRequest): unknown =>
+      read(request.search === "" ? undefined : request.query(query), request.maxProblems);
+  };
+  return { node: { from: [], need, compile: compiled } };
 }
 
 function one(

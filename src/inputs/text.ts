@@ -24,6 +24,8 @@ const maxEncodedUnits = 9;
 export class FieldNames {
   readonly #indexes = new Map<string, number>();
   readonly #lists: boolean[] = [];
+  /** The objects whose members are fields, each with the index of its other names. */
+  readonly #objects: (readonly [prefix: string, index: number])[] = [];
   #longest = 0;
   /** How often what is read has changed: by a name, or by a name that is a list from now on. */
   changes = 0;
@@ -37,6 +39,28 @@ export class FieldNames {
     if (this.#lists[index] !== before) this.changes++;
     this.#longest = Math.max(this.#longest, name.length);
     return index;
+  }
+
+  /**
+   * The index of the names `name[…]` that no field has. The names are its values: the object refuses some of them.
+   */
+  addOthers(name: string): number {
+    const prefix = `${name}[`;
+    const known = this.#objects.find(([other]) => other === prefix);
+    if (known !== undefined) return known[1];
+    const index = this.#lists.push(true) - 1;
+    this.#objects.push([prefix, index]);
+    this.#longest = Number.POSITIVE_INFINITY;
+    this.changes++;
+    return index;
+  }
+
+  /** The object that a name within a text is of, and that name; undefined where no object has it. */
+  otherIn(text: string, start: number, end: number): readonly [index: number, name: string] | undefined {
+    if (this.#objects.length === 0) return undefined;
+    const name = decodeFormText(text, start, end);
+    const found = name === null ? undefined : this.#objects.find(([prefix]) => name.startsWith(prefix));
+    return found === undefined ? undefined : [found[1], name as string];
   }
 
   /** The index of a name; -1 where no field has it. */
@@ -105,7 +129,16 @@ export class FieldValues {
     const index = this.#names.indexIn(text, start, at, isEncoded);
     const end = hasValue ? endOfPair(text, at) : at;
     if (index !== -1) this.#note(index, hasValue ? at + 1 : end, end);
+    else this.#noteOther(this.#names.otherIn(text, start, at));
     return end;
+  }
+
+  #noteOther(other: readonly [index: number, name: string] | undefined): void {
+    if (other === undefined) return;
+    const [index, name] = other;
+    const known = this.#values[index];
+    if (Array.isArray(known)) known.push(name);
+    else this.#values[index] = [name];
   }
 
   #note(index: number, start: number, end: number): void {

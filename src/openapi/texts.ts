@@ -1,7 +1,8 @@
 import type { AnyCodec, TextOptions } from "../codecs/codec.ts";
 import type { BodyNeed, FileNeed, TextNeed } from "../inputs/dep.ts";
 import type { Need } from "../inputs/request.ts";
-import { describing, listSchema } from "../inputs/wire.ts";
+import { listSchema } from "../inputs/wire-list.ts";
+import { describing } from "../inputs/wire.ts";
 import type { Route } from "../routing/route.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import type { DocumentContext, Schema } from "./schema-rules.ts";
@@ -16,6 +17,8 @@ export interface Parameter {
   readonly description?: string;
   readonly required: boolean;
   readonly deprecated?: true;
+  readonly style?: string;
+  readonly explode?: boolean;
   readonly schema: Schema;
   readonly example?: unknown;
   readonly examples?: object;
@@ -79,7 +82,7 @@ function withoutCodec({ name, in: place, required = false }: Extract<Need, { rea
 }
 
 function parameterOf(need: TextNeed, context: DocumentContext): Parameter {
-  const { name, in: place, required, about = {} } = need;
+  const { name, in: place, required, style, about = {} } = need;
   const one = codecSchema(need, context);
   const [example, ...more] = examplesOf(need, one, context);
   return {
@@ -88,6 +91,7 @@ function parameterOf(need: TextNeed, context: DocumentContext): Parameter {
     ...describedBy(about),
     required,
     ...(about.deprecated === true ? { deprecated: true } : {}),
+    ...describing[style].parameter,
     schema: textSchema(need, one),
     ...(example === undefined ? {} : more.length === 0 ? { example } : { examples: keyed([example, ...more]) }),
   };
@@ -134,14 +138,16 @@ function fileSchema({ repeated, about = {} }: FileNeed): Schema {
 function textSchema({ codec, style, default: given, about = {} }: TextNeed, one: Schema): Schema {
   const { schema, hasDefault } = describing[style];
   const value = given === undefined || !hasDefault ? undefined : defaultOf(codec, given.value, one);
-  return value === undefined ? schema(one, about) : { ...schema(one, about), default: value };
+  const described = schema(one, about) as Schema;
+  return value === undefined ? described : { ...described, default: value };
 }
 
 /** The schema of one text. A custom kind of a codec becomes the title, unless it is an enum. */
-function codecSchema({ in: place, name, codec }: TextNeed, context: DocumentContext): Schema {
+function codecSchema({ in: place, name, codec, style }: TextNeed, context: DocumentContext): Schema {
   const { text, schema } = codec;
   if (schema !== undefined) {
-    return withoutText(context.shape(schema.shape as AnyStandard, "input", `${place}.${name}`));
+    const describe = (part: AnyStandard): Schema => withoutText(context.shape(part, "input", `${place}.${name}`));
+    return describing[style].declared(schema.shape as AnyStandard, describe) as Schema;
   }
   if (text === undefined) return { type: "string" };
   const { type, format, enum: words, kind } = text;
@@ -193,5 +199,6 @@ function examplesOf(need: TextNeed, schema: Schema, context: DocumentContext): r
 
 /** A value as a typed client sends it. */
 function sentText(value: unknown): string {
-  return value instanceof Date ? value.toISOString() : String(value);
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 }

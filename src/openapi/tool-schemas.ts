@@ -1,6 +1,6 @@
 /** The JSON Schemas of one route as a tool: everything that a caller gives in one flat object, and what it gets. */
 import type { BodyNeed, TextNeed } from "../inputs/dep.ts";
-import { listSchema } from "../inputs/wire.ts";
+import { listSchema } from "../inputs/wire-list.ts";
 import type { Route } from "../routing/route.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { Components } from "./components.ts";
@@ -18,6 +18,8 @@ export interface ToolMember {
   readonly schema: Schema;
   /** Whether the field counts as true wherever it is sent: a checkbox. */
   readonly checked?: true;
+  /** Whether it is an object, each member of which is a field of the query. */
+  readonly isObject?: true;
 }
 
 /** How a tool's call writes the body of its request. */
@@ -90,13 +92,14 @@ export function describeShape(shape: AnyStandard, problem: (what: string) => voi
 function textsOf(route: Route, { values, body }: Reads, context: DocumentContext): readonly ToolMember[] {
   const open = values.filter((value) => value.in !== "cookie");
   const texts = parametersOf(route, { values: open, body }, context).map((parameter): ToolMember => {
-    const { name, in: place, required, schema, description, deprecated, example } = parameter;
+    const { name, in: place, required, schema, style, description, deprecated, example } = parameter;
     const notes = {
       ...(description === undefined ? {} : { description }),
       ...(deprecated === undefined ? {} : { deprecated }),
       ...(example === undefined ? {} : { examples: [example] }),
     };
-    return { in: place as ToolMember["in"], name, required, schema: { ...schema, ...notes } };
+    const isObject = style === "deepObject" ? { isObject: true as const } : {};
+    return { in: place as ToolMember["in"], name, required, schema: { ...schema, ...notes }, ...isObject };
   });
   const rests = route.path.segments.flatMap((segment): readonly ToolMember[] =>
     typeof segment === "object" && segment.kind === "rest"

@@ -113,6 +113,16 @@ describe("a generated client compiles", () => {
     expect(problemsOf(routes, calls)).toBe("");
   });
 
+  it("with an object in the query", () => {
+    const schema = v.object({ id: v.number(), tag: v.optional(v.array(v.string())) });
+    const inputs = { filter: Query.object("filter", schema) };
+    const calls = `
+      void api["GET /a"]({ query: { filter: { id: 1, tag: ["x"] } } });
+      // @ts-expect-error: its id is missing.
+      void api["GET /a"]({ query: { filter: {} } });`;
+    expect(problemsOf([get(Path.of("a"), { inputs, returns: Returns.text }, () => "")], calls)).toBe("");
+  });
+
   it("with an event with a literal that looks like a union, and with texts with any line end", () => {
     const word = Event.json("word", v.pipe(v.literal("} | {"), v.description("one\u2028}}}")));
     const named = Shape.named("named", v.pipe(v.object({ a: text }), v.description("one\u2028}}} two\u2029*/ three")));

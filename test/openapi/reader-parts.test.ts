@@ -54,6 +54,33 @@ function made({
 
 const given = (place: Entered["place"], name: string, ...texts: string[]): Entered => ({ place, name, texts });
 
+describe("a parameter that is an object", () => {
+  const schema = {
+    $ref: "#/components/schemas/Filter",
+  };
+  const Filter = {
+    properties: { min: { type: "integer" }, tag: { type: "array", items: {}, description: "Words." } },
+    required: ["min"],
+  };
+  const filter = { name: "filter", in: "query", style: "deepObject", required: true, description: "Which.", schema };
+  const parametersOf = (parameter: Fields) =>
+    documentOf({ paths: { "/a": { get: { parameters: [parameter] } } }, components: { schemas: { Filter } } })
+      .operations[0]?.parameters;
+
+  it("is one for each member, as it is sent", () => {
+    expect(parametersOf({ ...filter, example: { tag: ["a", "b"] } })).toMatchObject([
+      { name: "filter[min]", place: "query", isRequired: true, description: "Which.", examples: [] },
+      { name: "filter[tag]", isRequired: false, description: "Words.", examples: [{ value: ["a", "b"] }] },
+    ]);
+    const { url } = made({ entered: [given("query", "filter[tag]", "a", "b c")] });
+    expect(url).toBe("http://h/a?filter%5Btag%5D=a&filter%5Btag%5D=b+c");
+  });
+
+  it("is one parameter, if its members are not described", () => {
+    expect(parametersOf({ ...filter, schema: {} })).toMatchObject([{ name: "filter", isRequired: true }]);
+  });
+});
+
 describe("a request", () => {
   it.each<[Made, string]>([
     [{ path: "/a/{id}/b", entered: [given("path", "id", "7/8 é?#")] }, "http://h/a/7%2F8%20%C3%A9%3F%23/b"],

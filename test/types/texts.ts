@@ -105,6 +105,12 @@ void since;
 Query.required("x", v.object({ a: v.string() }));
 // @ts-expect-error a list is not one text
 Query.required("x", v.array(v.string()));
+// @ts-expect-error an object of texts has no objects
+Query.object("x", v.object({ a: v.object({ b: v.string() }) }));
+// @ts-expect-error a list is no object
+Query.object("x", v.array(v.string()));
+// @ts-expect-error an example is what is sent
+Query.object("x", v.object({ a: v.number() }), { example: { a: "1" } });
 // @ts-expect-error Query.list takes the schema of one item
 Query.list("x", v.array(v.string()));
 // @ts-expect-error a text is never null

@@ -6,6 +6,7 @@ import { ask, callOfText } from "./asking.ts";
 
 const long = "9007199254740993";
 const Transfer = v.object({ amount: Shape.int64, notes: v.optional(v.array(v.string())) });
+const filter = Query.object("filter", v.object({ amount: Shape.int64, among: v.array(Shape.int64) }));
 const amount = Query.required("amount", Codec.int64);
 
 const Sent = Event.json("sent", Transfer);
@@ -58,6 +59,11 @@ const routes = [
     { meta: Meta.tool({ name: "show" }), inputs: { amount }, returns: Returns.text },
     ({ amount }) => String(amount),
   ),
+  get(
+    Path.of("filtered"),
+    { meta: Meta.tool({ name: "filter" }), inputs: { filter }, returns: Returns.text },
+    ({ filter: { amount, among } }) => [amount, ...among].join(),
+  ),
 ];
 const app = Test.app([...routes, ...Mcp.routes(routes, { name: "bank", version: "1" })]);
 
@@ -78,6 +84,7 @@ describe("a whole number above 2^53 keeps its digits", () => {
     ["transfer_lines", `{"body":[{"amount":${long}}, {"amount":2}]}`, `${long},2`],
     ["show", `{"amount":${long}}`, long],
     ["show", `{"amount":"${long}"}`, long],
+    ["filter", `{"filter":{"amount":${long},"among":[1,-${long}]}}`, `${long},1,-${long}`],
   ])("%s of %s", async (name, given, answer) => {
     expect(await textOf(name, given)).toBe(answer);
   });
