@@ -38,7 +38,7 @@ it("are the built files, the sources that `usher client` copies, the documentati
   const others = files.filter((file) => !/^dist\/(namespaces\/)?[\w-]+\.(js|js\.map|d\.ts)$/.test(file));
   const texts = others.filter((file) => !/^(src|docs|examples)\//.test(file));
   const ofBench = ["bench/README.md", "bench/peers/README.md"];
-  const usual = ["CHANGES.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "package.json"];
+  const usual = ["CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "package.json"];
   expect(texts.toSorted()).toEqual([...usual, ...ofBench].toSorted());
   expect(others.filter((file) => file.startsWith("docs/") && !/^docs\/[\w/-]+\.(md|svg|png)$/.test(file))).toEqual([]);
   expect(files).toContain("docs/guides/routing.md");
