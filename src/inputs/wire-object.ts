@@ -162,7 +162,7 @@ function compileObject(
  * Stands for a text that is no JSON value of its member, and for a member with members. The schema of any text refuses an object, so
  * that no check of the whole object runs.
  */
-const noValue: object = Object.freeze({});
+const noValue: object = {};
 
 /** The members of sent names that no member has: `a` of `filter[a]` and of `filter[a][b]`. A name as `filter[a` is another field's. */
 function namesIn(sent: readonly GivenText[], name: string): readonly string[] {

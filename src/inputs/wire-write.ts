@@ -22,9 +22,9 @@ export function memberField(name: string, member: string): string {
   return `${name}[${member}]`;
 }
 
-/** Not a `Date`, a `Blob` or another one that is one text or a file. */
+/** Whether its own text would be `[object Object]`: a `Date` is one text, and a `Blob` a file. */
 function isPlain(value: unknown): value is object {
-  return Object(value) === value && [Object.prototype, null].includes(Object.getPrototypeOf(value));
+  return {}.toString.call(value) === "[object Object]" && !(value as Date).toJSON?.call;
 }
 
 /** A list in one header (RFC 9110 §5.6.1). */

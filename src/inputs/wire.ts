@@ -37,18 +37,23 @@ interface Description {
   readonly mark: string;
 }
 
-const single = {
-  declared: (shape: AnyStandard, describe: DescribePart): object => describe(shape),
-  schema: (one: object): object => one,
-  replaced: (value: unknown, each: (one: unknown) => unknown): unknown => each(value),
-  type: (one: string): string => one,
-  mark: "",
-};
+const asItIs = (one: object): object => one;
+const describedAsOne = (shape: AnyStandard, describe: DescribePart): object => describe(shape);
+const replacedAsOne = (value: unknown, each: (one: unknown) => unknown): unknown => each(value);
+const sameType = (one: string): string => one;
 
+// Written out: a bundler keeps a table with a spread in it.
 export const describing: { readonly [S in Style]: Description } = {
-  text: { ...single, hasDefault: true },
+  text: {
+    declared: describedAsOne,
+    schema: asItIs,
+    replaced: replacedAsOne,
+    type: sameType,
+    hasDefault: true,
+    mark: "",
+  },
   list: {
-    ...single,
+    declared: describedAsOne,
     schema: listSchema,
     replaced: (value, each) => (value as readonly unknown[]).map(each),
     type: (one) => `readonly (${one})[]`,
@@ -56,9 +61,12 @@ export const describing: { readonly [S in Style]: Description } = {
     mark: "...",
   },
   deepObject: {
-    ...single,
     parameter: { style: "deepObject", explode: true },
     declared: objectSchema,
+    schema: asItIs,
+    replaced: replacedAsOne,
+    type: sameType,
     hasDefault: false,
+    mark: "",
   },
 };
