@@ -30,12 +30,12 @@ export const call: Command = {
   summary: "send one request to the routes, without a server",
   help,
   async run(args, terminal) {
-    const { module, method, target, headers, body, include } = parsed(args);
+    const { module, method, target, headers, body, include } = callLine(args);
     // Only what the request raises is of interest, not that it was answered.
     setup({ levels: { "framework.http": "warn" } });
     const loaded = await loadModule(module);
     const app = make(loaded.routes, await appOptions(module, loaded, terminal));
-    const request = requestOf(method, target, headers, await bodyOf(body));
+    const request = requestOf(method, target, headers, await bodyToSend(body));
     const response = await app.fetch(request, { peer: "127.0.0.1" });
     printHead(response, include, terminal);
     try {
@@ -62,7 +62,7 @@ interface CallLine {
   readonly include: boolean;
 }
 
-function parsed(args: readonly string[]): CallLine {
+function callLine(args: readonly string[]): CallLine {
   const { positionals, values } = parseArgs({
     args: [...args],
     options: {
@@ -107,7 +107,7 @@ function requestOf(method: string, target: string, headers: Headers, body: strin
   }
 }
 
-async function bodyOf(body: string | undefined): Promise<string | Blob | undefined> {
+async function bodyToSend(body: string | undefined): Promise<string | Blob | undefined> {
   if (body !== "-") return body;
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for await (const part of process.stdin) parts.push(part as Uint8Array<ArrayBuffer>);

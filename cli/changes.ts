@@ -20,7 +20,7 @@ export class Changes {
   /** Watches files as well, each given as a path or as a `file:` URL. Those of installed packages do not change. */
   add(files: readonly string[]): void {
     for (const file of files) {
-      const path = pathOf(file);
+      const path = localPathOf(file);
       if (path === undefined) continue;
       this.#files.add(path);
       this.#watch(dirname(path));
@@ -77,7 +77,7 @@ export class Changes {
   }
 }
 
-function pathOf(file: string): string | undefined {
+function localPathOf(file: string): string | undefined {
   const isLocal = !/^(?!file:)[a-z]{2,}:/.test(file);
   if (!isLocal || /[\\/]node_modules[\\/]/.test(file)) return undefined;
   return file.startsWith("file:") ? fileURLToPath(file) : file;

@@ -101,14 +101,14 @@ function sentBy(route: Route, reads: Reads, typeOf: TypeOf): readonly string[] {
   if (reads.body !== undefined && takesType(reads.body.as))
     headers.push({ name: "content-type", required: false, type: "string" });
   return [
-    group("path", pathOf(route, typeOf)),
+    group("path", pathMembers(route, typeOf)),
     group(
       "query",
       values.filter((need) => need.in === "query").map((need) => memberOf(need, typeOf)),
     ),
     group("headers", headers),
     group("form", reads.body?.as === "form" ? reads.fields.map((field) => fieldOf(field, typeOf)) : []),
-    bodyOf(reads, typeOf),
+    bodyType(reads, typeOf),
   ].filter((text) => text !== "");
 }
 
@@ -133,7 +133,7 @@ function group(name: string, members: readonly TypeMember[]): string {
   return `{ ${name}${isRequired ? "" : "?"}: { ${all.join("; ")} } }`;
 }
 
-function pathOf({ path }: Route, typeOf: TypeOf): readonly TypeMember[] {
+function pathMembers({ path }: Route, typeOf: TypeOf): readonly TypeMember[] {
   return path.segments.flatMap((segment) => {
     if (typeof segment === "string") return [];
     const type = segment.kind === "rest" ? "readonly string[]" : itemTypeOf(segment.codec, typeOf);
@@ -181,7 +181,7 @@ function takesType(as: NonNullable<Reads["body"]>["as"]): boolean {
   return as === "bytes" || as === "stream";
 }
 
-function bodyOf({ body }: Reads, typeOf: TypeOf): string {
+function bodyType({ body }: Reads, typeOf: TypeOf): string {
   if (body === undefined || body.as === "form") return "";
   if (body.as === "json") return `{ json: ${typeOf(body.shape, "input")} }`;
   if (body.as === "lines") {
@@ -244,7 +244,7 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["client/body-until"],
   ["client/received"],
   ["events/text-kinds", ["askingForTextKinds"]],
-  ["inputs/wire-write", ["WirePair", "wirePairs", "memberField", "isPlain"]],
+  ["inputs/wire-write", ["WirePair", "wirePairs", "memberField", "hasMembers"]],
   // Where no server runs, no request lends it anything.
   ["ambient", ["Ambient", "ambient"]],
   [

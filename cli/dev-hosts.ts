@@ -38,14 +38,14 @@ export function hostsOf(host: string, allowed: readonly string[]): (host: string
   names.add(own);
   const isOpen = everyInterface.has(own);
   return (value) => {
-    const name = nameOf(value);
+    const name = hostnameOf(value);
     if (loopback.test(name) || (isOpen && address.test(name))) return true;
     return (names.has(name) && !everyInterface.has(name)) || endings.some((ending) => isBelow(name, ending));
   };
 }
 
 /** The name in a `Host`, without its port and the dot at its end. */
-function nameOf(host: string): string {
+function hostnameOf(host: string): string {
   return host
     .toLowerCase()
     .replace(/:\d*$/, "")

@@ -37,7 +37,7 @@ export const mcp: Command = {
   summary: "serve the routes with Meta.tool to a local agent, on standard input and output",
   help,
   async run(args, terminal) {
-    const { module, headers, path } = parsed(args);
+    const { module, headers, path } = mcpCommandLine(args);
     setup({
       out: (line) => terminal.error(line.endsWith("\n") ? line : `${line}\n`),
       levels: { "framework.http": "warn" },
@@ -45,7 +45,7 @@ export const mcp: Command = {
     const loaded = await loadModule(module);
     const routes = hasMcp(loaded.routes, path)
       ? loaded.routes
-      : [...loaded.routes, ...mcpRoutes(loaded.routes, { ...nameOf(), path })];
+      : [...loaded.routes, ...mcpRoutes(loaded.routes, { ...projectOf(), path })];
     const app = make(routes, await appOptions(module, loaded, terminal));
     const bridge = new Bridge(app, headers, path, terminal);
     const signalled = stopSignal();
@@ -77,7 +77,7 @@ function stopSignal(): Promise<void> {
 const lineFeed = 0x0a;
 
 /** A line ends at a line feed. `readline` of Node 24, Bun and Deno also ends one at U+2028, which a text of JSON may have. */
-async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer<ArrayBuffer>> {
+async function* inputLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer<ArrayBuffer>> {
   let parts: Uint8Array[] = [];
   for await (const bytes of input) {
     let from = 0;
@@ -91,7 +91,7 @@ async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
   yield Buffer.concat(parts);
 }
 
-function parsed(args: readonly string[]): {
+function mcpCommandLine(args: readonly string[]): {
   readonly module: string;
   readonly headers: Headers;
   readonly path: string;
@@ -115,7 +115,7 @@ function hasMcp(routes: readonly Route[], path: string): boolean {
 }
 
 /** The name of the project, of whose folder the command is run. */
-function nameOf(): { readonly name: string; readonly version: string } {
+function projectOf(): { readonly name: string; readonly version: string } {
   try {
     const { name, version } = JSON.parse(readFileSync("package.json", "utf8")) as { name?: unknown; version?: unknown };
     return { name: typeof name === "string" ? name : "usher", version: typeof version === "string" ? version : "0" };
@@ -143,7 +143,7 @@ class Bridge {
   }
 
   async read(input: AsyncIterable<Uint8Array>): Promise<void> {
-    for await (const line of linesOf(input)) this.#take(line);
+    for await (const line of inputLines(input)) this.#take(line);
   }
 
   #take(line: Buffer<ArrayBuffer>): void {

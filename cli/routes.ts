@@ -51,7 +51,7 @@ function inputs({ path }: Route, reads: Reads): string {
     ...segments.map(({ kind, name }) => `path.${name}${kind === "rest" ? "..." : ""}`),
     ...new Set(named),
     ...new Set(fields),
-    ...bodyOf(reads),
+    ...bodyInList(reads),
     ...reads.alsoReads.map((what) => `(${what})`),
     ...(reads.isOpaque ? ["(more than it says)"] : []),
   ];
@@ -63,7 +63,7 @@ function markOf(need: TextNeed | FileNeed): string {
   return mark || (need.required ? "" : "?");
 }
 
-function bodyOf({ body }: Reads): readonly string[] {
+function bodyInList({ body }: Reads): readonly string[] {
   if (body === undefined || body.as === "form") return [];
   return ["shape" in body ? `${body.as}:${nameOr(body.shape, "value")}` : body.as];
 }

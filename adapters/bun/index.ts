@@ -16,7 +16,7 @@ import { checkFit } from "../../src/server/certificates.ts";
 import { refuseTls, withCertificate as withTls } from "../../src/server/tls.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
-import { BunExchange, LateAnswer, respond, targetOf } from "./respond.ts";
+import { BunExchange, LateAnswer, bunResponse, targetOf } from "./respond.ts";
 import { certificatesFor, inSeconds, listen, makeRoom, stderrSink, warningsFor } from "./listen.ts";
 import type { BunRuntime, BunServeOptions, BunServer } from "./listen.ts";
 import { socketHandlers } from "./socket.ts";
@@ -125,7 +125,7 @@ class BunListener extends Listener {
     if (typeof target !== "string") return refuse(target);
     const exchange = new BunExchange(request, target, server, this);
     const sent = this.app.answer(exchange);
-    if (!isPending(sent)) return respond(exchange, sent, this);
+    if (!isPending(sent)) return bunResponse(exchange, sent, this);
     // While the handler runs, the client need not send anything; a body has its own deadline.
     server.timeout(request, 0);
     this.inFlightNow++;

@@ -14,7 +14,7 @@ import { PulledStream } from "../../src/events/readable.ts";
 import type { StreamEvents } from "../../src/events/readable.ts";
 import { PulledUnsent } from "../../src/server/pulled-unsent.ts";
 import type { SendingState } from "../../src/server/pulled-unsent.ts";
-import { bodyOf } from "../../src/server/timed-body.ts";
+import { timedBodyOf } from "../../src/server/timed-body.ts";
 import type { BodyReadingLimits, TimedBody } from "../../src/server/timed-body.ts";
 import type { BunServer } from "./listen.ts";
 import type { SocketData } from "./socket.ts";
@@ -94,7 +94,7 @@ export class BunExchange implements Exchange {
   }
 
   get body(): TimedBody | undefined {
-    if (this.#body === undefined) this.#body = bodyOf(this.request, this.method, this.#listening) ?? null;
+    if (this.#body === undefined) this.#body = timedBodyOf(this.request, this.method, this.#listening) ?? null;
     return this.#body ?? undefined;
   }
 
@@ -159,7 +159,7 @@ interface LateState extends BunServerState {
  * The `Response` for Bun. The length of a chunked body is known only at its end. The rest is dropped before the head is
  * sent, which says whether the connection stays open. So is that of a long body.
  */
-export function respond(
+export function bunResponse(
   exchange: BunExchange,
   sent: WireResponse,
   state: BunServerState,
@@ -191,7 +191,7 @@ export class LateAnswer implements ValueReceiver<WireResponse> {
     this.#state.inFlightNow--;
     try {
       server.timeout(request, this.#state.idleSeconds);
-      this.#resolve(respond(this.#exchange, sent, this.#state));
+      this.#resolve(bunResponse(this.#exchange, sent, this.#state));
     } catch (thrown) {
       this.#resolve(unmade(thrown));
     }

@@ -6,7 +6,7 @@ import { endOfAuthority } from "../../src/http/target.ts";
 import { guarded, inBackground } from "../../src/logging/raised.ts";
 import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
-import { bodyOf } from "../../src/server/timed-body.ts";
+import { timedBodyOf } from "../../src/server/timed-body.ts";
 import type { BodyReadingLimits, TimedBody } from "../../src/server/timed-body.ts";
 import { hushAborts } from "./private.ts";
 import type { DenoAddress, ServeInfo } from "./runtime.ts";
@@ -106,7 +106,7 @@ export class DenoExchange implements Exchange {
   }
 
   get body(): TimedBody | undefined {
-    if (this.#body === undefined) this.#body = bodyOf(this.#request, this.method, this.#listening) ?? null;
+    if (this.#body === undefined) this.#body = timedBodyOf(this.#request, this.method, this.#listening) ?? null;
     return this.#body ?? undefined;
   }
 

@@ -21,7 +21,7 @@ import { useSink } from "../../src/logging/writer.ts";
 import { unrefTimer } from "../../src/async.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { DenoExchange, ownOriginOf, targetOf } from "./exchange.ts";
-import { InFlight, Pending, Serving, respond } from "./respond.ts";
+import { InFlight, Pending, Serving, denoResponse } from "./respond.ts";
 import type { Cuttable, Untaken } from "./respond.ts";
 import { listen, stderrSink, stopSignals, warningsFor } from "./listen.ts";
 import type { DenoRuntime, DenoServeOptions, ServeInfo } from "./runtime.ts";
@@ -109,7 +109,7 @@ class DenoListener extends Listener {
     if (typeof target !== "string") return refuse(target);
     const exchange = new DenoExchange(request, target, info, this);
     const sent = this.app.answer(exchange);
-    if (!isPending(sent) && sent.socket === undefined) return respond(exchange, sent, this);
+    if (!isPending(sent) && sent.socket === undefined) return denoResponse(exchange, sent, this);
     return this.#answerLate(exchange, sent);
   };
 

@@ -72,7 +72,7 @@ function untaken(exchange: DenoExchange, state: DenoServerState): Untaken {
 }
 
 /** The `Response` for Deno. */
-export function respond(exchange: DenoExchange, sent: WireResponse, state: DenoServerState): Response {
+export function denoResponse(exchange: DenoExchange, sent: WireResponse, state: DenoServerState): Response {
   exchange.begun?.release();
   exchange.answered();
   if (sent.socket !== undefined && exchange.hasLeft) {
@@ -273,7 +273,7 @@ export class Pending implements Cuttable, ValueReceiver<WireResponse> {
   #answer(sent: WireResponse): void {
     try {
       this.#state.pending.remove(this.#entry);
-      if (!this.#isCut) this.#resolve(respond(this.#exchange, sent, this.#state));
+      if (!this.#isCut) this.#resolve(denoResponse(this.#exchange, sent, this.#state));
       else sent.unsent?.();
     } catch (thrown) {
       this.#resolve(unmade(thrown));

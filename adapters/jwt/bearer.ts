@@ -105,7 +105,7 @@ export function bearer(options: JwtOptions): Bearer<JwtClaims>;
 // For errors: a compiler reports the last of four overloads alone. No options reach it that the others take.
 export function bearer(options: JwtOptions & { readonly claims?: AnyStandard }): Bearer<unknown>;
 export function bearer(options: JwtOptions & { readonly claims?: AnyStandard }): Bearer<unknown> {
-  const settings = checked(options);
+  const settings = bearerSettings(options);
   const verified = verifiedInput(settings);
   const described = describing(settings.options);
   const anyone = map(asDep<Verified | undefined>(verified), (verified) => verified?.claims);
@@ -129,7 +129,7 @@ interface BearerSettings {
   readonly challenges: readonly Challenge[];
 }
 
-function checked(options: JwtOptions & { readonly claims?: AnyStandard }): BearerSettings {
+function bearerSettings(options: JwtOptions & { readonly claims?: AnyStandard }): BearerSettings {
   const at = "Jwt.bearer";
   needsObject(`${at}: options`, options);
   const { algorithms, keys, claims, audienceClaim, scopeClaim, realm, resourceMetadata } = options;
@@ -274,7 +274,7 @@ async function verify(
   try {
     const verified = await verifier.verify(token, request);
     if (typeof verified === "string") return invalid(settings, verified);
-    validWhile(request, { until: endOf(settings.options, verified) });
+    validWhile(request, { until: expiryOf(settings.options, verified) });
     return verified;
   } catch (error) {
     if (error instanceof NoKeysError)
@@ -284,7 +284,7 @@ async function verify(
 }
 
 /** When a token is refused from, in milliseconds since 1970. */
-function endOf({ clockSkewMs = defaultSkewMs, maxAgeMs }: JwtOptions, { payload }: Verified): number {
+function expiryOf({ clockSkewMs = defaultSkewMs, maxAgeMs }: JwtOptions, { payload }: Verified): number {
   const { exp = 0, iat = 0 } = payload;
   const end = maxAgeMs === undefined ? exp * 1000 : Math.min(exp * 1000, iat * 1000 + maxAgeMs);
   return end + clockSkewMs;

@@ -223,7 +223,7 @@ async function fetchKeys(url: URL, { timeoutMs, maxBytes }: JwksBounds, nowMs: n
       refused.retryAfterMs = retryAfterMs(response.headers, nowMs, maxRetryAfterMs);
       throw refused;
     }
-    const text = await textOf(response, maxBytes, signal);
+    const text = await responseText(response, maxBytes, signal);
     signal.throwIfAborted();
     return keysOf(text);
   } catch (error) {
@@ -233,7 +233,7 @@ async function fetchKeys(url: URL, { timeoutMs, maxBytes }: JwksBounds, nowMs: n
 }
 
 /** The text of a body, or its begin where the signal aborted: Deno forgets the signal of a request that was collected as garbage. */
-async function textOf(response: Response, maxBytes: number, signal: AbortSignal): Promise<string> {
+async function responseText(response: Response, maxBytes: number, signal: AbortSignal): Promise<string> {
   const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader();
   signal.addEventListener("abort", () => {
     reader?.cancel().catch(() => {});

@@ -88,7 +88,7 @@ export class RequestMaker {
     if (problems.all !== undefined) return problems.all;
     const target = this.#target(given, problems);
     const headers = this.#headers.length === 0 ? noHeaders : this.#headersOf(given, problems);
-    const body = bodyOf(this.#schemas, given, problems);
+    const body = requestBodyOf(this.#schemas, given, problems);
     return problems.all ?? { target, headers, body };
   }
 
@@ -116,7 +116,7 @@ export class RequestMaker {
       if (typeof segment === "string") path += `/${segment}`;
       else {
         const member = this.#byName.get(segment.name) as ToolMember;
-        const text = textOf(member, exactly(given, segment.name), problems) ?? "";
+        const text = argumentText(member, exactly(given, segment.name), problems) ?? "";
         if (text === "") problems.add(member.name, "required", "This is required.");
         const parts = segment.kind === "rest" ? text.split("/") : [text];
         path += parts.map((part) => `/${encodeSegment(part.toWellFormed())}`).join("");
@@ -148,8 +148,8 @@ function* texts(
 ): Iterable<readonly [name: string, text: string, member: ToolMember]> {
   for (const member of members) {
     const value = exactly(given, member.name);
-    const one = isRecord(value) && member.isObject !== true ? textOf(member, value, problems) : value;
-    const pairs = wirePairs(member.name, one, (text) => textOf(member, text, problems));
+    const one = isRecord(value) && member.isObject !== true ? argumentText(member, value, problems) : value;
+    const pairs = wirePairs(member.name, one, (text) => argumentText(member, text, problems));
     for (const [name, text] of pairs) yield [name, text, member];
   }
 }
@@ -196,7 +196,7 @@ class ArgumentProblems {
 }
 
 /** A value as the text of a path, a query, a header or a field. */
-function textOf(member: ToolMember, value: unknown, problems: ArgumentProblems): string | undefined {
+function argumentText(member: ToolMember, value: unknown, problems: ArgumentProblems): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
@@ -206,7 +206,7 @@ function textOf(member: ToolMember, value: unknown, problems: ArgumentProblems):
 
 const encoder = new TextEncoder();
 
-function bodyOf(
+function requestBodyOf(
   { members, body }: ToolSchemas,
   given: GivenArguments,
   problems: ArgumentProblems,
@@ -262,7 +262,7 @@ function formBody(
       for (const one of Array.isArray(value) ? value : [value])
         fields.push([member, rawBytes(member, one, true, problems)]);
     } else {
-      const pairs = wirePairs(member.name, value, (one) => textOf(member, one, problems) ?? "");
+      const pairs = wirePairs(member.name, value, (one) => argumentText(member, one, problems) ?? "");
       for (const [, text] of pairs) fields.push([member, text]);
     }
   }

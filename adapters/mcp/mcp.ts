@@ -75,7 +75,7 @@ const members: readonly string[] =
  */
 export function routes(routes: readonly Route[], options: McpOptions): readonly Route[] {
   needs(areRoutes(routes), "Mcp.routes: routes", routes, "a list of routes");
-  const { path = "/mcp", inputs = {}, hosts, authorization, ...more } = checked(options);
+  const { path = "/mcp", inputs = {}, hosts, authorization, ...more } = mcpOptions(options);
   checkMembers([...routes, ...(more.resources ?? []).map(({ route }) => route)]);
   const { pageSize = 250, maxAnswer = 1_048_576, name, version, title, instructions } = more;
   const problems: string[] = [];
@@ -147,7 +147,7 @@ const messageText: Dep<MessageText> = {
   node: { ...messageBytes.node, compile: () => (request) => ({ text: request.text }) },
 };
 
-function checked(options: McpOptions): McpOptions {
+function mcpOptions(options: McpOptions): McpOptions {
   needsObject("Mcp.routes: options", options);
   for (const member of Object.keys(options)) {
     if (!members.includes(member))

@@ -7,7 +7,7 @@ import type { ToolMember } from "../../src/openapi/tool-schemas.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { RequestMaker } from "./arguments.ts";
 import type { MessageParams } from "./protocol.ts";
-import { blobOf, isTextType, mediaTypeOf, readBody, textOf, typeOf } from "./result.ts";
+import { blobOf, isTextType, mediaTypeOf, readBody, textOf, answerTypeOf } from "./result.ts";
 import type { BodyReadOptions } from "./result.ts";
 
 /** How a resource is described. */
@@ -171,7 +171,7 @@ export async function resourceContents(
   sent: WireResponse,
   options: BodyReadOptions,
 ): Promise<string | undefined> {
-  const type = typeOf(sent);
+  const type = answerTypeOf(sent);
   const read = await readBody(sent.body, options);
   if (read === undefined) return undefined;
   const mimeType = mediaTypeOf(type);

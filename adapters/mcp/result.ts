@@ -55,7 +55,7 @@ function readResult(
   sent: WireResponse,
   options: ResultOptions,
 ): string | Promise<string> {
-  const type = typeOf(sent);
+  const type = answerTypeOf(sent);
   if (isStream(sent.body) && isEventStream(sent) && !isCoded(sent)) return eventsResult(sent.body, options);
   const { hasMiddleware } = options;
   return andThen(readBody(sent.body, options), (read) => resultOf(tool, { target, sent, type, hasMiddleware }, read));
@@ -87,7 +87,7 @@ function headerOf({ head }: WireResponse, name: string): string | undefined {
 }
 
 /** The type of an answer as it is read. With a content coding it is bytes: no coding is removed here. */
-export function typeOf(sent: WireResponse): string {
+export function answerTypeOf(sent: WireResponse): string {
   return isCoded(sent) ? "application/octet-stream" : (headerOf(sent, "content-type") ?? "");
 }
 

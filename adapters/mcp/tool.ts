@@ -47,7 +47,7 @@ export function compileTools(routes: readonly Route[], problems: string[]): read
 
 function compileTool(route: Route, tool: Tool, problems: string[]): CompiledTool {
   const at = `${route.method} ${route.pattern}`;
-  const name = tool.name ?? route.meta.find(operationId) ?? nameOf(route);
+  const name = tool.name ?? route.meta.find(operationId) ?? toolNameOf(route);
   if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
     problems.push(`has the tool of ${at}, whose name is not 1 to 128 ASCII letters, digits, "_", "-" and "."`);
   }
@@ -89,7 +89,7 @@ function isOfHead({ need, body, acquires, binds, opaque }: DepNode): boolean {
 }
 
 /** `POST /orders/{order_id}` becomes `post_orders_order_id`. */
-function nameOf({ method, pattern }: Route): string {
+function toolNameOf({ method, pattern }: Route): string {
   const words = pattern.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   return [method.toLowerCase(), ...(words.length === 0 ? ["root"] : words)].join("_").slice(0, 128);
 }

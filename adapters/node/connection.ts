@@ -420,7 +420,7 @@ export class Connections {
   /** Watches a connection to its end. Listeners per request would cost each request 0.9 µs. */
   watch(socket: WatchedSocket): NodeConnection {
     const { sendTimeoutMs, idleTimeoutMs, unixPath } = this.#watching;
-    const connection = new NodeConnection(socket, this.#watching, unixPath ?? pathOf(socket));
+    const connection = new NodeConnection(socket, this.#watching, unixPath ?? unixPathOf(socket));
     keepBySocket(connection);
     // Every pending response may listen for its end.
     socket.setMaxListeners(0);
@@ -480,7 +480,7 @@ export class Connections {
 function ignore(): void {}
 
 /** The Unix path of a connection that another server accepted. */
-function pathOf({ remoteAddress, server }: WatchedSocket): string | undefined {
+function unixPathOf({ remoteAddress, server }: WatchedSocket): string | undefined {
   if (remoteAddress !== undefined) return undefined;
   const address = server?.address();
   return typeof address === "string" ? address : undefined;

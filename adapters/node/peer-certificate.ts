@@ -24,12 +24,12 @@ function certificateOf(socket: TLSSocket): PeerCertificate | undefined {
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined) return undefined;
   const { serialNumber, fingerprint256, validFrom, validTo, raw } = certificate;
-  const subject = nameOf(certificate.subject);
+  const subject = distinguishedName(certificate.subject);
   return {
     authorized: socket.authorized,
     commonName: commonNameOf(subject),
     subject,
-    issuer: nameOf(certificate.issuer),
+    issuer: distinguishedName(certificate.issuer),
     serialNumber,
     fingerprint256,
     validFrom: new Date(validFrom),
@@ -39,7 +39,7 @@ function certificateOf(socket: TLSSocket): PeerCertificate | undefined {
 }
 
 /** Node writes an attribute in a line, the most general first, and escapes them as RFC 4514 says. */
-function nameOf(lines: string | undefined): string {
+function distinguishedName(lines: string | undefined): string {
   const attributes = (lines ?? "").split("\n").map((line) => line.replaceAll(" + ", "+"));
   return attributes.toReversed().join(",");
 }

@@ -7,7 +7,7 @@ export type IssuerAnswer =
   | { readonly status: undefined; readonly headers: undefined; readonly text: undefined; readonly wasSent: boolean };
 
 /** Reads the whole answer, so that one that is cut off is known at once. Never rejects. */
-export async function answerOf(http: HttpClient, url: URL, init: HttpClientInit): Promise<IssuerAnswer> {
+export async function askIssuer(http: HttpClient, url: URL, init: HttpClientInit): Promise<IssuerAnswer> {
   let response: Response;
   try {
     response = await http.fetch(url, init);

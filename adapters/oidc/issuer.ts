@@ -16,7 +16,7 @@ import { isObject, isTexts, needs, needsObject, needsText, needsTexts } from "..
 import { withoutDeadline } from "../../src/logging/context.ts";
 import { retryAfterMs } from "../../src/http/retry-after.ts";
 import { IssuerAway, isUnknownClient, reading, refusalOf } from "./failures.ts";
-import { answerOf, awayBecause, isFailure, mayBeTaken } from "./issuer-answer.ts";
+import { askIssuer, awayBecause, isFailure, mayBeTaken } from "./issuer-answer.ts";
 import { Rests, maxRetryAfterMs } from "./rests.ts";
 
 /** An issuer, with this application's registration there; made by `Oidc.issuer`. */
@@ -211,7 +211,7 @@ export class IssuerClient implements OidcIssuer {
         rest.begin(Date.now());
         sent.wasCalled = true;
         // A code and a refresh token are spent once, and the description is for every request: the deadline of one ends no call.
-        const answer = await withoutDeadline(() => answerOf(this.#http, url, { method, headers, redirect, body }));
+        const answer = await withoutDeadline(() => askIssuer(this.#http, url, { method, headers, redirect, body }));
         const now = Date.now();
         if (isFailure(answer))
           rest.failed(now, answer.headers ? retryAfterMs(answer.headers, now, maxRetryAfterMs) : 0);

@@ -68,7 +68,7 @@ export async function addressesOf({
 export async function dial(address: ServerAddress, tls: Tls, dialled: (socket: Socket) => void): Promise<Socket> {
   const socket = "path" in address ? connect(address.path) : connect(address.port, address.address);
   dialled(socket);
-  await once(socket, "connect");
+  await nextEvent(socket, "connect");
   // Nagle's algorithm would delay the small messages.
   if ("path" in address) return socket;
   socket.setNoDelay(true);
@@ -96,7 +96,7 @@ async function secured(socket: Socket, host: string, tls: Tls, dialled: (socket:
 async function encryptedBy(socket: Socket, host: string, tls: Tls, dialled: (socket: Socket) => void): Promise<Socket> {
   const encrypted = connectTls({ socket, ...tlsOptions(host, tls) });
   dialled(encrypted);
-  await once(encrypted, "secureConnect");
+  await nextEvent(encrypted, "secureConnect");
   return encrypted;
 }
 
@@ -138,7 +138,7 @@ function firstBytes(socket: Socket): Promise<Buffer> {
   });
 }
 
-function once(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
+function nextEvent(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => (): void => {
       socket.off(event, done).off("error", failed).off("close", closed);

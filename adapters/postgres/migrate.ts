@@ -56,7 +56,7 @@ async function readMigration(directory: string, name: string): Promise<Migration
   const bytes = await readFile(join(directory, name)).catch((error: Error) => {
     throw new MigrationError(`${name} could not be read: ${error.message}`);
   });
-  const text = textOf(name, bytes);
+  const text = migrationText(name, bytes);
   const hash = createHash("sha256").update(text).digest("hex");
   return {
     name,
@@ -68,7 +68,7 @@ async function readMigration(directory: string, name: string): Promise<Migration
 }
 
 // TextDecoder removes a byte order mark. Git may change line ends from clone to clone, so the hash must not depend on them.
-function textOf(name: string, bytes: Uint8Array): string {
+function migrationText(name: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replaceAll("\r\n", "\n");
   } catch {
@@ -247,7 +247,7 @@ async function apply(connection: DatabaseConnection, file: MigrationFile, record
   try {
     await (file.inTransaction ? applyWhole(connection, file, record) : connection.script(file.text));
   } catch (thrown) {
-    throw thrown instanceof ConnectionFailure ? failed(file, thrown.reason) : thrown;
+    throw thrown instanceof ConnectionFailure ? migrationFailure(file, thrown.reason) : thrown;
   }
   if (!file.inTransaction) {
     await refuseInvalidIndex(connection, file);
@@ -277,7 +277,7 @@ async function applyWhole(connection: DatabaseConnection, file: MigrationFile, r
   } catch (thrown) {
     const isPartKept = thrown instanceof ConnectionFailure && (await isCommitted(connection, before));
     throw isPartKept
-      ? failed(file, thrown.reason, "It ended its transaction itself, so a part of it was kept.")
+      ? migrationFailure(file, thrown.reason, "It ended its transaction itself, so a part of it was kept.")
       : thrown;
   }
   if ((await transactionOf(connection)) !== before) {
@@ -303,7 +303,7 @@ async function isCommitted(connection: DatabaseConnection, transaction: string):
 
 const unknown = "It is not known whether anything was kept.";
 
-function failed(
+function migrationFailure(
   { name, text, inTransaction }: MigrationFile,
   reason: ConnectionError,
   kept: string = inTransaction ? "Nothing was kept." : unknown,

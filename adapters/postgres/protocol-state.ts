@@ -1,5 +1,12 @@
 /** Which messages the server may send, by what it was asked for (PostgreSQL §54.2). */
-import { ProtocolViolation, checkBody, messageNames, nameOf, otherColumns, typeOf } from "./server-messages.ts";
+import {
+  ProtocolViolation,
+  checkBody,
+  messageNames,
+  messageNameOf,
+  otherColumns,
+  messageTypeOf,
+} from "./server-messages.ts";
 import type { MessageName } from "./server-messages.ts";
 import type { SignInMethod } from "./connection-string.ts";
 
@@ -142,7 +149,7 @@ function numbered(): Int8Array {
     const allowed: { readonly [message: string]: Move } = moves[state];
     for (const name of messageNames) {
       const to = allowed[name];
-      const at = (index[state] << 8) | typeOf(name);
+      const at = (index[state] << 8) | messageTypeOf(name);
       if (to !== undefined) table[at] = to === "over" ? over : index[to];
       else if (copyResponses.has(name) && copies.has(state)) table[at] = copied;
     }
@@ -150,14 +157,14 @@ function numbered(): Int8Array {
   return table;
 }
 
-const authentication = /* @__PURE__ */ typeOf("AuthenticationRequest");
-const readyForQuery = /* @__PURE__ */ typeOf("ReadyForQuery");
-const rowDescription = /* @__PURE__ */ typeOf("RowDescription");
-const dataRow = /* @__PURE__ */ typeOf("DataRow");
-const noData = /* @__PURE__ */ typeOf("NoData");
-const notification = /* @__PURE__ */ typeOf("NotificationResponse");
+const authentication = /* @__PURE__ */ messageTypeOf("AuthenticationRequest");
+const readyForQuery = /* @__PURE__ */ messageTypeOf("ReadyForQuery");
+const rowDescription = /* @__PURE__ */ messageTypeOf("RowDescription");
+const dataRow = /* @__PURE__ */ messageTypeOf("DataRow");
+const noData = /* @__PURE__ */ messageTypeOf("NoData");
+const notification = /* @__PURE__ */ messageTypeOf("NotificationResponse");
 const asynchronous: ReadonlySet<number> = /* @__PURE__ */ new Set(
-  (["NoticeResponse", "ParameterStatus", "NotificationResponse"] as const).map(typeOf),
+  (["NoticeResponse", "ParameterStatus", "NotificationResponse"] as const).map(messageTypeOf),
 );
 
 /** Who reads a message: the driver, the prepared statement that runs, the wire itself, SCRAM; or it is the answer of a COPY. */
@@ -244,7 +251,7 @@ export class ProtocolState {
         checkBody(bytes, at, end);
         return "wire";
       }
-      throw this.#unexpected(nameOf(type));
+      throw this.#unexpected(messageNameOf(type));
     } else if (to === copied) return "copy";
     // A prepared statement checks its rows as it reads them.
     if (!(isRun && type === dataRow)) checkBody(bytes, at, end);

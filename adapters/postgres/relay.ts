@@ -101,7 +101,7 @@ class PostgresRelayConnection implements RelayConnection {
 
   send(message: string): Promise<void> {
     return new Promise((sent, failed) => {
-      this.#outgoing.push({ message: escaped(message), sent, failed });
+      this.#outgoing.push({ message: withoutNul(message), sent, failed });
       inBackground(this.#run());
     });
   }
@@ -198,7 +198,7 @@ function listText(messages: readonly string[]): string {
 }
 
 // PostgreSQL's text cannot contain NUL.
-function escaped(message: string): string {
+function withoutNul(message: string): string {
   return /[\0\x01]/.test(message) ? message.replace(/\x01/g, "\x01\x01").replace(/\0/g, "\x01\x02") : message;
 }
 

@@ -74,7 +74,7 @@ const messages: { readonly [N in MessageName]: readonly [type: string, least: nu
 export const messageNames = /* @__PURE__ */ Object.keys(messages) as readonly MessageName[];
 
 /** The byte of a message's type. */
-export function typeOf(name: MessageName): number {
+export function messageTypeOf(name: MessageName): number {
   return messages[name][0].charCodeAt(0);
 }
 
@@ -91,7 +91,7 @@ function byType(): ByType {
   const names = Array.from({ length: 256 }, (): MessageName | undefined => undefined);
   const [least, most] = [new Uint32Array(256), new Uint32Array(256)];
   for (const name of messageNames) {
-    const type = typeOf(name);
+    const type = messageTypeOf(name);
     names[type] = name;
     least[type] = messages[name][1];
     most[type] = messages[name][2];
@@ -100,7 +100,7 @@ function byType(): ByType {
 }
 
 /** A message's name, or what its type is where there is no such message. */
-export function nameOf(type: number): string {
+export function messageNameOf(type: number): string {
   return names[type] ?? `a message of type ${type}`;
 }
 
@@ -109,8 +109,8 @@ export function checkLength(type: number, length: number): void {
   if (length <= (most[type] as number) && length >= (least[type] as number)) return;
   throw new ProtocolViolation(
     names[type] === undefined
-      ? `the server sent ${nameOf(type)}`
-      : `the server sent ${nameOf(type)} of ${length} bytes`,
+      ? `the server sent ${messageNameOf(type)}`
+      : `the server sent ${messageNameOf(type)} of ${length} bytes`,
   );
 }
 

@@ -24,7 +24,7 @@ export function script(text: string): Script {
 }
 
 /** The code of an error that the server answered, as OOM or NOPERM; undefined where it did not answer. Its text may have a key. */
-export function codeOf(thrown: unknown): string | undefined {
+export function serverCodeOf(thrown: unknown): string | undefined {
   return thrown instanceof ErrorReply ? (/^[A-Z]+/.exec(thrown.message)?.[0] ?? "ERR") : undefined;
 }
 

@@ -8,7 +8,7 @@ import type {
   IdempotencyEntry,
   IdempotencyStore,
 } from "../../src/security/idempotency-store.ts";
-import { codeOf, connectionTo, needsServer, script } from "./client.ts";
+import { serverCodeOf, connectionTo, needsServer, script } from "./client.ts";
 import type { RedisClient, Script, ScriptConnection } from "./client.ts";
 import { needsWait } from "./closing.ts";
 
@@ -168,7 +168,7 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
     try {
       answer = (await this.#client.run(script, this.#prefix + digest, given, this.#waitMs)) as readonly string[];
     } catch (thrown) {
-      const code = codeOf(thrown);
+      const code = serverCodeOf(thrown);
       throw code === undefined ? new StoreAway(away) : new StoreRefuses(code);
     }
     this.#lost.free();

@@ -7,7 +7,7 @@ import { raisedOf } from "../../src/app/failures.ts";
 import { current } from "../../src/logging/context.ts";
 import type { Level, LogFields } from "../../src/logging/entry.ts";
 import { log } from "../../src/logging/writer.ts";
-import { codeOf, connectionTo, needsServer, script } from "./client.ts";
+import { serverCodeOf, connectionTo, needsServer, script } from "./client.ts";
 import type { RedisClient, ScriptConnection } from "./client.ts";
 import { needsWait } from "./closing.ts";
 
@@ -113,7 +113,7 @@ class RedisRateStore implements OpenRateStore {
   #warnAlone(thrown: unknown): void {
     if (this.#isAlone) return;
     this.#isAlone = true;
-    const code = codeOf(thrown);
+    const code = serverCodeOf(thrown);
     const until = code === undefined ? " until the server answers" : `: the server answers ${code}`;
     const message = `rates are counted by this process alone${until}`;
     this.#log("warn", message, { "error.kind": raisedOf(thrown)?.kind });

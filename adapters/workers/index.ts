@@ -74,9 +74,9 @@ function answer({ app, behindCloudflare }: Made, request: Request, ctx: WorkerCo
   const sent = app.answer(exchange);
   if (!isPending(sent)) {
     if (app.flush !== undefined) exchange.keepAlive(Promise.resolve());
-    return respond(exchange, sent);
+    return workerResponse(exchange, sent);
   }
-  const response = sent.then((sent) => respond(exchange, sent)).catch(unmade);
+  const response = sent.then((sent) => workerResponse(exchange, sent)).catch(unmade);
   exchange.keepAlive(response);
   return response;
 }
@@ -113,7 +113,7 @@ function madeOrRefusing(routes: readonly Route[], optionsOf: () => WorkerOptions
   }
 }
 
-function respond(exchange: WorkerExchange, sent: WireResponse): Response {
+function workerResponse(exchange: WorkerExchange, sent: WireResponse): Response {
   const { body, socket } = sent;
   if (socket !== undefined) return upgrade(exchange, sent, socket);
   if (!isStream(body)) return responseOf(sent);

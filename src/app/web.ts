@@ -39,7 +39,7 @@ export class FetchExchange implements Exchange {
 
   constructor(request: Request, peer: string, context?: KeepingContext) {
     this.method = request.method;
-    const { host, target } = partsOf(request.url);
+    const { host, target } = hostAndTarget(request.url);
     this.target = target;
     this.#host = host;
     this.peer = peer;
@@ -150,7 +150,7 @@ export function announcesBody({ headers }: Request): boolean {
  * The host and the target in a request's URL, which Deno joins from `Host` and target without validation. Bun gives the
  * target alone where `Host` is missing, as in HTTP/1.0, or invalid, and for `CONNECT`.
  */
-function partsOf(url: string): { readonly host: string; readonly target: string } {
+function hostAndTarget(url: string): { readonly host: string; readonly target: string } {
   if (url.startsWith("/") || !url.includes("://")) return { host: "", target: url };
   const start = url.indexOf("://") + 3;
   const end = endOfAuthority(url, start);

@@ -79,7 +79,7 @@ export function make(options: HttpClientOptions = {}): HttpClient {
       const { timeoutMs: ownTimeoutMs = timeoutMs, ...init } = { ...membersOf(input), ...membersOf(options) };
       checkTime(ownTimeoutMs);
       const url = addressOf(input instanceof Request ? input.url : input, base);
-      const ending = endOf(ownTimeoutMs, init.signal);
+      const ending = callEnd(ownTimeoutMs, init.signal);
       const { signal } = ending;
       // The platform requires this for a streamed body.
       const streamed = init.body instanceof ReadableStream ? { duplex: "half" as const } : {};
@@ -179,7 +179,7 @@ function redirected(init: RequestInit, status: number): RequestInit {
 }
 
 /** The end of a call: after its time, by the caller's own signal, and by the deadline of the request that calls. */
-function endOf(ms: number, own: AbortSignal | null | undefined): Following {
+function callEnd(ms: number, own: AbortSignal | null | undefined): Following {
   const ending = following([own ?? undefined, currentDeadline()?.signal]);
   const over = (): void => ending.abort(new DOMException("the call took too long", "TimeoutError"));
   const timer = setTimeout(over, ms);

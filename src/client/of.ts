@@ -191,10 +191,10 @@ function callsOf(options: ClientOptions): object {
  */
 export async function send(url: URL, init: RequestInit): Promise<Response> {
   try {
-    return checked(await fetch(url, init));
+    return checkedResponse(await fetch(url, init));
   } catch (thrown) {
     if (!mayRepeat(init) || !wasClosed(thrown) || init.signal?.aborted) throw thrown;
-    return checked(await fetch(url, init));
+    return checkedResponse(await fetch(url, init));
   }
 }
 
@@ -218,7 +218,7 @@ function wasClosed(thrown: unknown): boolean {
 }
 
 /** Refuses what some platforms accept: both framing headers (RFC 9112 §6.3), an invalid status, and a reason with control characters. */
-function checked(response: Response): Response {
+function checkedResponse(response: Response): Response {
   const { status, statusText, headers, body } = response;
   const isFramedTwice = headers.has("transfer-encoding") && headers.has("content-length");
   const isStatus = status >= 200 && status <= 599 && !/[\0-\x08\n-\x1f\x7f]/.test(statusText);

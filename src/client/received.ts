@@ -249,12 +249,12 @@ async function reconnect(
 }
 
 function isEventStream(response: Response): boolean {
-  return /^text\/event-stream[\t ]*(;|$)/i.test(typeOf(response));
+  return /^text\/event-stream[\t ]*(;|$)/i.test(contentTypeIn(response));
 }
 
 /** The event kinds that the stream's `Content-Type` lists as text; undefined if it has no list. */
 function textKindsOf(response: Response): readonly string[] | undefined {
-  return /;text-kinds="([^"]*)"/.exec(typeOf(response))?.[1]?.split(",").map(decodeURIComponent);
+  return /;text-kinds="([^"]*)"/.exec(contentTypeIn(response))?.[1]?.split(",").map(decodeURIComponent);
 }
 
 /** Parses JSON. A server may not list its text kinds, so anything else is text. */
@@ -266,7 +266,7 @@ function parsed(data: string): unknown {
   }
 }
 
-function typeOf({ headers }: Response): string {
+function contentTypeIn({ headers }: Response): string {
   return headers.get("content-type") ?? "";
 }
 
@@ -330,9 +330,9 @@ export function endingBy(signals: readonly AbortSignal[], response: Response, ma
 export async function valueOf(response: Response, call: AnsweredCall): Promise<unknown> {
   const { signals, maxBody } = call;
   if (isEventStream(response)) return received(response, call);
-  if (/^application\/(x-ndjson|jsonl)[\t ]*(;|$)/i.test(typeOf(response))) {
+  if (/^application\/(x-ndjson|jsonl)[\t ]*(;|$)/i.test(contentTypeIn(response))) {
     return stoppable(response, signals, (stopping) => linesOf(response, call, stopping));
   }
-  if (/^text\//i.test(typeOf(response))) return endingBy(signals, response, maxBody).text();
+  if (/^text\//i.test(contentTypeIn(response))) return endingBy(signals, response, maxBody).text();
   return signals[0] ? endingBy(signals, response) : response;
 }

@@ -122,7 +122,7 @@ async function traced(span: OpenSpan, running: Promise<StatementResult>): Promis
   try {
     return await running;
   } catch (thrown) {
-    const kind = kindOf((thrown as ConnectionFailure).reason);
+    const kind = reasonKind((thrown as ConnectionFailure).reason);
     span.set("error.type", kind);
     span.fail(kind);
     throw thrown;
@@ -132,7 +132,7 @@ async function traced(span: OpenSpan, running: Promise<StatementResult>): Promis
 }
 
 // The SQLSTATE or the kind, and not the message, which may quote a value.
-function kindOf(reason: ConnectionError): string {
+function reasonKind(reason: ConnectionError): string {
   return reason.kind === "refused" ? reason.code : reason.kind;
 }
 

@@ -289,7 +289,7 @@ export function failureOf(reason: ConnectionError, sql: string, values: Statemen
     return { kind: "db", code: undefined, detail: `${reason.why}, for ${clipped(sql)}` };
   const { code, constraint } = reason;
   if (conflicts.has(code)) return { kind: "conflict", constraint };
-  const text = messageOf(reason, sql, values);
+  const text = logMessageOf(reason, sql, values);
   if (concurrent.has(code)) return { kind: "not_serializable", detail: text };
   const detail = `${text}, for ${clipped(sql)}`;
   // Without a handler it is a mistake of the program, which did not validate: the log has the statement.
@@ -297,7 +297,7 @@ export function failureOf(reason: ConnectionError, sql: string, values: Statemen
 }
 
 // Messages of SQLSTATE class 22 (data exception) quote values. Hints, details and contexts may too, so they are not used.
-function messageOf(
+function logMessageOf(
   { code, severity, message, names }: ConnectionError & { kind: "refused" },
   sql: string,
   values: StatementValues | undefined,

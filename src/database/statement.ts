@@ -143,7 +143,7 @@ function reader<C extends Columns>(
   return (answer) => {
     let fields = found.get(answer.columns);
     if (fields === undefined) {
-      fields = names.map((name) => fieldOf(sql, name, row[name] as DatabaseType<unknown>, answer.columns));
+      fields = names.map((name) => columnField(sql, name, row[name] as DatabaseType<unknown>, answer.columns));
       found.set(answer.columns, fields);
     }
     const rows: Row<C>[] = [];
@@ -152,7 +152,7 @@ function reader<C extends Columns>(
   };
 }
 
-function fieldOf(sql: string, name: string, type: DatabaseType<unknown>, columns: readonly Column[]): Field {
+function columnField(sql: string, name: string, type: DatabaseType<unknown>, columns: readonly Column[]): Field {
   const at = columns.findIndex((column) => column.name === name);
   const column = columns[at];
   if (column === undefined) throw mismatch(sql, `there is no column ${name}`);

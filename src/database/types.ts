@@ -50,7 +50,7 @@ export const numeric: DatabaseType<string> = {
 };
 
 /** `text`, `varchar`, `char`, `name`, and types of extensions, as `citext`. PostgreSQL's text cannot contain NUL. */
-export const text: DatabaseType<string> = { name: "text", reads: texts, parse: (text) => text, print: textOf };
+export const text: DatabaseType<string> = { name: "text", reads: texts, parse: (text) => text, print: storableText };
 
 /** `bool`. */
 export const bool: DatabaseType<boolean> = {
@@ -71,7 +71,7 @@ export const uuid: DatabaseType<string> = {
 };
 
 /** `bytea`. */
-export const bytes: DatabaseType<Uint8Array> = { name: "bytes", reads: [17], parse: bytesOf, print: hexOf };
+export const bytes: DatabaseType<Uint8Array> = { name: "bytes", reads: [17], parse: bytesFromText, print: hexOf };
 
 /** `date`, in the years 1 to 9999; months and days count from 1. */
 export const date: DatabaseType<readonly [year: number, month: number, day: number]> = {
@@ -178,7 +178,7 @@ export function custom<A>(options: {
   needsText("Type.custom: name", name);
   needsFunction("Type.custom: parse", parse);
   needsFunction("Type.custom: print", print);
-  return { name, reads: undefined, parse, print: (value) => textOf(print(value)) };
+  return { name, reads: undefined, parse, print: (value) => storableText(print(value)) };
 }
 
 // The OID of each type's array (pg_type.typarray). Arrays of custom types are custom types too.
@@ -208,7 +208,7 @@ function fit<A>(value: A, is: (value: A) => boolean): A {
 }
 
 // A lone surrogate would be sent as another character, and the server refuses NUL.
-function textOf(value: string): string {
+function storableText(value: string): string {
   return fit(value, (value) => typeof value === "string" && !value.includes("\0") && value.isWellFormed());
 }
 
@@ -221,7 +221,7 @@ function hexOf(value: Uint8Array): string {
   return hex;
 }
 
-function bytesOf(text: string): Uint8Array {
+function bytesFromText(text: string): Uint8Array {
   if (!text.startsWith("\\x")) return escapedBytes(text);
   if (!/^\\x(?:[0-9a-f]{2})*$/.test(text)) throw new TypeMismatch();
   const bytes = new Uint8Array((text.length - 2) / 2);

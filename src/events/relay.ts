@@ -136,12 +136,12 @@ export interface Relay {
  * the others were missed, every subscription ends, so that no subscriber continues with a gap.
  */
 export function relayed<K, Tag>(hub: Hub<K, Tag>, relay: Relay): Hub<K, Tag> {
-  const receive = (topic: string, wire: string): void => hub.publish(topic, eventOf(nameOf(wire), wire));
+  const receive = (topic: string, wire: string): void => hub.publish(topic, eventOf(eventNameOf(wire), wire));
   const subscribed = relay.subscribe(receive, () => {
     logLine("warn", "a broadcast may have missed events of the other processes, so its subscriptions are ended");
     hub.close();
   });
-  subscribed.catch((thrown: unknown) => failed("receive from", thrown));
+  subscribed.catch((thrown: unknown) => logFailure("receive from", thrown));
   // `async`: a relay of the application's may throw at once, or return no promise.
   const passOn = async (topic: string, wire: string): Promise<void> => relay.publish(topic, wire);
   let unsent = 0;
@@ -158,7 +158,7 @@ export function relayed<K, Tag>(hub: Hub<K, Tag>, relay: Relay): Hub<K, Tag> {
         },
         (thrown: unknown) => {
           // Only the first of a series: an unreachable broker would fill the log.
-          if (unsent++ === 0) failed("publish to", thrown);
+          if (unsent++ === 0) logFailure("publish to", thrown);
         },
       );
     },
@@ -166,18 +166,18 @@ export function relayed<K, Tag>(hub: Hub<K, Tag>, relay: Relay): Hub<K, Tag> {
     topics: () => hub.topics(),
     close() {
       hub.close();
-      subscribed.then((end) => end()).catch((thrown: unknown) => failed("leave", thrown));
+      subscribed.then((end) => end()).catch((thrown: unknown) => logFailure("leave", thrown));
     },
   };
 }
 
 // The first line of an encoded event is its name.
-function nameOf(wire: string): string | undefined {
+function eventNameOf(wire: string): string | undefined {
   return /^event: ([^\n]*)\n/.exec(wire)?.[1];
 }
 
 // The message of a broker's client may quote an event, so only its kind is logged.
-function failed(what: string, thrown: unknown): void {
+function logFailure(what: string, thrown: unknown): void {
   const { kind } = describeRaised(thrown);
   logLine("error", `a broadcast could not ${what} the other processes`, { "error.kind": kind });
 }

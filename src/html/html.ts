@@ -173,7 +173,7 @@ function isPlain(hole: Hole, value: unknown): boolean {
 
 /** What a value is between tags, or in an element of text. */
 function contentOf(hole: Hole, value: unknown): PageContent {
-  if (typeof value === "string") return textOf(hole, value);
+  if (typeof value === "string") return textIn(hole, value);
   if (value === undefined || value === null || typeof value === "boolean") return "";
   const content = Html.contentOf(value);
   if (content !== undefined) return contentOfHtml(hole, value, content);
@@ -191,7 +191,7 @@ function contentOf(hole: Hole, value: unknown): PageContent {
   return fail(hole, value, "give its text, or html`…`");
 }
 
-function textOf(hole: Hole, text: string): string {
+function textIn(hole: Hole, text: string): string {
   if (hole.in === "json") return fail(hole, text, onlyJson);
   return hole.in === "text" ? escape(text) : escapeText(hole, text);
 }

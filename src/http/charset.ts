@@ -30,15 +30,15 @@ function charset(label: string): Charset | undefined {
   const { encoding } = decoder;
   if (!encoding.startsWith("utf-16")) {
     const isWestern = encoding === "windows-1252";
-    return { hasAscii: true, decode: (bytes) => textOf(decoder, bytes, isWestern) };
+    return { hasAscii: true, decode: (bytes) => decodedBy(decoder, bytes, isWestern) };
   }
   // Java writes "UTF-16" in big-endian with a BOM, and the label alone is little-endian.
   const little = new TextDecoder("utf-16le", { fatal: true });
   const big = new TextDecoder("utf-16be", { fatal: true });
   const decode = (bytes: Uint8Array): string | undefined => {
     const [first, second] = bytes;
-    if (first === 0xfe && second === 0xff) return textOf(big, bytes, false);
-    return textOf(first === 0xff && second === 0xfe ? little : decoder, bytes, false);
+    if (first === 0xfe && second === 0xff) return decodedBy(big, bytes, false);
+    return decodedBy(first === 0xff && second === 0xfe ? little : decoder, bytes, false);
   };
   return { hasAscii: false, decode };
 }
@@ -51,7 +51,7 @@ function decoderOf(label: string): TextDecoder | undefined {
   }
 }
 
-function textOf(decoder: TextDecoder, bytes: Uint8Array, isWestern: boolean): string | undefined {
+function decodedBy(decoder: TextDecoder, bytes: Uint8Array, isWestern: boolean): string | undefined {
   try {
     const text = decoder.decode(bytes);
     return isWestern ? text.replace(/[\x80-\x9f]/g, (unit) => western.charAt(unit.charCodeAt(0) - 0x80)) : text;

@@ -263,22 +263,22 @@ function printDisplay(value: string): string | undefined {
 
 /** RFC 9651 §4.1.3. All of these printers return undefined where a part cannot be printed. */
 export function printItem([value, parameters]: StructuredItem): string | undefined {
-  return joined("", [printValue(value), printParameters(parameters)]);
+  return joinedBy("", [printValue(value), printParameters(parameters)]);
 }
 
 /** RFC 9651 §4.1.1. */
 export function printList(list: StructuredList): string | undefined {
-  return joined(", ", list.map(printMember));
+  return joinedBy(", ", list.map(printMember));
 }
 
 /** RFC 9651 §4.1.2. */
 export function printDictionary(dictionary: StructuredDictionary): string | undefined {
-  return joined(", ", [...dictionary].map(printNamedMember));
+  return joinedBy(", ", [...dictionary].map(printNamedMember));
 }
 
 function printNamedMember([key, member]: readonly [string, StructuredMember]): string | undefined {
-  if (member[0] === true) return joined("", [printKey(key), printParameters(member[1])]);
-  return joined("=", [printKey(key), printMember(member)]);
+  if (member[0] === true) return joinedBy("", [printKey(key), printParameters(member[1])]);
+  return joinedBy("=", [printKey(key), printMember(member)]);
 }
 
 function printMember(member: StructuredMember): string | undefined {
@@ -286,7 +286,7 @@ function printMember(member: StructuredMember): string | undefined {
 }
 
 function printInnerList([items, parameters]: StructuredInnerList): string | undefined {
-  return joined("", ["(", joined(" ", items.map(printItem)), ")", printParameters(parameters)]);
+  return joinedBy("", ["(", joinedBy(" ", items.map(printItem)), ")", printParameters(parameters)]);
 }
 
 function isInnerList(member: StructuredMember): member is StructuredInnerList {
@@ -294,18 +294,18 @@ function isInnerList(member: StructuredMember): member is StructuredInnerList {
 }
 
 function printParameters(parameters: StructuredParameters): string | undefined {
-  return joined("", [...parameters].map(printParameter));
+  return joinedBy("", [...parameters].map(printParameter));
 }
 
 function printParameter([key, value]: readonly [string, StructuredValue]): string | undefined {
-  const start = joined("", [";", printKey(key)]);
-  return value === true ? start : joined("=", [start, printValue(value)]);
+  const start = joinedBy("", [";", printKey(key)]);
+  return value === true ? start : joinedBy("=", [start, printValue(value)]);
 }
 
 function printKey(key: string): string | undefined {
   return /^[a-z*][a-z0-9_\-.*]*$/.test(key) ? key : undefined;
 }
 
-function joined(separator: string, parts: readonly (string | undefined)[]): string | undefined {
+function joinedBy(separator: string, parts: readonly (string | undefined)[]): string | undefined {
   return parts.includes(undefined) ? undefined : parts.join(separator);
 }

@@ -112,23 +112,23 @@ function unescaped(text: string, start: number, end: number, isForm: boolean): s
     if (point === -1) return null;
     if (at - copied <= maxCopied) while (copied < at) units[held++] = text.charCodeAt(copied++);
     else {
-      decoded += textOf(held) + text.slice(copied, at);
+      decoded += heldText(held) + text.slice(copied, at);
       held = 0;
     }
     if (point > 0xffff) units[held++] = 0xd7c0 + (point >> 10);
     units[held++] = point > 0xffff ? 0xdc00 | (point & 0x3ff) : point;
-    at += isSpace ? 1 : 3 * bytesOf(point);
+    at += isSpace ? 1 : 3 * utf8LengthOf(point);
     copied = at;
     if (held > units.length - maxCopied - 2) {
-      decoded += textOf(held);
+      decoded += heldText(held);
       held = 0;
     }
   }
   if (copied === start) return text.slice(start, end);
-  return decoded + textOf(held) + text.slice(copied, end);
+  return decoded + heldText(held) + text.slice(copied, end);
 }
 
-function textOf(held: number): string {
+function heldText(held: number): string {
   return String.fromCharCode.apply(null, units.subarray(0, held) as unknown as number[]);
 }
 
@@ -144,11 +144,11 @@ function pointAt(text: string, start: number, end: number, lead: number): number
     point = (point << 6) | (byte & 0x3f);
   }
   // UTF-8 has neither overlong forms nor surrogates.
-  return bytesOf(point) === more + 1 && point >> 11 !== 0x1b && point <= 0x10_ffff ? point : -1;
+  return utf8LengthOf(point) === more + 1 && point >> 11 !== 0x1b && point <= 0x10_ffff ? point : -1;
 }
 
 /** The length of a code point in UTF-8. */
-function bytesOf(point: number): number {
+function utf8LengthOf(point: number): number {
   if (point < 0x80) return 1;
   if (point < 0x800) return 2;
   return point < 0x1_0000 ? 3 : 4;

@@ -55,7 +55,7 @@ export function certificateOf({ peerCertificate, tlsClientAuth }: CertificateHol
     subject,
     issuer,
     serialNumber: (tlsClientAuth.certSerial ?? "").toUpperCase(),
-    fingerprint256: pairsOf(tlsClientAuth.certFingerprintSHA256 ?? ""),
+    fingerprint256: colonPairs(tlsClientAuth.certFingerprintSHA256 ?? ""),
     validFrom: new Date(tlsClientAuth.certNotBefore ?? ""),
     validTo: new Date(tlsClientAuth.certNotAfter ?? ""),
     der: undefined,
@@ -88,6 +88,6 @@ function unescaped(value: string): string {
 }
 
 /** A number in hexadecimal as `B4:0A:…`. */
-function pairsOf(hex: string): string {
+function colonPairs(hex: string): string {
   return (hex.toUpperCase().match(/../g) ?? []).join(":");
 }

@@ -144,7 +144,7 @@ function compileObject(
     const texts = new MemberTexts(new BoundedProblems(maxProblems), empty);
     let value: unknown = {};
     if (given !== undefined) {
-      const object = withOthers(namesIn(given.all(others), name), (other) => isClosed || isDeclared(other));
+      const object = withOthers(memberNamesIn(given.all(others), name), (other) => isClosed || isDeclared(other));
       for (const [place, member] of members.entries()) {
         const json = texts.read(member, given, indexes[place] as number);
         if (json !== undefined) object[member.name] ??= json;
@@ -165,7 +165,7 @@ function compileObject(
 const noValue: object = {};
 
 /** The members of sent names that no member has: `a` of `filter[a]` and of `filter[a][b]`. A name as `filter[a` is another field's. */
-function namesIn(sent: readonly GivenText[], name: string): readonly string[] {
+function memberNamesIn(sent: readonly GivenText[], name: string): readonly string[] {
   return sent.flatMap((text) => /^([^\]]*)\](?:\[.*)?$/s.exec(text?.slice(name.length + 1) ?? "")?.[1] ?? []);
 }
 

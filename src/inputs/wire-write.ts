@@ -8,7 +8,7 @@ export type WirePair = [name: string, text: string];
  * one text, and may leave it out.
  */
 export function wirePairs(name: string, value: unknown, textOf: (one: unknown) => string | undefined): WirePair[] {
-  if (isPlain(value)) {
+  if (hasMembers(value)) {
     return Object.entries(value).flatMap(([member, one]) =>
       wirePairs(memberField(name, member), one ?? undefined, textOf),
     );
@@ -23,7 +23,7 @@ export function memberField(name: string, member: string): string {
 }
 
 /** Whether its own text would be `[object Object]`: a `Date` is one text, and a `Blob` a file. */
-function isPlain(value: unknown): value is object {
+function hasMembers(value: unknown): value is object {
   return {}.toString.call(value) === "[object Object]" && !(value as Date).toJSON?.call;
 }
 

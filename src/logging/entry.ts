@@ -188,7 +188,8 @@ function jsonValue(value: string | number | bigint | boolean): string {
   if (typeof value === "boolean") return String(value);
   if (typeof value === "number" && !Number.isInteger(value)) return Number.isFinite(value) ? String(value) : "null";
   // A program without types may pass anything; a line is JSON in any case.
-  if (typeof value !== "number" && typeof value !== "bigint") return value === null ? "null" : quoted(textOf(value));
+  if (typeof value !== "number" && typeof value !== "bigint")
+    return value === null ? "null" : quoted(loggedText(value));
   // A reader that parses numbers as doubles would lose digits.
   return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER ? `"${digitsOf(value)}"` : String(value);
 }
@@ -199,7 +200,7 @@ function digitsOf(value: number | bigint): string {
 }
 
 /** The text of any value: a program without types may log an error, or an object that has no text. */
-export function textOf(value: unknown): string {
+export function loggedText(value: unknown): string {
   try {
     return String(value);
   } catch {

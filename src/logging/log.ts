@@ -2,7 +2,7 @@ import { needs, needsFunction, needsObject, needsText, shown } from "../argument
 import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { carried, current, tagged } from "./context.ts";
-import { textOf } from "./entry.ts";
+import { loggedText } from "./entry.ts";
 import type { Level, LogFields } from "./entry.ts";
 import { isOn, readSettings, useLevels, useSettings, write } from "./writer.ts";
 import type { LogOptions, SettingTexts } from "./writer.ts";
@@ -75,7 +75,7 @@ export function source(name: string): Source {
     (level: Level) =>
     (message: string, fields: LogFields = {}) => {
       if (!isOn(level, name)) return;
-      write({ level, source: name, message: textOf(message), fields: readable(fields), context: current() });
+      write({ level, source: name, message: loggedText(message), fields: readable(fields), context: current() });
     };
   return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
 }

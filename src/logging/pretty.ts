@@ -1,4 +1,4 @@
-import { textOf } from "./entry.ts";
+import { loggedText } from "./entry.ts";
 import type { Level, LogEntry, LogFields } from "./entry.ts";
 
 const colors: { readonly [L in Level]: string } = { error: "31", warn: "33", info: "32", debug: "34" };
@@ -27,7 +27,8 @@ function shownFields(fields: LogFields, message: string): string {
   let text = "";
   for (const [key, value] of Object.entries(fields)) {
     // The scheme is the same for nearly every line.
-    if (value === undefined || key === "url.scheme" || (mayRepeat(key, value) && words.has(textOf(value)))) continue;
+    if (value === undefined || key === "url.scheme" || (mayRepeat(key, value) && words.has(loggedText(value))))
+      continue;
     text += `  ${printable(key)}=${printable(shownValue(key, value))}`;
   }
   return text;
@@ -44,7 +45,7 @@ function mayRepeat(key: string, value: LogFields[string]): boolean {
 function shownValue(key: string, value: LogFields[string]): string {
   // In nanoseconds.
   if (key === "duration" && typeof value === "number") return `${(value / 1e6).toFixed(1)} ms`;
-  return textOf(value);
+  return loggedText(value);
 }
 
 /** The frames of a stack, those of the package folded into one. */

@@ -25,20 +25,20 @@ function pageOf(title: string, paths: { readonly document: string; readonly page
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>${escaped(title)}</title>
+    <title>${escapedHtml(title)}</title>
     <link rel="icon" href="data:,">
   </head>
   <body>
-    <div id="app" data-url="${escaped(urls.document)}"></div>
-    <noscript>This page needs JavaScript. The API is described in <a href="${escaped(urls.document)}">${escaped(urls.document)}</a>.</noscript>
-    <script src="${escaped(below)}/reader.js"></script>
-    <script src="${escaped(below)}/start.js"></script>
+    <div id="app" data-url="${escapedHtml(urls.document)}"></div>
+    <noscript>This page needs JavaScript. The API is described in <a href="${escapedHtml(urls.document)}">${escapedHtml(urls.document)}</a>.</noscript>
+    <script src="${escapedHtml(below)}/reader.js"></script>
+    <script src="${escapedHtml(below)}/start.js"></script>
   </body>
 </html>
 `;
 }
 
-function escaped(text: string): string {
+function escapedHtml(text: string): string {
   const names: { readonly [character: string]: string } = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
   return text.replace(/[&<>"]/g, (character) => names[character] as string);
 }

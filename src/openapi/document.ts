@@ -13,7 +13,7 @@ import type { CorsExtension } from "../security/cross-origin.ts";
 import { Components } from "./components.ts";
 import { describeApi } from "./info.ts";
 import type { ApiInfo, ApiServer, TagText } from "./info.ts";
-import { credentialProblem, nameOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
+import { credentialProblem, schemeName, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
 import type { Credential, SecurityRequirement, SecurityScheme } from "./inputs.ts";
 import {
   answersOf,
@@ -372,7 +372,7 @@ function pathsOf(
   const fixed = openapi === "3.2" ? [...fixedMethods, "QUERY"] : fixedMethods;
   const additional = openapi === "3.2" ? "additionalOperations" : "x-additionalOperations";
   for (const one of described) {
-    const item = (paths[pathOf(one)] ??= {});
+    const item = (paths[documentPath(one)] ??= {});
     const { method } = one.route;
     if (fixed.includes(method)) item[method.toLowerCase()] = operationOf(one, refusals);
     else item[additional] = { ...(item[additional] as object | undefined), [method]: operationOf(one, refusals) };
@@ -381,7 +381,7 @@ function pathsOf(
 }
 
 /** The pattern, with its literals percent-encoded. */
-function pathOf({ route }: DescribedRoute): string {
+function documentPath({ route }: DescribedRoute): string {
   const segments = route.path.segments.map((segment) =>
     typeof segment === "string" ? encodeSegment(segment) : `{${segment.name}}`,
   );
@@ -392,7 +392,7 @@ function schemesOf(described: readonly DescribedRoute[], problems: string[]): { 
   const schemes = new Map<string, SecurityScheme>();
   for (const { name, credentials } of described) {
     for (const credential of credentials) {
-      const scheme = nameOf(credential);
+      const scheme = schemeName(credential);
       const described = schemeOf(credential);
       const before = schemes.get(scheme) ?? described;
       schemes.set(scheme, before);

@@ -32,7 +32,7 @@ export type SecurityScheme = { readonly description?: string } & (
 export type SecurityRequirement = { readonly [scheme: string]: readonly string[] };
 
 /** The name of its scheme in the document. */
-export function nameOf({ scheme, options }: Credential): string {
+export function schemeName({ scheme, options }: Credential): string {
   return options.name ?? scheme;
 }
 
@@ -59,7 +59,7 @@ export function securityOf(
   if (credentials.length === 0) return undefined;
   const scopes = new Map<string, readonly string[]>();
   for (const credential of credentials) {
-    const name = nameOf(credential);
+    const name = schemeName(credential);
     scopes.set(name, [...new Set([...(scopes.get(name) ?? []), ...(credential.options.scopes ?? [])])]);
   }
   const refusesStrangers = codes.some(({ status }) => status === 401);

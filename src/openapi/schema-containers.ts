@@ -14,12 +14,12 @@ export function literal(word: unknown): Schema {
 /** An enum, whose words may be of several types. */
 export function enumeration(all: readonly unknown[]): Schema {
   const distinct = [...new Set(all)];
-  const types = new Set(distinct.map(typeOf));
+  const types = new Set(distinct.map(wordType));
   const [type] = types;
   return { ...(types.size === 1 ? { type } : {}), enum: distinct };
 }
 
-function typeOf(word: unknown): string {
+function wordType(word: unknown): string {
   if (word === null) return "null";
   return typeof word;
 }

@@ -315,7 +315,7 @@ type PipePart = Kind | Action;
 
 /** The schema of a pipe: of its input when reading, of its output when writing. */
 export function pipe(shape: Kind, at: string, describer: Describer): Schema {
-  const [first, ...behind] = partsOf(shape);
+  const [first, ...behind] = pipeParts(shape);
   const rules = behind.filter((part) => part.kind !== "metadata" && !changesNothing.has(part.type));
   const schema =
     describer.direction === "input" ? sent(first, rules, at, describer) : written(first, rules, at, describer);
@@ -324,11 +324,11 @@ export function pipe(shape: Kind, at: string, describer: Describer): Schema {
 }
 
 /** The parts of nested pipes, flattened. A shape that has a name, or that its author described, stays whole. */
-function partsOf(shape: Kind): [Kind, ...PipePart[]] {
+function pipeParts(shape: Kind): [Kind, ...PipePart[]] {
   const [first, ...behind] = shape.pipe ?? [shape];
   const isPlain = first.pipe === undefined || first.fallback !== undefined || builtInOf(first) !== undefined;
   if (isPlain || shapeName(first) !== undefined || describedAs(first) !== undefined) return [first, ...behind];
-  return [...partsOf(first), ...behind];
+  return [...pipeParts(first), ...behind];
 }
 
 /**

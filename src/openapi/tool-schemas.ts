@@ -62,8 +62,8 @@ export function describeTool(route: Route): ToolSchemas {
     hasDeadlines: false,
   };
   const reads = readsOf(route.inputs);
-  const given = { texts: textsOf(route, reads, context), body: bodyOf(reads, context, problems) };
-  const answer = answerOf(route, context, problems);
+  const given = { texts: textsOf(route, reads, context), body: toolBodyOf(reads, context, problems) };
+  const answer = answerSchema(route, context, problems);
   const input = components.resolve(given) as typeof given;
   const { schemas: inputSchemas, problems: ofInput } = components.finish(given);
   const { schemas: outputSchemas } = components.finish(answer ?? {});
@@ -114,7 +114,7 @@ interface ToolBodyMembers {
   readonly members: readonly ToolMember[];
 }
 
-function bodyOf({ body, fields }: Reads, context: DocumentContext, problems: string[]): ToolBodyMembers {
+function toolBodyOf({ body, fields }: Reads, context: DocumentContext, problems: string[]): ToolBodyMembers {
   if (body === undefined) return { body: { as: "nothing" }, members: [] };
   switch (body.as) {
     case "json":
@@ -250,15 +250,15 @@ function clashes(members: readonly ToolMember[]): readonly string[] {
   });
 }
 
-function answerOf({ returns: { node } }: Route, context: DocumentContext, problems: string[]): Schema | undefined {
+function answerSchema({ returns: { node } }: Route, context: DocumentContext, problems: string[]): Schema | undefined {
   if (node.kind === "websocket") problems.push("opens a WebSocket, which no tool can use");
   const { shape } = node;
   if (shape === undefined) return undefined;
   if (node.kind === "json") return context.shape(shape, "output", "answer");
-  return node.kind === "lines" ? linesOf(shape, context) : undefined;
+  return node.kind === "lines" ? linesSchema(shape, context) : undefined;
 }
 
-function linesOf(shape: AnyStandard, context: DocumentContext): Schema {
+function linesSchema(shape: AnyStandard, context: DocumentContext): Schema {
   return { type: "array", items: context.shape(shape, "output", "line") };
 }
 

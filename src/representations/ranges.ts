@@ -59,7 +59,7 @@ export function ranged(content: Uint8Array | RangedSource, options: RangedOption
   const source = isBytes(content) ? content : sourceOf(content);
   const version = versionOf(options, "Conditional.ranged: options");
   const { contentType = "application/octet-stream", headers, cookies = none } = options;
-  const whole = bodyOf(source, { first: 0, last: lengthOf(source) - 1 });
+  const whole = rangeBody(source, { first: 0, last: lengthOf(source) - 1 });
   const answer: Answer = {
     status: 200,
     contentType,
@@ -161,7 +161,7 @@ function notSatisfiable(length: number): Answer {
 
 function onePart(answer: Answer, source: Uint8Array | RangedSource, part: Extent): Answer {
   const headers = [["content-range", contentRange(part, lengthOf(source))] as const, ...answer.headers];
-  return withoutRevision({ ...answer, status: 206, headers, body: bodyOf(source, part) });
+  return withoutRevision({ ...answer, status: 206, headers, body: rangeBody(source, part) });
 }
 
 function severalParts(answer: Answer, source: Uint8Array | RangedSource, parts: readonly Extent[]): Answer {
@@ -172,7 +172,7 @@ function severalParts(answer: Answer, source: Uint8Array | RangedSource, parts: 
     (part) => `\r\n--${boundary}\r\nContent-Type: ${type}\r\nContent-Range: ${contentRange(part, total)}\r\n\r\n`,
   );
   const end = `\r\n--${boundary}--\r\n`;
-  const length = [...heads, end].reduce((sum, text) => sum + text.length, 0) + bytesOf(parts);
+  const length = [...heads, end].reduce((sum, text) => sum + text.length, 0) + partsLength(parts);
   const texts = { heads, end };
   const written = { [Symbol.asyncIterator]: () => new MultipartRanges(source, parts, texts) };
   const body: AnswerBody = { kind: "stream", parts: written, length };
@@ -183,7 +183,7 @@ function withoutRevision({ status, contentType, headers, cookies, body, closes }
   return { status, ...(contentType === undefined ? {} : { contentType }), headers, cookies, body, closes };
 }
 
-function bytesOf(parts: readonly Extent[]): number {
+function partsLength(parts: readonly Extent[]): number {
   return parts.reduce((sum, { first, last }) => sum + last - first + 1, 0);
 }
 
@@ -192,7 +192,7 @@ function contentRange({ first, last }: Extent, length: number): string {
 }
 
 /** The bytes of a part. A source is opened when they are sent. */
-function bodyOf(source: Uint8Array | RangedSource, part: Extent): AnswerBody {
+function rangeBody(source: Uint8Array | RangedSource, part: Extent): AnswerBody {
   if (isBytes(source)) return source.subarray(part.first, part.last + 1);
   const parts = { [Symbol.asyncIterator]: () => opened(source, part) };
   return { kind: "stream", parts, length: part.last - part.first + 1 };

@@ -220,7 +220,7 @@ const makeRoute = route as (method: string, path: Path<never>, declaration: neve
 
 function makerIn(outer: Shared): GroupMaker<"/", never, unknown, unknown, never, never> {
   const make = (options: GroupOptions<Inputs, string, Path>, ...given: readonly unknown[]): unknown => {
-    const shared = within(outer, checked(options));
+    const shared = within(outer, sharedOptions(options));
     if (given.length === 0) return methodsOf(shared);
     const routes = given[0] as readonly Route[];
     needs(Array.isArray(routes), "Route.group: its routes", routes, "a list of routes");
@@ -249,7 +249,7 @@ function methodsOf(shared: Shared): unknown {
 const members: readonly string[] = ["prefix", "inputs", "refuses", "tags", "meta"];
 
 /** The options with their defaults: from JavaScript they may be anything. A misspelt one would leave routes without their guard. */
-function checked(options: GroupOptions<Inputs, string, Path>): Shared {
+function sharedOptions(options: GroupOptions<Inputs, string, Path>): Shared {
   needsObject("Route.group: options", options);
   for (const name of Object.keys(options)) {
     if (!members.includes(name))

@@ -163,7 +163,7 @@ class Walk<R> {
   find(node: RouteNode<R>, at: number, taken: number): Found<R> | undefined {
     const path = this.#path;
     if (at > path.length) return this.#atEnd(node, taken) ?? this.#noteRest(node, at);
-    const end = endOf(path, at);
+    const end = segmentEnd(path, at);
     // An empty segment matches neither a literal nor a parameter.
     const found = end === at ? undefined : this.#below(node, at, end, taken);
     return found ?? this.#noteRest(node, at);
@@ -227,7 +227,7 @@ class Walk<R> {
 }
 
 /** The end of the segment that begins at a position. */
-function endOf(path: string, at: number): number {
+function segmentEnd(path: string, at: number): number {
   const slash = path.indexOf("/", at);
   return slash === -1 ? path.length : slash;
 }
@@ -237,7 +237,7 @@ function takenBy(segments: readonly Segment[], path: string): readonly string[] 
   const taken: string[] = [];
   let at = 1;
   for (const segment of segments) {
-    const end = typeof segment === "object" && segment.kind === "rest" ? path.length : endOf(path, at);
+    const end = typeof segment === "object" && segment.kind === "rest" ? path.length : segmentEnd(path, at);
     if (typeof segment === "object") taken.push(path.slice(at, end));
     at = end + 1;
   }

@@ -12,15 +12,15 @@ const maxParts = 10_000;
 
 /** The names of the members that a schema declares, at any depth. Computed where a problem has a name in its place. */
 export function ownNames(shape: Kind): () => ReadonlySet<string> {
-  return once(() => namesIn([shape], membersOfKind));
+  return computedOnce(() => namesIn([shape], membersOfKind));
 }
 
 /** Those of a schema of another library: the properties of its JSON Schema; none where it has no JSON Schema. */
 export function namesOfStandard(schema: AnyStandard): () => ReadonlySet<string> {
-  return once(() => namesIn([jsonSchemaOf(schema)], membersOfJsonSchema));
+  return computedOnce(() => namesIn([jsonSchemaOf(schema)], membersOfJsonSchema));
 }
 
-function once(compute: () => ReadonlySet<string>): () => ReadonlySet<string> {
+function computedOnce(compute: () => ReadonlySet<string>): () => ReadonlySet<string> {
   let names: ReadonlySet<string> | undefined;
   return () => (names ??= compute());
 }

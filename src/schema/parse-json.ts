@@ -131,12 +131,12 @@ export function holdsInt64(shape: Kind): boolean {
       if (kind.getter.length > 0 || seen.size > maxParts) return true;
       waiting.push(kind.getter(undefined));
     }
-    waiting.push(...partsOf(kind));
+    waiting.push(...kindsWithin(kind));
   }
   return false;
 }
 
-function partsOf(kind: Kind): unknown[] {
+function kindsWithin(kind: Kind): unknown[] {
   const { entries, rest, key, value, item, items, wrapped, options, pipe } = kind as unknown as {
     [part: string]: unknown;
   };

@@ -14,10 +14,10 @@ type Tags = readonly unknown[] | "open";
 export function tagsOf(option: Kind, key: string): Tags {
   if (option.type === "variant") return all(option.options.map((inner) => tagsOf(inner, key)));
   const entry = "entries" in option ? option.entries[key] : undefined;
-  return entry === undefined || option.type === "lazy" ? "open" : wordsOf(entry);
+  return entry === undefined || option.type === "lazy" ? "open" : tagWords(entry);
 }
 
-function wordsOf(entry: Kind): Tags {
+function tagWords(entry: Kind): Tags {
   const changes = entry.pipe?.some((item, index) => index > 0 && item.kind === "transformation") ?? false;
   if (changes || entry.fallback !== undefined) return "open";
   switch (entry.type) {
@@ -29,13 +29,13 @@ function wordsOf(entry: Kind): Tags {
     case "null":
       return [null];
     case "union":
-      return all(entry.options.map(wordsOf));
+      return all(entry.options.map(tagWords));
     case "optional":
     case "exact_optional":
     case "nullish":
-      return all([wordsOf(entry.wrapped), entry.type === "nullish" ? [undefined, null] : [undefined]]);
+      return all([tagWords(entry.wrapped), entry.type === "nullish" ? [undefined, null] : [undefined]]);
     case "nullable":
-      return all([wordsOf(entry.wrapped), [null]]);
+      return all([tagWords(entry.wrapped), [null]]);
     default:
       return "open";
   }

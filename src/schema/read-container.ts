@@ -210,7 +210,7 @@ export function recordReader(shape: RecordKind, compile: Compile<Kind>): Reader 
       for (const name of Object.keys(value)) {
         if (isNeverRead(name)) continue;
         reading.path[level] = name;
-        const read = readName === undefined ? name : nameOf(name, readName, reading);
+        const read = readName === undefined ? name : readMemberName(name, readName, reading);
         const member = readValue(value[name], reading);
         if (!isNeverRead(read)) out[read] = member;
       }
@@ -221,7 +221,7 @@ export function recordReader(shape: RecordKind, compile: Compile<Kind>): Reader 
 }
 
 /** The place of a name's own problem is its member's place and `[name]`. */
-function nameOf(name: string, read: ReadValue, reading: JsonReading): string {
+function readMemberName(name: string, read: ReadValue, reading: JsonReading): string {
   const { count } = reading;
   reading.path[reading.depth++] = memberName;
   const made = read(name, reading);

@@ -128,13 +128,13 @@ export function valibotReader(shape: Kind): Reader {
     read: (value, reading) => {
       const { count } = reading;
       const json = anyReader.read(value, reading);
-      return reading.count === count ? run(shape, { value: json }, reading) : undefined;
+      return reading.count === count ? runPart(shape, { value: json }, reading) : undefined;
     },
   };
 }
 
 /** Runs a part as Valibot does, and adds its issues as problems. */
-function run(part: Kind | Action, dataset: Dataset, reading: JsonReading): unknown {
+function runPart(part: Kind | Action, dataset: Dataset, reading: JsonReading): unknown {
   const outcome = part["~run"](dataset, getGlobalConfig());
   for (const issue of outcome.issues ?? []) report(issue, reading, part);
   if (outcome.issues === undefined || outcome.typed === true) return outcome.value;
@@ -193,7 +193,7 @@ export function pipeReader(shape: Kind, compile: Compile<Kind>): Reader {
     for (const step of steps) {
       if (step.kind === "bound") step.check(result, reading);
       else if (step.kind === "check") {
-        if (reading.valueless === valueless) result = run(step.action, { typed: true, value: result }, reading);
+        if (reading.valueless === valueless) result = runPart(step.action, { typed: true, value: result }, reading);
       } else if (reading.count === count) result = step.read(result, reading);
       else {
         reading.valueless++;
@@ -210,13 +210,13 @@ function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Pip
   return items.map((item): PipeStep => {
     if (item.kind === "schema") {
       // After a transformation the value is not JSON any more.
-      const read: ReadValue = json ? compile(item).read : (value, reading) => run(item, { value }, reading);
+      const read: ReadValue = json ? compile(item).read : (value, reading) => runPart(item, { value }, reading);
       return { kind: "change", read };
     }
     if (item.kind === "transformation") {
       if (parsesJson(item)) {
         json = true;
-        return { kind: "change", read: (text, reading) => parsed(item, text, reading) };
+        return { kind: "change", read: (text, reading) => parsedText(item, text, reading) };
       }
       json &&= keepsSort.has(item.type);
       const change = textChanges.get(item.type);
@@ -225,7 +225,7 @@ function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Pip
       const own: ReadValue = (value, { outcomes }) => (outcomes === undefined ? value : copyOf(value));
       return {
         kind: "change",
-        read: (value, reading) => run(item, { typed: true, value: own(value, reading) }, reading),
+        read: (value, reading) => runPart(item, { typed: true, value: own(value, reading) }, reading),
       };
     }
     const check = boundCheck(item);
@@ -239,8 +239,8 @@ function parsesJson({ type, config }: Action): boolean {
 }
 
 /** The JSON that a text holds. It is read as deep as a body is. */
-function parsed(item: Action, text: unknown, reading: JsonReading): unknown {
-  const json = run(item, { typed: true, value: text }, reading);
+function parsedText(item: Action, text: unknown, reading: JsonReading): unknown {
+  const json = runPart(item, { typed: true, value: text }, reading);
   return isDeepValue(json) ? reading.wrong("too_deep", tooDeep) : json;
 }
 

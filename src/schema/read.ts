@@ -116,22 +116,22 @@ function compiledReader<A>(shape: AnyStandard<unknown, A>): JsonReader<A> {
   };
   const readText = (text: string, at = "body", max?: number): ReadJson<A> => {
     const parsed = parseJson(text, (exact ??= holdsInt64(kind)));
-    return parsed.ok ? readJson(parsed.value, at, max) : refused(parsed.error, at);
+    return parsed.ok ? readJson(parsed.value, at, max) : unreadableJson(parsed.error, at);
   };
   const read: JsonReader<A>["read"] = (body, at = "body", max) => {
-    const text = textOf(body);
-    return text === undefined ? refused("malformed", at) : readText(text, at, max);
+    const text = decodedBody(body);
+    return text === undefined ? unreadableJson("malformed", at) : readText(text, at, max);
   };
   return {
     read,
     readText,
-    readValue: (value, at) => (isDeepValue(value) ? refused("too_deep", at) : readJson(value, at)),
+    readValue: (value, at) => (isDeepValue(value) ? unreadableJson("too_deep", at) : readJson(value, at)),
     readBody: (body, at, max) => (typeof body === "string" ? readText(body, at, max) : read(body, at, max)),
   };
 }
 
 /** The text of a body; undefined where it is not UTF-8. */
-function textOf(body: Uint8Array): string | undefined {
+function decodedBody(body: Uint8Array): string | undefined {
   try {
     return utf8.decode(body);
   } catch {
@@ -150,10 +150,10 @@ function standardReader<A>(schema: AnyStandard<unknown, A>): JsonReader<A> {
     max: number | undefined,
     run: (value: unknown, reading: JsonReading) => R,
   ): R | ReadJson<never> => {
-    const text = typeof body === "string" ? body : textOf(body);
-    if (text === undefined) return refused("malformed", at);
+    const text = typeof body === "string" ? body : decodedBody(body);
+    if (text === undefined) return unreadableJson("malformed", at);
     const json = parseJson(text, false);
-    return json.ok ? withJson(json.value, new JsonReading(at, max, names), run) : refused(json.error, at);
+    return json.ok ? withJson(json.value, new JsonReading(at, max, names), run) : unreadableJson(json.error, at);
   };
   const now = (value: unknown, reading: JsonReading): ReadJson<A> =>
     readOf(validateNow(schema, value, "here"), value, reading);
@@ -166,7 +166,7 @@ function standardReader<A>(schema: AnyStandard<unknown, A>): JsonReader<A> {
     read: (body, at = "body", max) => parsed(body, at, max, now),
     readText: (text, at = "body", max) => parsed(text, at, max, now),
     readValue: (value, at) =>
-      isDeepValue(value) ? refused("too_deep", at) : withJson(value, new JsonReading(at, undefined, names), now),
+      isDeepValue(value) ? unreadableJson("too_deep", at) : withJson(value, new JsonReading(at, undefined, names), now),
     readBody: (body, at = "body", max) => parsed(body, at, max, awaited),
   };
 }
@@ -191,6 +191,6 @@ function problemsOf({ problems, more }: JsonReading): ReadJson<never> {
   return more === 0 ? { ok: false, error: problems } : { ok: false, error: problems, more };
 }
 
-function refused(code: "malformed" | "too_deep", at: string): ReadJson<never> {
+function unreadableJson(code: "malformed" | "too_deep", at: string): ReadJson<never> {
   return { ok: false, error: [new Problem(at, code, code === "malformed" ? notJson : tooDeep)] };
 }

@@ -38,15 +38,15 @@ export function checkStandard(schema: AnyStandard): void {
     throw new Error("A shape must be a schema of Valibot, or of another library of Standard Schema.");
   }
   if (standard.version !== 1) {
-    throw new Error(`${nameOf(schema)} is of another version of Standard Schema than 1.`);
+    throw new Error(`${schemaInWords(schema)} is of another version of Standard Schema than 1.`);
   }
   if (typeof standard.validate !== "function") {
-    throw new Error(`${nameOf(schema)} has no ~standard.validate: it can only describe a value.`);
+    throw new Error(`${schemaInWords(schema)} has no ~standard.validate: it can only describe a value.`);
   }
 }
 
 /** A schema in a sentence: `its schema (zod)`. */
-export function nameOf(schema: AnyStandard): string {
+export function schemaInWords(schema: AnyStandard): string {
   const { vendor } = schema["~standard"];
   return typeof vendor === "string" && /^[\w@/. -]{1,64}$/.test(vendor) ? `its schema (${vendor})` : "its schema";
 }
@@ -65,21 +65,21 @@ export function validateNow(schema: AnyStandard, value: unknown, where: string):
   // Its value is not used, and its rejection would end the process.
   inBackground(validated);
   throw new SchemaError(
-    `${nameOf(schema)} validates by a promise, which is awaited only for a request's body, not ${where}`,
+    `${schemaInWords(schema)} validates by a promise, which is awaited only for a request's body, not ${where}`,
   );
 }
 
 function validatedBy(schema: AnyStandard, result: unknown): Validated {
   if ((typeof result !== "object" && typeof result !== "function") || result === null) {
-    throw new SchemaError(`${nameOf(schema)} answered its validation with no object`);
+    throw new SchemaError(`${schemaInWords(schema)} answered its validation with no object`);
   }
   const { issues } = result as { readonly issues?: unknown };
   if (issues === undefined || issues === null) {
     if ("value" in result) return { ok: true, value: result.value };
-    throw new SchemaError(`${nameOf(schema)} answered its validation with neither a value nor issues`);
+    throw new SchemaError(`${schemaInWords(schema)} answered its validation with neither a value nor issues`);
   }
   if (!Array.isArray(issues) || issues.length === 0) {
-    throw new SchemaError(`${nameOf(schema)} answered its validation with issues that are no list`);
+    throw new SchemaError(`${schemaInWords(schema)} answered its validation with issues that are no list`);
   }
   if (schema["~standard"].vendor === "effect") checkDefects(schema, issues);
   return { ok: false, issues };
@@ -89,7 +89,7 @@ function validatedBy(schema: AnyStandard, result: unknown): Validated {
 function checkDefects(schema: AnyStandard, issues: readonly unknown[]): void {
   for (const issue of issues as readonly (StandardIssue | null)[]) {
     if (typeof issue !== "object" || issue === null || issue.path !== undefined) continue;
-    const error = new SchemaError(`${nameOf(schema)} raised while it validated`);
+    const error = new SchemaError(`${schemaInWords(schema)} raised while it validated`);
     // The log has its frames alone.
     if (typeof issue.message === "string") error.stack = issue.message;
     throw error;

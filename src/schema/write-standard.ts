@@ -2,7 +2,7 @@ import { jsonPath } from "./messages.ts";
 import type { Members } from "./reading.ts";
 import { stepsOf } from "./issues.ts";
 import type { AnyStandard } from "./standard.ts";
-import { SchemaError, checkStandard, nameOf, validateNow } from "./validate.ts";
+import { SchemaError, checkStandard, schemaInWords, validateNow } from "./validate.ts";
 import type { StandardIssue, Validated } from "./validate.ts";
 import { writeItems, writeMembers } from "./writing.ts";
 import type { JsonWriting, WriteValue } from "./writing.ts";
@@ -10,7 +10,7 @@ import type { JsonWriting, WriteValue } from "./writing.ts";
 /** Writes the output that a schema of another library makes of a value. */
 export function standardWriter(schema: AnyStandard): WriteValue {
   checkStandard(schema);
-  const name = nameOf(schema);
+  const name = schemaInWords(schema);
   return (value, writing) => {
     const validated = validatedOf(schema, value);
     if (validated instanceof SchemaError) writing.failure ??= validated.message;

@@ -28,16 +28,16 @@ export function named<A, S = unknown>(
 export function required<A>(cookie: Cookie<A>): Dep<A> {
   needs(isCookie(cookie), "Cookie.required: it", cookie, "made by Cookie.named");
   const absent = missing(`cookie.${cookie.name}`);
-  return read(cookie, true, () => absent);
+  return cookieInput(cookie, true, () => absent);
 }
 
 /** A cookie's value; undefined where it is absent. */
 export function optional<A>(cookie: Cookie<A>): Dep<A | undefined> {
   needs(isCookie(cookie), "Cookie.optional: it", cookie, "made by Cookie.named");
-  return read(cookie, false, () => undefined);
+  return cookieInput(cookie, false, () => undefined);
 }
 
-function read<A>(cookie: Cookie<A>, required: boolean, absent: () => unknown): Dep<never, never, never> {
+function cookieInput<A>(cookie: Cookie<A>, required: boolean, absent: () => unknown): Dep<never, never, never> {
   const { name, codec, sealing, about } = cookie;
   const at = placeOf("cookie", name);
   const compile = () => (request: InputRequest) => {

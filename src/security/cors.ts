@@ -55,7 +55,7 @@ type Headers = Answer["headers"];
  * @throws Error for `"any"` with credentials, an origin that no browser writes, or an invalid header name.
  */
 export function make(options: CorsOptions): Cors {
-  const { origins, credentials, headers: sent, expose, maxAgeMs, routes } = checked(options);
+  const { origins, credentials, headers: sent, expose, maxAgeMs, routes } = corsSettings(options);
   const headers = sent.map((name) => name.toLowerCase());
   // An `EventSource` resumes its stream without asking; the typed client has to ask.
   const sendable = new Set([...headers, "last-event-id"].map(keyOf));
@@ -119,7 +119,7 @@ export function make(options: CorsOptions): Cors {
 }
 
 /** The options with their defaults: from JavaScript they may be anything. */
-function checked(options: CorsOptions) {
+function corsSettings(options: CorsOptions) {
   needsObject("Cors.make: options", options);
   const { origins, credentials = false, expose = none, maxAgeMs = 600_000, routes } = options;
   const { headers = ["authorization", "content-type"] } = options;

@@ -86,7 +86,7 @@ export function by(
   store: IdempotencyStore | Dep<IdempotencyStore, string, unknown>,
   options: IdempotencyOptions,
 ): Dep<never, never, never> {
-  const { key, caller, settings } = checked(store, options);
+  const { key, caller, settings } = checkedOptions(store, options);
   const given = "node" in store ? store : undefined;
   const node: DepNode = {
     from: given === undefined ? [key, caller] : [key, caller, given],
@@ -118,7 +118,7 @@ interface Checked {
   readonly settings: KeySettings;
 }
 
-function checked(store: unknown, options: IdempotencyOptions): Checked {
+function checkedOptions(store: unknown, options: IdempotencyOptions): Checked {
   if (!isDep(store)) storeOf(store);
   needsObject("Idempotency.by: options", options);
   const { caller, required = false, bare = false, whenLost = "refuse" } = options;

@@ -10,7 +10,7 @@ import { withoutDeadline } from "../logging/context.ts";
 import { inBackground, isA } from "../logging/raised.ts";
 import { Refusal } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
-import { answerOf, keptText, readBody } from "./kept-answer.ts";
+import { answerFromText, keptText, readBody } from "./kept-answer.ts";
 import { NotClaimed } from "./idempotency-store.ts";
 import type { IdempotencyClaim, IdempotencyEntry, IdempotencyStore } from "./idempotency-store.ts";
 
@@ -89,7 +89,7 @@ export class IdempotentRequest implements HandlerGuard {
       takesOver: whenLost === "run",
       caller,
     };
-    const entry = checked(await this.#claim(claim, now));
+    const entry = checkedEntry(await this.#claim(claim, now));
     if (entry !== undefined) return this.#instead(entry);
     this.#isClaimed = true;
     if (!this.isTransaction) this.#extend();
@@ -164,7 +164,7 @@ export class IdempotentRequest implements HandlerGuard {
     if (fingerprint !== undefined && fingerprint !== this.#fingerprint) {
       return refusalAnswer(new Refusal(reused, sentences.reused, {}));
     }
-    const kept = answer === undefined ? undefined : answerOf(answer);
+    const kept = answer === undefined ? undefined : answerFromText(answer);
     if (kept !== undefined) {
       this.isReplay = true;
       return kept;
@@ -193,7 +193,7 @@ function isPassing(status: number): boolean {
 }
 
 /** From JavaScript a store may give anything, and a request whose key is not claimed must not run. */
-function checked(entry: unknown): IdempotencyEntry | undefined {
+function checkedEntry(entry: unknown): IdempotencyEntry | undefined {
   if (entry === undefined) return undefined;
   if (isObject(entry) && "leaseMs" in entry) return entry as unknown as IdempotencyEntry;
   throw new TypeError("Idempotency.by: claim of the store must return undefined or an entry");

@@ -44,7 +44,7 @@ function isKept(body: AnswerBody, maxBytes: number): body is string | Uint8Array
 }
 
 /** The answer of a kept text; undefined where it was too long, or is no answer. */
-export function answerOf(text: string): Answer | undefined {
+export function answerFromText(text: string): Answer | undefined {
   try {
     const kept: unknown = JSON.parse(text);
     return isObject(kept) && Array.isArray(kept["headers"]) ? readAnswer(kept as unknown as KeptAnswer) : undefined;

@@ -19,24 +19,24 @@ export function readHash(stored: string): StoredHash | undefined {
   const found = phc.exec(stored);
   if (found === null) return undefined;
   const [, head = "", saltText = "", hashText = ""] = found;
-  const [salt, hash] = [bytesOf(saltText), bytesOf(hashText)];
+  const [salt, hash] = [fromPhcBase64(saltText), fromPhcBase64(hashText)];
   if (salt === undefined || hash === undefined) return undefined;
   const algorithm = readScrypt(head) ?? (salt.byteLength < minArgon2Salt ? undefined : readArgon2(head));
   return algorithm && { algorithm, salt, hash };
 }
 
 export function printHash({ algorithm, salt, hash }: StoredHash): string {
-  return `${algorithm.head}$${textOf(salt)}$${textOf(hash)}`;
+  return `${algorithm.head}$${phcBase64(salt)}$${phcBase64(hash)}`;
 }
 
 /** Base64 without padding, as the PHC string format has it. */
-function textOf(bytes: Uint8Array): string {
+function phcBase64(bytes: Uint8Array): string {
   return encodeBase64(bytes).replaceAll("=", "");
 }
 
-function bytesOf(text: string): Uint8Array | undefined {
+function fromPhcBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 === 1) return undefined;
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   // A last character may have unused bits, and only one text is canonical.
-  return textOf(bytes) === text ? bytes : undefined;
+  return phcBase64(bytes) === text ? bytes : undefined;
 }

@@ -49,7 +49,7 @@ export function signed<A, S = unknown>(
   };
   const open = async (sealed: string): Promise<Opened | undefined> => {
     const [stamp = "", encoded = "", signature = "", ...more] = sealed.split(".");
-    const value = textOf(decodeBase64url(encoded));
+    const value = decodedText(decodeBase64url(encoded));
     const bytes = decodeBase64url(signature);
     if (more.length > 0 || value === undefined || bytes === undefined) return undefined;
     return (await ring.verify("cookie signing", text(stamp, value), bytes)) ? { stamp, value } : undefined;
@@ -120,6 +120,6 @@ function secondsOf(now: Date): number {
   return Math.floor(now.getTime() / 1000);
 }
 
-function textOf(bytes: Uint8Array | undefined): string | undefined {
+function decodedText(bytes: Uint8Array | undefined): string | undefined {
   return bytes === undefined ? undefined : decode(bytes);
 }

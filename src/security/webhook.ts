@@ -116,7 +116,7 @@ export async function sign(
   const { id = `msg_${crypto.randomUUID()}`, now = new Date() } = options;
   needsText("Webhook.sign: id", id);
   const seconds = Math.floor(now.getTime() / 1000);
-  const content = joined(scheme.prefixOf(id, seconds), typeof body === "string" ? utf8.encode(body) : body);
+  const content = signedBytes(scheme.prefixOf(id, seconds), typeof body === "string" ? utf8.encode(body) : body);
   const signatures = [];
   for (const key of keys) signatures.push(scheme.write(await hmac(await imported(key), content)));
   return scheme.headersOf(id, seconds, signatures);
@@ -156,9 +156,9 @@ class Verifier {
   /** What the head alone shows, before the body is read. */
   early(request: InputRequest): Refusal | undefined {
     const claim = this.#claimOf(request);
-    if (claim === undefined) return refused("a header of its signature is missing, or malformed");
+    if (claim === undefined) return unverified("a header of its signature is missing, or malformed");
     this.#checkedAt.set(request, performance.now());
-    return this.#isOld(claim, request.now) ? refused(tooOld) : undefined;
+    return this.#isOld(claim, request.now) ? unverified(tooOld) : undefined;
   }
 
   #isOld({ signedAtMs }: Claim, now: Date): boolean {
@@ -176,13 +176,13 @@ class Verifier {
     const claim = this.#claimOf(request);
     if (claim === undefined) return this.early(request);
     const now = this.#after(request);
-    if (this.#isOld(claim, now)) return refused(tooOld);
-    const content = joined(claim.prefix, request.bytes);
+    if (this.#isOld(claim, now)) return unverified(tooOld);
+    const content = signedBytes(claim.prefix, request.bytes);
     const expected: string[] = [];
     for (const key of await this.#imported()) expected.push(this.scheme.write(await hmac(key, content)));
     const isSigned = claim.signatures.some((given) => expected.some((signature) => isSameSecret(given, signature)));
-    if (!isSigned) return refused("none of the secrets signed it");
-    return (await this.#isNew(expected, now)) ? undefined : refused("it was received before");
+    if (!isSigned) return unverified("none of the secrets signed it");
+    return (await this.#isNew(expected, now)) ? undefined : unverified("it was received before");
   }
 
   /** By each secret, whichever of them signed it: while a secret is changed, processes with the same store have different ones. */
@@ -229,7 +229,7 @@ function signingOf(
   return { scheme, keys };
 }
 
-function joined(prefix: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
+function signedBytes(prefix: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
   const start = utf8.encode(prefix);
   const content = new Uint8Array(start.byteLength + body.byteLength);
   content.set(start);
@@ -247,6 +247,6 @@ async function hmac(key: HmacKey, content: Uint8Array<ArrayBuffer>): Promise<Uin
   return new Uint8Array(await crypto.subtle.sign("HMAC", key, content));
 }
 
-function refused(detail: string): Refusal<"not_verified"> {
+function unverified(detail: string): Refusal<"not_verified"> {
   return new Refusal(notVerified, sentence, { detail });
 }

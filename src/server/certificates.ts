@@ -31,11 +31,11 @@ export function checkFit(at: string, { names = {}, ...first }: Certificates, rea
 }
 
 function checkOne(at: string, { cert, key, passphrase }: Certificate, reader: CertificateReader): void {
-  const chain = chainOf(at, textOf(cert), reader);
+  const chain = chainOf(at, pemText(cert), reader);
   const [own] = chain;
   // Of another kind than these are: the runtime says what it thinks of it.
   if (own === undefined) return;
-  const privateKey = keyOf(at, textOf(key), passphrase, reader);
+  const privateKey = keyOf(at, pemText(key), passphrase, reader);
   if (!own.checkPrivateKey(privateKey)) throw new TypeError(wrongPair(at, chain, privateKey));
   const late = chain.findIndex((one, i) => i > 0 && isBehindIts(one, chain, i));
   if (late !== -1) {
@@ -101,6 +101,6 @@ function warnOfTime(which: string, { validFrom, validTo }: ParsedCertificate): v
   log({ level: "warn", source: "framework.http", message, fields: {}, context: undefined });
 }
 
-function textOf(pem: string | Uint8Array): string {
+function pemText(pem: string | Uint8Array): string {
   return typeof pem === "string" ? pem : new TextDecoder("latin1").decode(pem);
 }

@@ -59,12 +59,12 @@ function everywhere<L extends Bound>(port: number, listen: Listen<L>): Addresses
 }
 
 function isWithoutFamily(error: unknown): boolean {
-  return ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(codeOf(error));
+  return ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(errorCodeOf(error));
 }
 
 /** Whether another listener has the address, or a file is there. */
 export function isTaken(error: unknown): boolean {
-  return codeOf(error) === "EADDRINUSE";
+  return errorCodeOf(error) === "EADDRINUSE";
 }
 
 /** Uncaught, it is printed as its one sentence: frames say nothing of who has the address. */
@@ -75,7 +75,7 @@ export function takenError({ host, port, socket }: Limits): Error {
   return Object.defineProperty(error, "code", { value: "EADDRINUSE" });
 }
 
-function codeOf(error: unknown): string {
+function errorCodeOf(error: unknown): string {
   return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
 }
 

@@ -23,7 +23,7 @@ export interface BodyReadingLimits {
 }
 
 /** The body that a request's head announces; undefined without one, or where the runtime does not show it. */
-export function bodyOf(request: Request, method: string, reading: BodyReadingLimits): TimedBody | undefined {
+export function timedBodyOf(request: Request, method: string, reading: BodyReadingLimits): TimedBody | undefined {
   if (method === "GET" || method === "HEAD") return undefined;
   // Read late, because Bun makes the headers only when they are read.
   const { headers } = request;
@@ -137,7 +137,7 @@ export class TimedBody implements BodySource {
   }
 
   #open(): ReadableStreamDefaultReader<Uint8Array> | undefined {
-    const reader = readerOf(this.#request);
+    const reader = bodyReaderOf(this.#request);
     if (reader === undefined) this.#fail(hidden);
     else {
       this.#state = "reading";
@@ -207,7 +207,7 @@ export class TimedBody implements BodySource {
 function ignore(): void {}
 
 /** Undefined for a body that the runtime does not show, as Bun's of a TRACE, or that other code reads. */
-function readerOf({ body }: Request): ReadableStreamDefaultReader<Uint8Array> | undefined {
+function bodyReaderOf({ body }: Request): ReadableStreamDefaultReader<Uint8Array> | undefined {
   try {
     return body?.getReader();
   } catch {

@@ -283,14 +283,14 @@ class Post {
     const timer = setTimeout(this.giveUp, postMs);
     const ended = (reason: string | undefined) => (clearTimeout(timer), settle(reason));
     try {
-      exporter.export(spans as never, ({ code, error }) => ended(code === 0 ? undefined : failed(length, error)));
+      exporter.export(spans as never, ({ code, error }) => ended(code === 0 ? undefined : failureText(length, error)));
     } catch (thrown) {
-      ended(failed(length, thrown));
+      ended(failureText(length, thrown));
     }
   }
 }
 
-function failed(count: number, thrown: unknown): string {
+function failureText(count: number, thrown: unknown): string {
   const reason = reasonOf(thrown);
   return typeof reason === "number"
     ? `the collector refused ${count} spans: ${reason}`

@@ -45,7 +45,7 @@ class RandomText {
   // The alphabets have 16 and 32 characters, so all pairs are equally likely.
   #make(): void {
     const words = new Uint16Array((this.#pairs === undefined ? firstSize : size) / 2);
-    const pairs = (this.#pairs ??= pairsOf(this.#alphabet));
+    const pairs = (this.#pairs ??= characterPairs(this.#alphabet));
     const last = pairs.length - 1;
     // Randomness costs the most: a byte selects one of the 256 pairs of 16 characters.
     const random = crypto.getRandomValues(last < 256 ? new Uint8Array(words.length) : new Uint16Array(words.length));
@@ -55,7 +55,7 @@ class RandomText {
   }
 }
 
-function pairsOf(alphabet: string): Uint16Array {
+function characterPairs(alphabet: string): Uint16Array {
   const characters = new TextEncoder().encode(alphabet);
   const { length } = characters;
   const pairs = new Uint8Array(length * length * 2);
@@ -92,7 +92,7 @@ const maxStateLength = 512;
 /** Joins the trace of a `traceparent` (W3C Trace Context §3.2), or starts one. */
 export function joinTrace(lines: TraceHeaderLines): TraceContext {
   const parents = lines("traceparent");
-  const match = parents.length === 1 ? joined(parents[0] as string) : undefined;
+  const match = parents.length === 1 ? traceparentIn(parents[0] as string) : undefined;
   const spanId = freshHex(8);
   if (match === undefined) {
     return { traceId: freshHex(16), spanId, parentId: undefined, isSampled: false, isRandom: false, state: undefined };
@@ -109,7 +109,7 @@ export function joinTrace(lines: TraceHeaderLines): TraceContext {
   };
 }
 
-function joined(line: string): RegExpExecArray | undefined {
+function traceparentIn(line: string): RegExpExecArray | undefined {
   const match = traceparent.exec(stripped(line));
   if (match === null) return undefined;
   const [, version, traceId, parentId, , more] = match;

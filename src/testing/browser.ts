@@ -41,11 +41,11 @@ export function browser(app: TestApp): TestBrowser {
     checkCall(at, app, target, options);
     last = options.now ?? clockOf(app);
     const headers = pairsOf(options);
-    const cookies = jar.for(pathOf(target), last);
+    const cookies = jar.for(pathWithin(target), last);
     return { ...options, headers: cookies === "" ? headers : [...headers, ["cookie", cookies] as const] };
   };
   const keep = (target: string, headers: Headers): void => {
-    for (const line of headers.getSetCookie()) jar.take(line, pathOf(target), last);
+    for (const line of headers.getSetCookie()) jar.take(line, pathWithin(target), last);
   };
   return {
     async call(method, target, options = {}) {
@@ -117,7 +117,7 @@ function isWithin(path: string, of: string): boolean {
   return path === of || path.startsWith(of.endsWith("/") ? of : `${of}/`);
 }
 
-function pathOf(target: string): string {
+function pathWithin(target: string): string {
   const end = target.search(/[?#]/);
   return end === -1 ? target : target.slice(0, end);
 }

@@ -47,7 +47,7 @@ export async function answeredBy(sent: WireResponse, gone: AbortSignal): Promise
   const headers = headersIn(sent);
   // The other protocol is not spoken after the 101.
   if (sent.socket !== undefined || sent.takeover !== undefined) sent.unsent?.();
-  const text = await textOf(sent.body, gone);
+  const text = await bodyText(sent.body, gone);
   const json = (): unknown => JSON.parse(text);
   const lines = (): readonly unknown[] => text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
   return { status: sent.status, headers, body: text, json, lines };
@@ -71,7 +71,7 @@ export function failOnAnswer({ undeclared, unsent }: WireResponse): void {
   failOnUndeclared(undeclared);
 }
 
-async function textOf(body: WireResponse["body"], gone: AbortSignal): Promise<string> {
+async function bodyText(body: WireResponse["body"], gone: AbortSignal): Promise<string> {
   if (body === undefined) return "";
   if (typeof body === "string") return body;
   const decoder = new TextDecoder();
@@ -208,7 +208,7 @@ export class CallExchange implements Exchange {
     // RFC 9110 §7.8: a body would have to be read before the protocol changes.
     this.canUpgrade = body === undefined || body.bytes.byteLength === 0;
     this.canTakeOver = this.canUpgrade && (method === "GET" || method === "HEAD");
-    this.#lines = linesOf(options.headers ?? [], body);
+    this.#lines = headerLines(options.headers ?? [], body);
   }
 
   undeclared(deed: string): void {
@@ -232,7 +232,7 @@ export class CallExchange implements Exchange {
   }
 }
 
-function linesOf(
+function headerLines(
   given: NonNullable<TestCallOptions["headers"]>,
   body: EncodedBody | undefined,
 ): readonly (readonly [name: string, value: string])[] {

@@ -5,7 +5,7 @@ import { OpenSockets } from "../../src/server/lifecycle.ts";
 import { PulledStream } from "../../src/events/readable.ts";
 import type { StreamEvents } from "../../src/events/readable.ts";
 import type { Deadline, Deadlines } from "../../src/server/deadlines.ts";
-import { bodyOf } from "../../src/server/timed-body.ts";
+import { timedBodyOf } from "../../src/server/timed-body.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";
 import { keepAlive } from "../../src/events/event-stream.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
@@ -61,7 +61,7 @@ describe("an exception reaches no further", () => {
       duplex: "half" as const,
       headers: { "content-length": "4" },
     };
-    const body = bodyOf(new Request("http://h/", init), "POST", { deadlines: sweep, pieceBytes: 0, unread: 0 });
+    const body = timedBodyOf(new Request("http://h/", init), "POST", { deadlines: sweep, pieceBytes: 0, unread: 0 });
     void body?.read();
     body?.expire();
     await isTold();

@@ -1,7 +1,7 @@
 /** The body of a standard `Request` in the listeners of Bun and Deno: each wait for it has a time limit, and so has a drain. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Deadlines } from "../../src/server/deadlines.ts";
-import { bodyOf } from "../../src/server/timed-body.ts";
+import { timedBodyOf } from "../../src/server/timed-body.ts";
 import type { TimedBody } from "../../src/server/timed-body.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -22,7 +22,7 @@ function sent(length: number | undefined) {
   const headers = new Headers([framing as [string, string]]);
   const request = new Request("http://h/", { method: "POST", headers, body: stream, duplex: "half" });
   const reading = { deadlines: sweep, pieceBytes: 0, unread: 0 };
-  const body = bodyOf(request, "POST", reading) as TimedBody;
+  const body = timedBodyOf(request, "POST", reading) as TimedBody;
   return {
     body,
     reading,
@@ -183,7 +183,7 @@ it("a body that other code has read is reported as unreadable", async () => {
   sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000, minSendRate: 100 });
   const request = new Request("http://h/", { method: "POST", headers: { "content-length": "1" }, body: "a" });
   request.body?.getReader();
-  const body = bodyOf(request, "POST", { deadlines: sweep, pieceBytes: 0, unread: 0 }) as TimedBody;
+  const body = timedBodyOf(request, "POST", { deadlines: sweep, pieceBytes: 0, unread: 0 }) as TimedBody;
   const read = await body.read();
   expect([read, await body.read()]).toEqual([{ kind: "unreadable", detail: expect.any(String) }, read]);
   expect(body.isLost).toBe(true);

@@ -43,7 +43,7 @@ const badHost = bad("a Host that is none");
 export function refusedHead({ headers, raw }: RequestHead, maxHeaderBytes: number): RefusedHead | undefined {
   const { ":method": method, ":path": path, ":authority": authority } = headers as { readonly [name: string]: string };
   if ((path ?? "").length > maxHeaderBytes) return targetTooLong;
-  if (bytesOf(raw) > maxHeaderBytes) return tooLong;
+  if (headLength(raw) > maxHeaderBytes) return tooLong;
   const protocol = headers[":protocol"];
   if (method === "CONNECT" && protocol === undefined) return refusedConnect(authority ?? "");
   if (protocol !== undefined && protocol !== "websocket") return otherProtocol;
@@ -173,7 +173,7 @@ export class Http2Exchange implements Exchange {
 }
 
 /** The bytes of a head, as it would be in HTTP/1.1. */
-function bytesOf(raw: readonly string[]): number {
+function headLength(raw: readonly string[]): number {
   let bytes = raw.length * 2;
   for (const text of raw) bytes += text.length;
   return bytes;

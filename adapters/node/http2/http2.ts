@@ -29,7 +29,7 @@ import { ConnectExchange, isExtendedConnect, openSocket } from "./socket.ts";
 import { caughtBy, closeLater, endWithReset, guardedBy } from "./resets.ts";
 import { SessionOwner } from "./session.ts";
 import { ConnectionShare } from "./share.ts";
-import { Http2Stream, SendTimeout, respond, sendBody } from "./stream.ts";
+import { Http2Stream, SendTimeout, sendHead, sendBody } from "./stream.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } =
   constants;
@@ -327,7 +327,7 @@ class Http2Connection implements ExchangeConnection {
     }
     const { body } = sent;
     const isEvents = isStream(body) && isEventStream(sent);
-    respond(stream, sent, body === undefined);
+    sendHead(stream, sent, body === undefined);
     const timeout = new SendTimeout(stream, handler, this.share, exchange);
     sending.timeout = timeout;
     if (!isEvents) {

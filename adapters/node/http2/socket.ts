@@ -13,7 +13,7 @@ import type { Upgrades } from "../upgrade.ts";
 import { Http2Exchange } from "./exchange.ts";
 import type { ExchangeConnection, RequestHead } from "./exchange.ts";
 import { closeLater, destroyLater, endWithReset, guardedBy } from "./resets.ts";
-import { partBytes, respond } from "./stream.ts";
+import { partBytes, sendHead } from "./stream.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants;
 
@@ -70,7 +70,7 @@ export function openSocket(
   const head = ["date", exchange.date, ...sent.head];
   if (subprotocol !== undefined) head.push("sec-websocket-protocol", subprotocol);
   if (extensions !== undefined) head.push("sec-websocket-extensions", extensions);
-  respond(stream, { status: 200, head }, false);
+  sendHead(stream, { status: 200, head }, false);
   const [key] = exchange.lines("sec-websocket-key");
   endWithReset(stream);
   const channel = new StreamSocket(exchange, handler);

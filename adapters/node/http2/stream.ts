@@ -17,7 +17,7 @@ import { caughtBy, cutLater, endWithReset, guardedBy } from "./resets.ts";
 const takesLists = nodeMajor > 24 || (nodeMajor === 24 && nodeMinor >= 7) || (nodeMajor === 22 && nodeMinor >= 20);
 
 /** Sends the head of a response. */
-export function respond(
+export function sendHead(
   stream: ServerHttp2Stream,
   sent: Pick<WireResponse, "status" | "head">,
   isEmpty: boolean,
@@ -29,12 +29,12 @@ export function respond(
   } catch (thrown) {
     // Before 24.15 Node has fields that it sends once.
     if ((thrown as NodeJS.ErrnoException).code !== "ERR_HTTP2_HEADER_SINGLE_VALUE") throw thrown;
-    stream.respond(headObject({ ...sent, head: joined(sent.head) }), options);
+    stream.respond(headObject({ ...sent, head: joinedLines(sent.head) }), options);
   }
 }
 
 /** The lines of each field as one (RFC 9110 §5.3). `Set-Cookie` cannot be joined. */
-function joined(head: readonly string[]): readonly string[] {
+function joinedLines(head: readonly string[]): readonly string[] {
   const values = new Map<string, string>();
   const cookies: string[] = [];
   for (let i = 0; i < head.length; i += 2) {

@@ -1,6 +1,6 @@
 /** What a server on Bun counts as open: the test takes the place of the runtime. */
 import { expect, it } from "vitest";
-import { respond } from "../../../adapters/bun/respond.ts";
+import { bunResponse } from "../../../adapters/bun/respond.ts";
 import { WholeResponses } from "../../../adapters/bun/whole.ts";
 import { compressStream } from "../../../adapters/compress/codings.ts";
 import type { BunExchange } from "../../../adapters/bun/respond.ts";
@@ -49,7 +49,7 @@ it.each(["text/event-stream", "text/plain"])("a stream of %s is open until it ha
   }
   const body = { kind: "stream", parts: parts() } as const;
   const sent = { status: 200, head: ["content-type", type], body, closes: false };
-  const response = (await respond(exchange, sent, state)) as Response;
+  const response = (await bunResponse(exchange, sent, state)) as Response;
   const isEvents = type === "text/event-stream";
   expect([open.size, state.streams]).toEqual(isEvents ? [1, 0] : [0, 1]);
   expect(await response.text()).toBe(": one\n\n");
@@ -73,7 +73,7 @@ it.each<[what: string, coded: (body: StreamBody) => StreamBody, first: Buffer]>(
   const body = coded({ kind: "stream", parts: parts() });
   const head = ["content-type", "text/event-stream", "content-encoding", "gzip"];
   const sent = { status: 200, head, body, closes: false };
-  const response = (await respond(exchange, sent, {
+  const response = (await bunResponse(exchange, sent, {
     ...times,
     eventStreams: new EventStreams(),
     streams: 0,

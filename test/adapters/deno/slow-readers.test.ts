@@ -1,7 +1,7 @@
 /** The time limit of a stream for its client on Deno: the test takes the place of the runtime, and the clock is fake. */
 import { beforeEach, expect, it, vi } from "vitest";
 import type { DenoExchange } from "../../../adapters/deno/exchange.ts";
-import { InFlight, respond } from "../../../adapters/deno/respond.ts";
+import { InFlight, denoResponse } from "../../../adapters/deno/respond.ts";
 import { Deadlines } from "../../../src/server/deadlines.ts";
 import type { App } from "../../../src/app/app.ts";
 import { SendBudget } from "../../../src/server/send-budget.ts";
@@ -30,7 +30,7 @@ beforeEach(() => {
   const app = { networkOf: () => undefined } as unknown as App;
   const state = { app, deadlines, unsent, sendTimeoutMs, stopping: false, open: new OpenSockets(), ...none };
   const sent = { status: 200, head: [], body: { kind: "stream", parts: parts() }, closes: false } as const;
-  reader = (respond(exchange, sent, state).body as ReadableStream<Uint8Array>).getReader();
+  reader = (denoResponse(exchange, sent, state).body as ReadableStream<Uint8Array>).getReader();
   return () => {
     deadlines.stop();
     vi.useRealTimers();
