@@ -1,5 +1,5 @@
 /**
- * Checks the layout of the files (CONTRIBUTING.md): no type name is declared in two files, and the imports between folders
+ * Checks the layout of the files (CONTRIBUTING.md): no type name is declared in two files, no function name in four with four meanings, and the imports between folders
  * of src, types included, have no circle. Only a `private.ts` names a member that begins with `_`: such members are undocumented.
  * Lengths are reported and fail nothing: `node scripts/check-house.mjs --lengths` lists them.
  */
@@ -14,6 +14,9 @@ const shortLines = 40;
 const longFile = 400;
 const longBlock = 80;
 
+/** The most files that may declare a function of one name, if the functions differ. */
+const maxMeanings = 3;
+
 /** Members that begin with `_` and are documented: of each message of the Model Context Protocol, and of a form (RFC 7578 §4.6). */
 const documented = new Set(["_meta", "_charset_"]);
 
@@ -22,7 +25,7 @@ const files = ["src", "adapters", "cli", "reader", "create-usher/src"].flatMap(f
 const lengths = [...shortFiles(), ...longTests()];
 console.log(`${lengths.length} lengths to look at: npm run house -- --lengths lists them`);
 if (process.argv.includes("--lengths")) console.log(lengths.join("\n"));
-const wrong = [...sharedNames(), ...circles(), ...undocumented()];
+const wrong = [...sharedNames(), ...sharedFunctions(), ...circles(), ...undocumented()];
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
   process.exit(1);
@@ -34,8 +37,10 @@ if (wrong.length > 0) {
  * @property {number} lines
  * @property {readonly string[]} types The types it declares.
  * @property {readonly string[]} aliases Those that are only another name of a type.
+ * @property {readonly (readonly [name: string, code: string, isExported: boolean])[]} functions The functions that it declares.
  * @property {readonly string[]} imports The files that it imports.
  * @property {readonly string[]} namespaces Those that it exports as a namespace.
+ * @property {readonly (readonly [path: string, name: string])[]} reexports What it exports by a list: of another file, or of its own.
  * @property {boolean} isList Whether it only re-exports.
  * @property {readonly string[]} underscored The members that it names with a `_`.
  */
@@ -78,13 +83,75 @@ function read(path) {
         ? [statement.id.name]
         : [],
     ),
+    functions: declared.flatMap((statement, index) => {
+      const isExported = program.body[index]?.type === "ExportNamedDeclaration";
+      return functionsOf(statement).map(
+        ([name, { start, end }]) => /** @type {const} */ ([name, text.slice(start, end), isExported]),
+      );
+    }),
     imports: [...text.matchAll(/^(?:import|export|\}) ?[^;]*?from "(\.[^"]+)";/gm)].map(([, to]) => resolved(path, to)),
     namespaces: [...text.matchAll(/^export \* as \w+ from "(\.[^"]+)";/gm)].map(([, to]) => resolved(path, to)),
+    reexports: program.body.flatMap((statement) =>
+      statement.type !== "ExportNamedDeclaration"
+        ? []
+        : statement.specifiers.map(({ local }) => {
+            const name = "name" in local ? local.name : local.value;
+            return /** @type {const} */ ([
+              statement.source === null ? path : resolved(path, statement.source.value),
+              name,
+            ]);
+          }),
+    ),
     underscored: [...underscored],
     isList: program.body.every(
       (statement) => statement.type === "ExportNamedDeclaration" && statement.declaration === null,
     ),
   };
+}
+
+/**
+ * The functions that a statement declares.
+ *
+ * @param {import("oxc-parser").Statement | import("oxc-parser").Declaration} statement
+ * @returns {(readonly [name: string, node: import("oxc-parser").Span])[]}
+ */
+function functionsOf(statement) {
+  if (statement.type === "FunctionDeclaration" && statement.id) return [[statement.id.name, statement]];
+  if (statement.type !== "VariableDeclaration") return [];
+  return statement.declarations.flatMap(({ id, init }) =>
+    init?.type === "ArrowFunctionExpression" && id.type === "Identifier" ? [[id.name, init]] : [],
+  );
+}
+
+/**
+ * A name of a namespace (`Rate.make`, `Query.list`) is read with its namespace, and the same code has one meaning. The reader and
+ * `create-usher` are other programs.
+ */
+function sharedFunctions() {
+  /** @type {Map<string, Map<string, string>>} */
+  const meanings = new Map();
+  for (const { path, functions } of files) {
+    if (/^(reader|create-usher)\//.test(path)) continue;
+    for (const [name, code, isExported] of functions) {
+      if (isPublic(path, name, isExported)) continue;
+      const known = meanings.get(name) ?? new Map();
+      const key = code.replaceAll(/\s+/g, " ");
+      if (![...known.values()].includes(path)) meanings.set(name, known.set(key, path));
+    }
+  }
+  return [...meanings].flatMap(([name, places]) => {
+    if (places.size <= maxMeanings) return [];
+    return [
+      `the function ${name} is ${places.size} functions, in ${[...places.values()].join(" and ")}: say in each name what it gives`,
+    ];
+  });
+}
+
+/** Whether a namespace exports it, from its own file or another. @param {string} path @param {string} name @param {boolean} isExported */
+function isPublic(path, name, isExported) {
+  const exporters = files.filter(({ path }) => isNamespace(path) || path === "src/index.ts");
+  const byName = exporters.some(({ reexports }) => reexports.some(([from, local]) => from === path && local === name));
+  return byName || (isExported && isNamespace(path));
 }
 
 /** @param {string} path */
