@@ -8,7 +8,7 @@ export function refName(schema: Schema): string | undefined {
   return typeof ref === "string" ? ref.slice(ref.lastIndexOf("/") + 1) : undefined;
 }
 
-/** The schemas of which one, or all, hold. */
+/** The schemas of `oneOf` and `anyOf`. */
 export function choicesOf(schema: Schema): readonly Schema[] {
   return [...listOf(schema["oneOf"]), ...listOf(schema["anyOf"])].map(schemaOf);
 }

@@ -41,6 +41,10 @@ const turns = [
   [/\b(?:knows?|knew) of\b/gi, '"knows"'],
   [/\bowed\b/gi, '"pending", "still to be sent"'],
   [/\bwhat (?:is|was|were) asked\b/gi, '"the request"'],
+  [/\bof which (?:one|nothing|none|no|nobody|each|some|most|any|all)\b/gi, "a second sentence with the noun"],
+  [/\b(?:that|those) ones?[.,;:)]/gi, "the noun"],
+  [/\b(?:is|are|was|were) such\b/gi, "the noun or the verb"],
+  [/\bwhich (?:is|are) what\b/gi, "the noun"],
   [/\bmay stand\b|\bstands? (?:in|at|on|between|there|before|behind|after)\b/gi, '"is in", "is allowed"'],
 ];
 

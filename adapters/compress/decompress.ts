@@ -15,7 +15,7 @@ export interface DecompressOptions {
    */
   readonly maxRatio?: number;
   /**
-   * The memory of all decoders, in bytes: 256 MiB by default, of which one client network may have an eighth. A body chooses the
+   * The memory of all decoders, in bytes: 256 MiB by default. One client network may have an eighth of it. A body chooses the
    * window of its decoder, up to 8 MiB by zstd and 16 MiB by brotli. One that finds no memory is a 503 `busy`.
    */
   readonly maxMemory?: number;

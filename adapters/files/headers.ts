@@ -47,7 +47,7 @@ export function contentTypeOf(name: string, own: ContentTypes): string {
 const unshown = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 
 /**
- * `Content-Disposition: attachment` with a file's name (RFC 6266), which is what follows the last slash: as a quoted text, with `_` for
+ * `Content-Disposition: attachment` with a file's name (RFC 6266), the text after the last slash: as a quoted text, with `_` for
  * each byte that is not visible ASCII, and where that differs by its UTF-8 (RFC 8187), which newer clients prefer.
  */
 export function contentDisposition(path: string): string {

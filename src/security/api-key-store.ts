@@ -42,7 +42,7 @@ export interface ApiKeyStore {
 /**
  * Keeps keys in memory, for tests and servers of one process: they end with it.
  *
- * @param options `most` is 10,000 keys by default, of which one owner may have an eighth, or 100 if that is more; another one is an error.
+ * @param options `most` is 10,000 keys by default. One owner may have an eighth of them, or 100 if that is more; a further key is an error.
  */
 export function memory(options: { readonly most?: number } = {}): ApiKeyStore {
   needsObject("ApiKeys.memory: options", options);

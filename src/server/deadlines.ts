@@ -13,7 +13,7 @@ export interface Deadline {
   /**
    * Bytes of a body arrived, or the client took some of a response: extends the deadline, up to its whole timeout.
    *
-   * @param freeMs Time of which nothing is charged.
+   * @param freeMs Time that is not charged.
    */
   arrived(bytes: number, freeMs?: number): void;
   /** The server does not wait for the client now: the remaining time stays. */

@@ -146,7 +146,7 @@ export class SendBudget {
     return network;
   }
 
-  /** Keeps no network of which nothing waits. */
+  /** Forgets a network for which no bytes wait. */
   #forget(network: NetworkUnsent | undefined): void {
     if (network?.waiting.size === 0 && network.held === 0) this.#networks.delete(network.name);
   }

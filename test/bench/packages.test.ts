@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const toDo = "The benchmarks compare with packages that are not installed: run `npm ci --prefix bench`.";
 
-/** A folder of benchmarks with two pinned peers, of which some are installed. */
+/** A folder of benchmarks with two pinned peers: some of them are installed. */
 function bench(name: string, installed: Readonly<Record<string, string>>): string {
   const made = join(folder, name, "bench");
   mkdirSync(made, { recursive: true });

@@ -33,7 +33,7 @@ async function minute(answers: () => number): Promise<void> {
   while (answers() < 20) await setTimeout(10);
 }
 
-/** Thirty minutes, of which one figure is changed. */
+/** Thirty minutes, with one figure changed. */
 function minutes(changed: (minute: number) => Partial<Minute>): readonly Minute[] {
   const usual = { heldMb: 40, rssMb: 120, handles: 90, descriptors: 110, requests: 1000, failures: 0 };
   return Array.from({ length: 30 }, (_, i) => ({ minute: i + 1, ...usual, ...changed(i + 1) }));

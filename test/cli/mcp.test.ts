@@ -181,7 +181,7 @@ const broken: readonly LineRow[] = [
 
 it.each([
   { after: "what it cannot take", args: [], lines, last: pong },
-  // Of a path that breaks off the ping is such an answer too.
+  // For a path that breaks off, the ping has that answer too.
   {
     after: "an answer that breaks off",
     args: ["--path", "/broken"],

@@ -41,7 +41,7 @@ const laws: Readonly<Record<string, Law<unknown>>> = {
   encoded: law(encoded, fc.string({ unit: codePoint })),
 };
 const names = Object.keys(laws);
-/** Codecs of which any text is a value. */
+/** Codecs that read any text. */
 const takesAny = ["string"];
 const codecs = Object.values(laws).map(({ codec }) => codec);
 

@@ -239,7 +239,7 @@ const piece = fc.oneof(
   { weight: 4, arbitrary: fc.constant(1_000_000) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 60 }) },
 );
-/** Several requests in one write, which is what pipelines are, and what the server is given in one turn. */
+/** Several requests in one write, as a pipeline is: the server is given them in one turn. */
 const bytes = fc.oneof(
   { weight: 3, arbitrary: request },
   { weight: 4, arbitrary: fc.array(request, { minLength: 2, maxLength: 4 }).map((requests) => requests.join("")) },

@@ -225,7 +225,7 @@ describe("an answer with CORS", () => {
 });
 
 describe("an answer with a CORS header of its own", () => {
-  it("CO has only that one, since two make the answer unreadable", async () => {
+  it("CO has only its own header, since two make the answer unreadable", async () => {
     const open = get(Path.of("font"), { returns: Returns.response }, () =>
       Answer.make("font", { headers: [["Access-Control-Allow-Origin", "*"]] }),
     );

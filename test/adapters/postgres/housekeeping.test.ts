@@ -91,7 +91,7 @@ describe("a connection that was idle for long", () => {
 describe("a connection that is old", () => {
   const bounds = { size: 1, maxLifetimeMs: 1000, idleCheckMs: 60_000 };
 
-  it("and that dies while its replacement opens gets that one, and another replacement is closed", async () => {
+  it("and that dies while its replacement opens gets the replacement, and another one is closed", async () => {
     const { proxy, some } = await held(bounds);
     const { pid: old } = await some.exec(pid);
     proxy.hold();

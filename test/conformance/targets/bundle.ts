@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "../../..");
 
 /**
  * A program as one file of JavaScript, which every runtime can run. It contains the package from `dist`,
- * which is what users get.
+ * as users get it.
  */
 export async function bundle(program: URL): Promise<string> {
   const { outputFiles } = await build({

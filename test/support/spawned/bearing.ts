@@ -1,4 +1,4 @@
-/** What a server bears: clients that mean it ill or do nothing, of which none stops another or leaves anything behind. */
+/** What a server bears: clients that attack or do nothing. None of them stops another or leaves anything behind. */
 import { describe, expect, it } from "vitest";
 import { connectAll, count, manyDescriptors } from "../connections.ts";
 import { unreadable } from "../refusals.ts";
