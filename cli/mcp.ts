@@ -149,7 +149,7 @@ class Bridge {
   #take(line: Buffer<ArrayBuffer>): void {
     const text = line.toString();
     if (/^[\t\r ]*$/.test(text)) return;
-    const message = messageOf(text);
+    const message = messageInLine(text);
     if (message.method === "notifications/cancelled") {
       this.#pending.get(message.params["requestId"])?.abort();
       return;
@@ -211,7 +211,7 @@ interface MessageOfLine {
 }
 
 /** Of a line that is no message nothing: the app answers it. */
-function messageOf(line: string): MessageOfLine {
+function messageInLine(line: string): MessageOfLine {
   let json: unknown;
   try {
     json = JSON.parse(line);
