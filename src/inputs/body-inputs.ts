@@ -36,7 +36,7 @@ export function contentTypeOf(request: InputRequest): string | undefined {
   return lines.length === 1 ? lines[0] : undefined;
 }
 
-/** What a body without a type may be taken for (RFC 9110 §8.3): `fetch` with bytes sends none. */
+/** The type of a body without `Content-Type` (RFC 9110 §8.3), as `fetch` sends bytes. */
 const untyped = "application/octet-stream";
 
 /** A 415 where the body's type is not accepted. */
@@ -53,7 +53,7 @@ export function unsupported(types: readonly string[]): Refusal<"unsupported_medi
 
 /** Whether a `Content-Type` matches one of some patterns: `type/subtype`, `type/*` or `type/*+suffix`, without case and parameters. */
 export function isTypeOf(patterns: readonly string[], line: string): boolean {
-  // What most clients send: to parse it takes 0.5 µs.
+  // Most clients send it as the pattern is, and to parse it takes 0.5 µs.
   if (patterns.includes(line)) return true;
   const type = mediaTypeOf(line);
   return type !== undefined && patterns.some((pattern) => matches(pattern.toLowerCase(), type));

@@ -54,8 +54,8 @@ export interface Dep<out A, out Refuses extends string = never, out Wire = {}> {
   /** Internal to the framework. */
   readonly node: DepNode;
   /** Exists only in types. */
-  // Read by name: to infer three parameters costs the compiler four times as much. The wire is what a method takes, for `WiresOf`, and
-  // not a function: that would make `Wire` one that is not only given out. `undefined` is written out as in `EventKind`.
+  // Read by name: to infer three parameters costs the compiler four times as much. The wire is the parameter of a
+  // method, for `WiresOf`: the parameter of a function would make `Wire` contravariant. `undefined` is written out as in `EventKind`.
   readonly [types]?: { readonly value: A; readonly refuses: Refuses; sends(wire: Wire): void } | undefined;
 }
 
@@ -69,8 +69,8 @@ export interface Inputs {
 /** What a handler gets: the value of each input. */
 // `& {}` keeps the name of the alias, and with it every input's whole type, out of the compiler's errors.
 export type Values<I extends Inputs> = { readonly [K in keyof I]: NonNullable<I[K][typeof types]>["value"] } & {};
-/** What a client sends for several inputs, all of it; `unknown` where they read nothing of a request. */
-// What functions of several types all take is the intersection of what each takes.
+/** Everything that a client sends for several inputs; `unknown` if they read nothing of a request. */
+// The compiler infers the parameter of a union of functions as the intersection of their parameters.
 export type WiresOf<I extends Inputs> = NonNullable<I[keyof I][typeof types]>["sends"] extends (
   wire: infer Wire,
 ) => void
@@ -202,7 +202,7 @@ export interface RouteContext {
   /** The fields that the route reads from its query and its form. */
   readonly query: FieldNames;
   readonly form: FieldNames;
-  /** What a query field is that is sent empty and whose type has no empty text: undefined for a problem. */
+  /** How an empty query field is read if its type has no empty text: undefined for a problem. */
   readonly emptyQuery: "absent" | undefined;
   resource(name: string): unknown;
   /** The app's own format of refusals, for the API document. Its type is of answers, which are above inputs. */

@@ -168,8 +168,8 @@ function afterHead(reading: InputReading, refusal: InputOutcome): ReturnType<typ
 }
 
 /**
- * Reads the inputs that need the body, or wait for it, once that is read. Returns the reading itself where one that waited chose
- * the body only now: then that must be read next.
+ * Reads the inputs that need the body, or wait for it, once that is read. Returns the reading itself if an input that waited chose
+ * the body only now: the body must be read next.
  */
 export function readBodyInputs(
   reading: InputReading,
