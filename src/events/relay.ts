@@ -213,23 +213,40 @@ export async function relayOver(engine: RelayEngine): Promise<OpenRelay> {
   return relay;
 }
 
+/** A connection that is open. What it delivers after its relay has another state is dropped: `missed` comes with the next one. */
+interface OpenState {
+  readonly at: "open";
+  readonly connection: RelayConnection;
+  readonly openedAt: number;
+  /** Whether something was received since the last heartbeat. */
+  hasReceived: boolean;
+  /** Whether events of the others may be missing, and no receiver knows yet. */
+  hasMissed: boolean;
+}
+
+type RelayState = { readonly at: "opening" | "lost" | "closed" } | OpenState;
+
+/**
+ * Its moves:
+ *
+ * ```text
+ * opened      opening, lost -> open;         closed: the connection is destroyed
+ * lost        open -> lost, and it retries;  otherwise nothing
+ * close       any -> closed
+ * ```
+ */
 class EngineRelay implements OpenRelay {
   readonly #engine: RelayEngine;
   readonly #messages = new SequenceNumbers();
   readonly #receivers = new Set<Receiver>();
-  #connection: RelayConnection | undefined = undefined;
-  #isClosed = false;
+  #state: RelayState = { at: "opening" };
   /** How many publish or close. */
   #awaited = 0;
   #running: ReturnType<typeof setInterval> | undefined = undefined;
   #waiting = 0;
   /** When an event was not sent, until this is reported to the others. */
   #unsentAt: number | undefined = undefined;
-  #openedAt = Number.POSITIVE_INFINITY;
-  #hasReceived = false;
-  /** Whether events of the others may be missing, and no receiver knows yet. */
-  #hasMissed = false;
-  #lostAt = 0;
+  /** Grows with each attempt, until a heartbeat was answered. */
   #retryMs = firstRetryMs;
   /** Cancels the next heartbeat or reconnection. */
   #cancelTimers = (): void => {};
@@ -256,39 +273,47 @@ class EngineRelay implements OpenRelay {
   }
 
   async open(isAgain = false): Promise<void> {
-    const life: { connection?: RelayConnection; isOver: boolean } = { isOver: false };
+    let opened: OpenState | "lost" | undefined;
     // Numbers seen on the previous connection would show gaps that `missed` already reports.
     this.#messages.forget();
-    this.#openedAt = Number.POSITIVE_INFINITY;
     const listener: RelayListener = {
-      // A connection that was lost may still deliver what it had read, and `missed` comes with the next one.
       received: (message) => {
-        if (!life.isOver && life.connection === this.#connection) this.#receive(message);
+        if (opened !== undefined && opened === this.#state) this.#receive(opened, message);
       },
       lost: (why) => {
-        life.isOver = true;
-        if (life.connection !== undefined && life.connection === this.#connection) this.#onLost(why);
+        if (opened !== undefined && opened === this.#state) this.#onLost(why);
+        else opened ??= "lost";
       },
     };
     const connection = await this.#engine.open(listener, isAgain);
-    if (this.#isClosed || life.isOver) {
+    if (this.#isClosed || opened === "lost") {
       connection.destroy();
       throw new Error(this.#isClosed ? "the relay was closed" : "the connection ended as soon as it was open");
     }
-    life.connection = connection;
-    this.#connection = connection;
-    this.#openedAt = performance.now();
-    this.#heartbeat();
+    const state: OpenState = {
+      at: "open",
+      connection,
+      openedAt: performance.now(),
+      hasReceived: false,
+      hasMissed: isAgain,
+    };
+    opened = state;
+    this.#state = state;
+    this.#heartbeat(state);
+  }
+
+  get #isClosed(): boolean {
+    return this.#state.at === "closed";
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    const state = this.#state;
+    if (state.at === "closed") return;
+    this.#state = { at: "closed" };
     this.#cancelTimers();
     this.#receivers.clear();
-    const connection = this.#connection;
-    this.#connection = undefined;
-    if (connection === undefined) return;
+    if (state.at !== "open") return;
+    const { connection } = state;
     const cancelTimer = this.#engine.after(closeMs, () => connection.destroy());
     await this.#awaiting(connection.close().catch(() => connection.destroy()));
     cancelTimer();
@@ -305,28 +330,29 @@ class EngineRelay implements OpenRelay {
   }
 
   async #send(message: string): Promise<void> {
-    if (this.#connection === undefined) throw new Error("there is no connection");
+    const state = this.#state;
+    if (state.at !== "open") throw new Error("there is no connection");
     if (this.#waiting + message.length > maxWaitingCharacters) throw new Error("too much waits to be sent");
     this.#waiting += message.length;
     try {
-      await this.#connection.send(message);
+      await state.connection.send(message);
     } finally {
       this.#waiting -= message.length;
     }
   }
 
-  #receive(message: string): void {
-    this.#hasReceived = true;
-    const received = this.#messages.read(message, performance.now() - this.#openedAt);
+  #receive(state: OpenState, message: string): void {
+    state.hasReceived = true;
+    const received = this.#messages.read(message, performance.now() - state.openedAt);
     if (received === "own" || received === undefined) return;
     // The first message may arrive in one packet with what opens a new connection, and before `open` resolves.
-    if (received.hasGap || this.#hasMissed) this.#reportMissed();
+    if (received.hasGap || state.hasMissed) this.#reportMissed(state);
     const { event } = received;
     if (event !== undefined) this.#each(({ receive }) => receive(event.topic, event.wire));
   }
 
-  #reportMissed(): void {
-    this.#hasMissed = false;
+  #reportMissed(state: OpenState): void {
+    state.hasMissed = false;
     this.#each(({ missed }) => missed());
   }
 
@@ -342,17 +368,18 @@ class EngineRelay implements OpenRelay {
   }
 
   /** Sends this process's last number: the others notice gaps, and its return shows that the connection works. */
-  #heartbeat(): void {
-    this.#hasReceived = false;
+  #heartbeat(state: OpenState): void {
+    state.hasReceived = false;
     this.#sendMark();
-    this.#connection?.check?.();
+    state.connection.check?.();
+    const isAlive = (): boolean => {
+      const { hasReceived } = state;
+      if (hasReceived) this.#scheduleHeartbeat(state);
+      return hasReceived;
+    };
     this.#cancelTimers = this.#engine.after(heartbeatMs, () => {
-      if (this.#hasReceived) this.#scheduleHeartbeat();
       // After a blocked event loop the timers run before the pending messages, so wait a little longer.
-      else
-        this.#cancelTimers = this.#engine.after(graceMs, () =>
-          this.#hasReceived ? this.#scheduleHeartbeat() : this.#giveUp(),
-        );
+      if (!isAlive()) this.#cancelTimers = this.#engine.after(graceMs, () => isAlive() || this.#giveUp(state));
     });
   }
 
@@ -364,44 +391,42 @@ class EngineRelay implements OpenRelay {
     this.#send(mark).catch(() => (this.#unsentAt ??= unsentAt));
   }
 
-  #scheduleHeartbeat(): void {
+  #scheduleHeartbeat(state: OpenState): void {
     this.#retryMs = firstRetryMs;
-    this.#heartbeat();
+    this.#heartbeat(state);
   }
 
-  #giveUp(): void {
-    const connection = this.#connection;
-    if (connection === undefined) return;
+  #giveUp({ connection }: OpenState): void {
     connection.destroy();
     this.#onLost(new Error("nothing was received on it"));
   }
 
   #onLost(why: unknown): void {
-    this.#connection = undefined;
-    this.#lostAt = performance.now();
+    const lostAt = performance.now();
+    this.#state = { at: "lost" };
     const message = "a relay lost its connection: until it has another, no event goes from one process to the others";
     this.#log("warn", message, { "error.kind": kindOf(why) });
     this.#cancelTimers();
-    this.#retry();
+    this.#retry(lostAt);
   }
 
-  #retry(): void {
-    this.#hasMissed = true;
+  #retry(lostAt: number): void {
     const ms = this.#retryMs * (0.75 + Math.random() / 2);
     this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs);
-    this.#cancelTimers = this.#engine.after(ms, () => inBackground(this.#reopen()));
+    this.#cancelTimers = this.#engine.after(ms, () => inBackground(this.#reopen(lostAt)));
   }
 
-  async #reopen(): Promise<void> {
+  async #reopen(lostAt: number): Promise<void> {
     try {
       await this.open(true);
     } catch {
-      if (!this.#isClosed) this.#retry();
+      if (!this.#isClosed) this.#retry(lostAt);
       return;
     }
-    const duration = Math.round((performance.now() - this.#lostAt) * 1e6);
+    const duration = Math.round((performance.now() - lostAt) * 1e6);
     this.#log("info", "a relay has a connection again; what was published meanwhile is missed", { duration });
-    if (this.#hasMissed) this.#reportMissed();
+    const state = this.#state;
+    if (state.at === "open" && state.hasMissed) this.#reportMissed(state);
   }
 
   #log(level: Level, message: string, fields: { readonly [name: string]: string | number | undefined }): void {
