@@ -51,7 +51,7 @@ export function mcp(app: TestApp, options: TestAgentOptions = {}): TestAgent {
   let lastId = 0;
   const request = async (method: string, params: object = {}) => {
     const id = ++lastId;
-    const { headers, body } = messageOf(id, method, params as AgentParams);
+    const { headers, body } = mcpRequest(id, method, params as AgentParams);
     const answered = await call(app, "POST", path, {
       ...others,
       headers: [...headers, ...headersOf(others)],
@@ -70,7 +70,7 @@ interface AgentParams {
 }
 
 /** A request of the protocol: the version 2026-07-28 is in each, and its headers say again what its body says. */
-function messageOf(id: number, method: string, params: AgentParams) {
+function mcpRequest(id: number, method: string, params: AgentParams) {
   const version = "2026-07-28";
   const prefix = "io.modelcontextprotocol/";
   const meta = { [`${prefix}protocolVersion`]: version, [`${prefix}clientCapabilities`]: {} };
