@@ -142,7 +142,7 @@ class BunListener extends Listener {
   protected async drain(drainMs: number): Promise<number> {
     // Each resolves once its last connection is closed, which one without requests delays.
     for (const server of this.#servers) inBackground(server.stop());
-    this.eventStreams.end();
+    this.eventStreams.stop();
     this.open.stop();
     const isQuiet = () => this.inFlightNow === 0 && this.open.size === 0;
     const isOver = () => isQuiet() && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);

@@ -356,7 +356,7 @@ class ClientWatch implements StreamEvents {
 
   making(): void {
     // It was requested while the server ran, and is answered after it stopped.
-    if (this.#state.eventStreams.hasEnded) this.eventStream?.end("connection closed");
+    if (this.#state.eventStreams.isStopping) this.eventStream?.end("connection closed");
     this.#since = Number.POSITIVE_INFINITY;
     this.#unsent.making();
     this.#timeout(0);

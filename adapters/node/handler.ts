@@ -4,6 +4,7 @@ import type { WireResponse } from "../../src/app/exchange.ts";
 import { isPending } from "../../src/deferred.ts";
 import { caught } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
+import { OpenThings } from "../../src/server/lifecycle.ts";
 import type { SendingState } from "../../src/server/pulled-unsent.ts";
 import type { SendBudget } from "../../src/server/send-budget.ts";
 import type { Arrivals } from "./arrivals.ts";
@@ -22,14 +23,15 @@ export class RequestHandler implements ServerState {
   readonly deadlines: Deadlines;
   readonly unsent: SendBudget;
   readonly sendTimeoutMs: number;
-  readonly streams: Set<OpenStream> = new Set();
+  readonly streams: OpenThings<OpenStream> = new OpenThings((stream) => {
+    if (stream.isEventStream) stream.cut();
+  });
   readonly connections: Connections;
   readonly #arrivals: Arrivals | undefined;
   readonly isMounted: boolean = false;
   /** Upgrade requests are distinguished, so a route can open a WebSocket. */
   opensSockets = false;
   stopping = false;
-  endsEventStreams = false;
   /**
    * The number of requests without a response. Not a set: one that every request fills and empties keeps its old tables,
    * which in the old generation keep each other's requests. A POST cost twice as much.
@@ -131,15 +133,9 @@ export class RequestHandler implements ServerState {
     return new Promise((resolve) => (this.#whenAnswered = resolve));
   }
 
-  /** Ends the event streams, now and from now on: their producers are notified, and their clients see them cut. */
-  endEventStreams(): void {
-    this.endsEventStreams = true;
-    for (const stream of this.streams) if (stream.isEventStream) stream.cut();
-  }
-
   /** Ends every open stream. */
   endStreams(): void {
-    for (const stream of this.streams) stream.cut();
+    this.streams.each((stream) => stream.cut());
   }
 
   protected exchange(

@@ -284,7 +284,7 @@ class NodeListener extends Listener {
       }),
     );
     this.#secure?.endHandshakes();
-    handler.endEventStreams();
+    handler.streams.stop();
     const { sockets, takeovers } = this.#upgrades ?? {};
     sockets?.stop();
     takeovers?.stop();

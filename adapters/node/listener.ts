@@ -161,7 +161,8 @@ export function listener(app: App, options: ListenerOptions = {}): AppListener {
     );
     // The server is about to close, which an idle connection would delay.
     handler.stopping = true;
-    handler.endEventStreams();
+    // Their producers are notified, and their clients see them cut.
+    handler.streams.stop();
   });
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     // Its connection is of other requests, too, and is not to be closed.

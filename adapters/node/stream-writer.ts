@@ -2,6 +2,7 @@ import { readParts } from "../../src/events/stream.ts";
 import type { Parts, StreamBody, StreamEnd, StreamSink, StreamWriting } from "../../src/events/stream.ts";
 import { caught, inBackground } from "../../src/logging/raised.ts";
 import type { App } from "../../src/app/app.ts";
+import type { OpenThings } from "../../src/server/lifecycle.ts";
 import type { SendingState } from "../../src/server/pulled-unsent.ts";
 
 /** An open stream, which a stopping server may end. */
@@ -17,10 +18,8 @@ export interface ServerState extends SendingState {
   readonly stopping: boolean;
   /** Another server listens, whose middleware may have set headers, and which has timeouts of its own. */
   readonly isMounted: boolean;
-  /** The open streams. */
-  readonly streams: Set<OpenStream>;
-  /** The server stops, so an event stream that begins now ends at once. */
-  readonly endsEventStreams: boolean;
+  /** The open streams. Those of events end when the server stops. */
+  readonly streams: OpenThings<OpenStream>;
 }
 
 /** What a response is written to: the connection of HTTP/1.1, a stream of HTTP/2. */
@@ -89,7 +88,7 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
     this.server.streams.add(this);
     this.#begin();
     // It was requested while the server ran, and answered after it stopped.
-    if (this.isEventStream && this.server.endsEventStreams) this.cut();
+    if (this.isEventStream && this.server.streams.isStopping) this.cut();
   }
 
   #begin(): void {
@@ -152,7 +151,7 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
   #over(how: StreamEnd, thrown?: unknown): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.server.streams.delete(this);
+    this.server.streams.remove(this);
     this.channel.off("close", this.#cancel);
     this.#end(how);
     this.#body.request?.ended(how, thrown);

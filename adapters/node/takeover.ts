@@ -4,6 +4,7 @@ import type { OpenedTakeover } from "../../src/app/exchange.ts";
 import { shouldYield, unrefTimer, yieldToEventLoop } from "../../src/async.ts";
 import type { StreamEnd } from "../../src/events/stream.ts";
 import { guarded, inBackground, isOfSignal } from "../../src/logging/raised.ts";
+import { OpenThings } from "../../src/server/lifecycle.ts";
 import type { SendingState } from "../../src/server/pulled-unsent.ts";
 import { connectionOf, linger } from "./connection.ts";
 import { SendWatch } from "./send-watch.ts";
@@ -182,39 +183,22 @@ function destroy(this: Socket): void {
 }
 
 /** The taken connections. Their requests are in flight until their handlers end. */
-export class Takeovers {
-  readonly #open = new Set<Takeover>();
-  #isStopping = false;
-  #whenNone: (() => void) | undefined = undefined;
-
-  get size(): number {
-    return this.#open.size;
+export class Takeovers extends OpenThings<Takeover> {
+  constructor() {
+    super((taken) => taken.stop());
   }
 
   async track(taken: Takeover, handed: OpenedTakeover): Promise<void> {
-    this.#open.add(taken);
-    if (this.#isStopping) taken.stop();
+    this.add(taken);
+    if (this.isStopping) taken.stop();
     try {
       await taken.runHandler(handed);
     } finally {
-      this.#open.delete(taken);
-      if (this.#open.size === 0) this.#whenNone?.();
+      this.remove(taken);
     }
   }
 
-  /** Notifies each handler that the server stops, also one that is still to start. */
-  stop(): void {
-    this.#isStopping = true;
-    for (const taken of this.#open) taken.stop();
-  }
-
-  /** Resolves once all handlers have ended. */
-  ended(): Promise<void> {
-    if (this.#open.size === 0) return Promise.resolve();
-    return new Promise((resolve) => (this.#whenNone = resolve));
-  }
-
   cut(): void {
-    for (const taken of this.#open) taken.cut();
+    this.each((taken) => taken.cut());
   }
 }

@@ -188,7 +188,7 @@ function watched(
       // The adapter has written the head by now, and Node holds it back until there is a part.
       if (response.headersSent) response.flushHeaders();
       // It was requested before the app stopped, and is answered after it.
-      if (eventStreams?.hasEnded === true) streaming.end("connection closed");
+      if (eventStreams?.isStopping === true) streaming.end("connection closed");
     },
     made: nothing,
     cancelled: () => "client gone",
@@ -304,7 +304,7 @@ export type WhatwgHandler = (request: Request, context: WhatwgContext) => Respon
 export function whatwg(app: App): WhatwgHandler {
   needsApp("whatwg: its app", app);
   const eventStreams = new EventStreams();
-  app.onDrain(() => eventStreams.end());
+  app.onDrain(() => eventStreams.stop());
   return (request, context) => {
     const node = nodeOf(context);
     if (node === undefined) {
@@ -362,7 +362,7 @@ function nodeResponseTo(
   const { body } = sent;
   const stream = isStream(body) ? watched(body, res, isEventStream(sent) ? eventStreams : undefined) : undefined;
   // A server that stops waits for its connections. Others that were pipelined are answered, too.
-  const isLast = eventStreams.hasEnded && latest.get(req.socket) === req;
+  const isLast = eventStreams.isStopping && latest.get(req.socket) === req;
   return responseOf(toSend(req, sent, ends || isLast), stream);
 }
 

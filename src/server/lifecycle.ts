@@ -18,64 +18,80 @@ export async function until(isTrue: () => boolean, ms: number): Promise<boolean>
   return true;
 }
 
-/** The open event streams, which end when the server or its app stops. */
-export class EventStreams {
-  readonly #open = new Set<PulledStream>();
-  /** A stream that begins from now on ends at once. */
-  hasEnded = false;
-
-  add(stream: PulledStream): void {
-    this.#open.add(stream);
-  }
-
-  remove(stream: PulledStream): void {
-    this.#open.delete(stream);
-  }
-
-  end(): void {
-    this.hasEnded = true;
-    for (const stream of this.#open) stream.end("connection closed");
-  }
-}
-
-/** The open sockets of a server. Their requests are in flight until their handlers end. */
-export class OpenSockets {
-  readonly #open = new Set<ListenableTransport>();
+/** What is open on a server, and ends when the server or its app stops: streams, sockets, taken connections. */
+export class OpenThings<A> {
+  readonly #open = new Set<A>();
+  readonly #stopOne: (one: A) => void;
   #isStopping = false;
   #whenNone: (() => void) | undefined = undefined;
+
+  /** @param stopOne Called for each when the server stops. What it throws is logged, and does not keep the others open. */
+  constructor(stopOne: (one: A) => void) {
+    this.#stopOne = stopOne;
+  }
 
   get size(): number {
     return this.#open.size;
   }
 
-  /** Runs a socket's handler on a connection, to the end of both. */
-  async track(opened: OpenedSocket, transport: ListenableTransport): Promise<void> {
-    this.#open.add(transport);
-    try {
-      const ended = opened.open(transport);
-      // It was requested while the server ran, and opened while it stops.
-      if (this.#isStopping) transport.listener?.stopping();
-      await ended;
-    } finally {
-      this.#open.delete(transport);
-      if (this.#open.size === 0) this.#whenNone?.();
-    }
+  /** Whether what opens from now on has to stop at once. */
+  get isStopping(): boolean {
+    return this.#isStopping;
   }
 
-  /** Notifies every socket that the server stops, including those that are still to open. */
+  add(one: A): void {
+    this.#open.add(one);
+  }
+
+  remove(one: A): void {
+    this.#open.delete(one);
+    if (this.#open.size === 0) this.#whenNone?.();
+  }
+
   stop(): void {
     this.#isStopping = true;
-    for (const transport of this.#open) attempt(transport, () => transport.listener?.stopping());
+    this.each(this.#stopOne);
   }
 
-  /** Resolves once no handler runs. */
+  each(act: (one: A) => void): void {
+    for (const one of this.#open) attempt(undefined, act, one);
+  }
+
+  /** Resolves once none is open. */
   ended(): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#whenNone = resolve));
   }
+}
+
+/** The open event streams. One that begins while the server stops ends at once. */
+export class EventStreams extends OpenThings<PulledStream> {
+  constructor() {
+    super((stream) => stream.end("connection closed"));
+  }
+}
+
+/** The open sockets of a server. Their requests are in flight until their handlers end. */
+export class OpenSockets extends OpenThings<ListenableTransport> {
+  constructor() {
+    super((transport) => attempt(transport, () => transport.listener?.stopping()));
+  }
+
+  /** Runs a socket's handler on a connection, to the end of both. */
+  async track(opened: OpenedSocket, transport: ListenableTransport): Promise<void> {
+    this.add(transport);
+    try {
+      const ended = opened.open(transport);
+      // It was requested while the server ran, and opened while it stops.
+      if (this.isStopping) transport.listener?.stopping();
+      await ended;
+    } finally {
+      this.remove(transport);
+    }
+  }
 
   /** Ends every open connection. */
   cut(): void {
-    for (const transport of this.#open) attempt(undefined, () => transport.terminate());
+    this.each((transport) => transport.terminate());
   }
 }
