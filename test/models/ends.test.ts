@@ -25,7 +25,7 @@ async function play(one: Features): Promise<void> {
   const none = { requests: 0, bodyBytes: 0, tasks: 0, works: 0 };
   await eventually(() => {
     expect({ ...figures, open: fate.open }).toEqual({ ...none, open: 0 });
-    expect([fate.released, fate.tasks]).toEqual([fate.acquired, fate.handled]);
+    expect([fate.released, fate.tasks]).toEqual([fate.acquired, fate.asked]);
   });
   if (one.deadline === "none") {
     expect(fate.kept).toEqual(settled(one, fate));

@@ -5,6 +5,7 @@ import {
   Answer,
   App,
   Dep,
+  Event,
   Idempotency,
   Meta,
   Path,
@@ -19,19 +20,32 @@ import {
   post,
   refuse,
 } from "usher-http";
-import type { App as UsherApp, Middleware } from "usher-http";
+import type { App as UsherApp, Middleware, Producer } from "usher-http";
 import type { InputRequest } from "../../src/inputs/request.ts";
 import { gate } from "../support/gate.ts";
 import type { Gate } from "../support/gate.ts";
 
 const teapot = Refusal.code("teapot", { status: 418, doc: "It is a teapot." });
+const tick = Event.text("tick");
 
 /** What a part of the request waits for. The body arrives, and the deadline passes, without one. */
 const gates = ["acquire", "acquire second", "handle", "commit", "middleware", "stream"] as const;
 const steps = [...gates, "body", "deadline", "middleware's second", "leave", "read"] as const;
 export type Step = (typeof steps)[number];
 
-const answers = ["text", "refusal", "error", "gone", "stream", "cut stream", "unwritable", "page", "cut page"] as const;
+const answers = [
+  "text",
+  "refusal",
+  "error",
+  "gone",
+  "stream",
+  "cut stream",
+  "unwritable",
+  "page",
+  "cut page",
+  "events",
+  "cut events",
+] as const;
 const layers = ["copy", "late", "replace", "early", "race", "throwing race", "throw", "stream", "late stream"] as const;
 
 /** What becomes of the scoped values: the second one is made from the first. */
@@ -70,6 +84,8 @@ export class Fate {
   acquired = 0;
   released = 0;
   tasks = 0;
+  /** Tasks that were added. */
+  asked = 0;
   /** Whether the handler saw that its client had gone. */
   hasLeft = false;
   readonly kept: string[] = [];
@@ -144,23 +160,30 @@ export function appOf(one: Features, fate: Fate): UsherApp {
   const problem = Dep.problem({ at: "query.x", code: "malformed", message: "This is wrong." });
   // A node of the framework's own: the state itself, which no public input gives.
   const state: Dep<void> = { node: { from: [], compile: () => (request) => void (fate.state = request) } };
+  const returns = one.answers.endsWith("events") ? Returns.events([tick]) : Returns.response;
   const inputs: { [name: string]: Dep<unknown> } = { state, first, after, gone: clientGone };
   if (!["one", "commit fails"].includes(one.scopes)) inputs["second"] = scoped("second", first, "acquire second");
   if (one.hasProblem) inputs["wrong"] = Dep.join({}, () => problem);
   if (one.method === "POST" && one.readsBody) inputs["sent"] = json(v.string());
-  if (one.method === "POST" && one.hasKey) {
+  // A key is for an answer that is made before it is sent.
+  if (one.method === "POST" && one.hasKey && returns === Returns.response) {
     const key = Idempotency.by(Idempotency.memory(), { caller: Dep.return("everybody") });
     inputs["key"] = Dep.map(key as Dep<unknown>, (given) => given);
   }
   const makes = one.method === "POST" ? post : get;
   const meta = one.deadline === "whole" ? Meta.empty.add(Meta.deadline, 50) : Meta.empty;
-  const made = makes(Path.of("x"), { inputs, returns: Returns.response, refuses: [teapot], meta }, async (given) => {
-    const { after: later, gone } = given as unknown as Values;
-    fate.handled++;
-    later(() => void fate.tasks++, { always: true });
-    await fate.passed("handle");
-    return answerOf(one, fate, gone) as never;
-  });
+  const made = makes(
+    Path.of("x"),
+    { inputs, returns: returns as typeof Returns.response, refuses: [teapot], meta },
+    async (given) => {
+      const { after: later, gone } = given as unknown as Values;
+      fate.handled++;
+      fate.asked++;
+      later(() => void fate.tasks++, { always: true });
+      await fate.passed("handle");
+      return answerOf(one, fate, { after: later, gone }) as never;
+    },
+  );
   return App.make([made], {
     codes: [teapot],
     maxInFlight: 1,
@@ -175,8 +198,7 @@ interface Values {
   readonly gone: AbortSignal;
 }
 
-async function answerOf({ answers }: Features, fate: Fate, gone: AbortSignal): Promise<unknown> {
-  const late = fate.passed("stream");
+async function answerOf({ answers }: Features, fate: Fate, { after: later, gone }: Values): Promise<unknown> {
   const fails = (): never => {
     throw new Error("s3cret");
   };
@@ -185,6 +207,9 @@ async function answerOf({ answers }: Features, fate: Fate, gone: AbortSignal): P
   if (answers === "stream") return Answer.stream(streamOf(fate));
   if (answers === "cut stream") return Answer.stream(streamOf(fate, fails));
   if (answers === "unwritable") return Answer.stream(streamOf(fate), { headers: [["no name", "x"]] });
+  if (answers === "events") return eventsOf(fate, later);
+  if (answers === "cut events") return eventsOf(fate, later, fails);
+  const late = fate.passed("stream");
   if (answers === "page") return Answer.html(html`<p>${late.then(() => "late")}</p>`);
   if (answers === "cut page") return Answer.html(html`${late.then(fails)}`);
   if (answers === "gone") {
@@ -213,6 +238,22 @@ function streamOf(fate: Fate, fails?: () => never): ReadableStream<Uint8Array> {
     },
     { highWaterMark: 0 },
   );
+}
+
+/** A producer that sends one event, adds a task, and ends, or fails. */
+function eventsOf(fate: Fate, later: Values["after"], fails?: () => never): Producer<typeof tick> {
+  return async (send) => {
+    fate.open++;
+    try {
+      await fate.passed("stream");
+      await send(Event.make(tick, "1"));
+      fate.asked++;
+      later(() => void fate.tasks++, { always: true });
+      fails?.();
+    } finally {
+      fate.open--;
+    }
+  };
 }
 
 function layersOf(fate: Fate): { readonly [name in Features["layers"][number]]: Middleware } {
