@@ -339,7 +339,7 @@ export class StreamLog implements StreamRequest {
   }
 
   producing(over: Promise<void>): void {
-    if (this.#request.acquired !== undefined) this.#request.acquired.producing = over;
+    this.#request.ending.producing = over;
   }
 
   ended(end: StreamEnd, thrown?: unknown): void {
@@ -347,11 +347,11 @@ export class StreamLog implements StreamRequest {
     this.#isOver = true;
     // The client may have gone before the stream began, or before its listener knows.
     const how = end === "failed" && this.#request.isOfClientGone(thrown) ? "client gone" : end;
-    const { rawPath, context, acquired, deadline, validity } = this.#request;
-    deadline?.over();
+    const { rawPath, context, ending, deadline, validity } = this.#request;
+    deadline?.stop();
     validity?.over();
     dropBodies(this.#request);
-    acquired?.ended(requestEnds[how] ?? "failed");
+    ending.over(requestEnds[how] ?? "failed");
     const fault = faults[how];
     if (fault !== undefined) {
       if (how === "failed") reportError(this.#request, thrown, "stream");
@@ -401,7 +401,7 @@ export class ConnectionLog implements SocketRequest {
       this.#requestEnd = requestEnds[lost ?? "client gone"] ?? "failed";
       return false;
     }
-    this.#request.raised = "failed";
+    this.#request.ending.went("failed");
     const { level, why, fields } = failureOf(thrown);
     this.#log(level, `${this.#kind} on ${this.#request.rawPath}: its handler raised${why}`, fields);
     reportError(this.#request, thrown, this.#kind);
@@ -417,9 +417,9 @@ export class ConnectionLog implements SocketRequest {
   }
 
   ended(how: string, closeCode?: number): void {
-    this.#request.deadline?.over();
+    this.#request.deadline?.stop();
     this.#request.validity?.over();
-    this.#request.acquired?.ended(this.#requestEnd);
+    this.#request.ending.over(this.#requestEnd);
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
     this.#log("info", `${this.#kind} on ${this.#request.rawPath} ended: ${how}`, {

@@ -5,6 +5,7 @@ import type { WorkDeadline } from "../logging/entry.ts";
 import { isOfSignal } from "../logging/raised.ts";
 import { cancelExpiry, expireAt } from "./deadline-wheel.ts";
 import type { Timed } from "./deadline-wheel.ts";
+import type { Point } from "./ending.ts";
 import type { WireResponse } from "./exchange.ts";
 
 /** How long the app's middleware has for the answer of a request whose deadline has passed. */
@@ -21,52 +22,43 @@ class InsideAnswer extends Deferred<Answer> {
 interface TimedRequest {
   readonly startedAt: number;
   readonly route: { readonly endsAtDeadline: boolean } | undefined;
+  readonly ending: { readonly at: Point; readonly hasTimedOut: boolean; expire(): void };
   enterDeadline(): void;
   leaveDeadline(): void;
-  splitContext(): void;
 }
 
-/** Answers a request whose deadline has passed. */
-type TimeOut<R extends TimedRequest> = (request: R, deadline: RequestDeadline<R>) => void;
-
 /**
- * The deadline of one request, which is also its pending response: the answer or the time-out, whichever is first. An answer
- * that is available at once starts no timer.
+ * The clock of a request that has a deadline, which is also its pending response. What passing means is in the table of the request's
+ * ending. An answer that is available at once starts no timer.
  */
-export class RequestDeadline<R extends TimedRequest> extends Deferred<WireResponse> implements Timed, WorkDeadline {
+export class RequestDeadline extends Deferred<WireResponse> implements Timed, WorkDeadline {
   next: Timed = this;
   previous: Timed = this;
   dueTick = 0;
   timer: Timed["timer"] = undefined;
   /** Milliseconds. */
   readonly ms: number;
-  /** Whether it has passed: what the handler answers from now on is dropped. */
-  hasExpired = false;
-  /** Whether the response is made. */
-  isAnswered = false;
   /** The answer that the route's inputs and handler make, once they run. */
   handling: MaybePromise<Answer> | undefined = undefined;
   /** Whether a commit was sent. */
   hasCommitted = false;
-  readonly #request: R;
-  readonly #timeOut: TimeOut<R>;
+  readonly #request: TimedRequest;
   readonly #startedAt: number;
   #controller: AbortController | undefined = undefined;
   #inside: InsideAnswer | undefined = undefined;
-  /** Ends the stream or the socket that follows the head. */
+  /** Ends the stream or the socket that follows the head, where its route says so. */
   #end: (() => void) | undefined = undefined;
 
-  constructor(request: R, ms: number, timeOut: TimeOut<R>) {
+  constructor(request: TimedRequest, ms: number) {
     super();
     this.#request = request;
     this.ms = ms;
-    this.#timeOut = timeOut;
     this.#startedAt = request.startedAt === 0 ? performance.now() : request.startedAt;
   }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.hasExpired) this.#controller.abort(passed());
+    if (this.#request.ending.hasTimedOut) this.#controller.abort(passed());
     return this.#controller.signal;
   }
 
@@ -76,7 +68,7 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
 
   /** Waits for the response, at most until the deadline. */
   wait(): this {
-    if (!this.isAnswered) expireAt(this, this.#startedAt + this.ms);
+    if (!this.#request.ending.at.isAnswered) expireAt(this, this.#startedAt + this.ms);
     return this;
   }
 
@@ -92,21 +84,17 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
     return inside;
   }
 
-  /** Gives middleware the answer of the time-out. False if no middleware waits for an answer. */
-  answerInside(make: () => Answer): boolean {
-    const inside = this.#inside;
-    if (inside === undefined) return false;
-    this.#inside = undefined;
-    expireAt(this, performance.now() + middlewareMs);
-    inside.give(make());
-    return true;
+  /** Whether middleware waits for an answer. */
+  get hasInside(): boolean {
+    return this.#inside !== undefined;
   }
 
-  /** The answer is made: the work of the request has no deadline from now on. */
-  answered(): void {
-    this.isAnswered = true;
-    cancelExpiry(this);
-    this.#request.leaveDeadline();
+  /** Gives middleware an answer, and a second for its own. */
+  answerInside(answer: Answer): void {
+    const inside = this.#inside;
+    this.#inside = undefined;
+    expireAt(this, performance.now() + middlewareMs);
+    inside?.give(answer);
   }
 
   respond(response: MaybePromise<WireResponse>): void {
@@ -122,24 +110,20 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
     expireAt(this, this.#startedAt + this.ms);
   }
 
-  /** The stream or the socket has ended. */
-  over(): void {
-    if (this.#end !== undefined) this.answered();
+  /** The clock stops. */
+  stop(): void {
+    cancelExpiry(this);
+    this.#request.leaveDeadline();
   }
 
   expire(): void {
     cancelExpiry(this);
-    const end = this.#end;
-    if (end === undefined) return this.#timeOut(this.#request, this);
-    this.pass();
-    end();
-    this.abort();
+    this.#request.ending.expire();
   }
 
-  /** From now on the handler is late, and what follows the answer has no deadline. */
-  pass(): void {
-    this.hasExpired = true;
-    this.#request.splitContext();
+  /** Ends the stream or the socket that follows the head. */
+  end(): void {
+    this.#end?.();
   }
 
   /** Aborts the signal of the request's work. */
@@ -147,7 +131,7 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
     this.#controller?.abort(passed());
   }
 
-  /** Whether a call rejected because of that signal. */
+  /** Whether a call rejected because of its signal. */
   isOwn(thrown: unknown): boolean {
     return isOfSignal(this.#controller?.signal, thrown);
   }

@@ -31,10 +31,9 @@ import {
   logUndeclared,
   measureRequest,
 } from "./access-log.ts";
-import { Acquired } from "./acquired.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
 import { overloaded } from "./overload.ts";
-import { startTasks } from "./release.ts";
+import type { CompiledCors } from "./compile.ts";
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
 import { failureAnswer, formatted, handlerFailure, internalAnswer } from "./refused.ts";
 import type { RequestState } from "./request.ts";
@@ -47,7 +46,7 @@ import type { RequestState } from "./request.ts";
 
 /** Makes an answer the response that a listener writes. Never throws or rejects: what cannot be written is a 500. */
 export function finish(request: RequestState, answer: Answer): MaybePromise<WireResponse> {
-  request.isSent = true;
+  request.ending.on("chosen");
   try {
     const { cookies } = answer;
     if (cookies.length === 0) return finishSafely(request, answer);
@@ -61,7 +60,8 @@ export function finish(request: RequestState, answer: Answer): MaybePromise<Wire
 /** The answer with what the handler set. From JavaScript its headers may throw where they are read. */
 export function endHandler(request: RequestState, answer: Answer): Answer {
   try {
-    const ended = request.endHandler(answer);
+    const { parts } = request;
+    const ended = parts === undefined ? answer : parts.addTo(answer, request.guard?.isReplay === true);
     return ended.refused === undefined ? ended : formatted(request, ended);
   } catch (thrown) {
     return handlerFailure(request, thrown);
@@ -108,29 +108,23 @@ function failureResponse(request: RequestState, thrown: unknown): WireResponse {
 }
 
 function responseOf(request: RequestState, made: Answer, revised: Answer): WireResponse {
-  const answer = withCors(
-    request,
-    writable(request, revised.refused === undefined ? revised : formatted(request, revised)),
-  );
+  const checked = writable(request, revised.refused === undefined ? revised : formatted(request, revised));
+  const { cors } = request.app;
+  const answer = cors === undefined ? checked : withCors(request, checked, cors);
   // A route declares the answers that it makes, and not what becomes of them.
   const undeclared = undeclaredBy(request, revised === made ? answer : made);
   const size = sizeOf(request, answer);
   const head = headOf(request, answer, size);
   const body = bodyOf(request, answer);
   // Nothing of the application's that could throw is called below: a line is written once.
-  record(request, answer, request.method === "HEAD" ? 0 : (size ?? 0), undeclared);
+  if (request.ending.at.reply === "making")
+    record(request, answer, request.method === "HEAD" ? 0 : (size ?? 0), undeclared);
   const response = { status: answer.status, head, body, closes: answer.closes || request.isOverBudget };
   const connection = typeof answer.body === "object" ? connectionOf(request, answer.body) : undefined;
   const streams = typeof body === "object" && isStream(body);
   const continues = connection !== undefined || streams;
   if (!streams && request.inside !== undefined) dropBodies(request);
-  // Middleware has answered by itself, or the deadline has passed: the route may still run, and acquire, and add tasks.
-  const isEarly =
-    request.deadline?.hasExpired === true || (request.inside !== undefined && request.inside.made === undefined);
-  if (isEarly) request.acquired ??= new Acquired(request);
-  request.acquired?.sent(answer, continues);
-  const tasks = isEarly ? request.later() : request.tasks;
-  if (tasks !== undefined) startTasks(request, tasks, answer);
+  request.ending.sent(answer, continues);
   if (continues) {
     const unsent = (): void => dropUnsent(request, body);
     return { ...response, ...connection, unsent, ...(undeclared && { undeclared }) };
@@ -156,7 +150,7 @@ function dropUnsent(request: RequestState, body: WireResponse["body"]): void {
     inBackground(readParts(body).cancel());
     body.request?.ended("client gone");
   }
-  request.acquired?.ended("client gone");
+  request.ending.over("client gone");
 }
 
 /** What is sent in the place of an answer. The body that is not sent is ended. */
@@ -201,9 +195,8 @@ async function sealedValue(seal: NonNullable<SetCookie["seal"]>, now: Date): Pro
 }
 
 /** The answer with its CORS headers, where the route's policy has them. */
-function withCors(request: RequestState, answer: Answer): Answer {
-  const { cors } = request.app;
-  return cors?.covers(request.match?.route.route) === true ? cors.policy.withHeaders(request, answer) : answer;
+function withCors(request: RequestState, answer: Answer, cors: CompiledCors): Answer {
+  return cors.covers(request.match?.route.route) ? cors.policy.withHeaders(request, answer) : answer;
 }
 
 /** The answer if it can be written; otherwise a 500, whose reason is logged. */

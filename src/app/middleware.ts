@@ -50,7 +50,6 @@ export async function answerThrough(
   // What no middleware awaited continues: the route, which may hold something, or the rest of another middleware.
   const isRouteRunning = made === undefined && begun.length === chain.length;
   if (running > 0 || isRouteRunning) request.exchange.keepAlive?.(Promise.all(begun));
-  request.close(made === undefined);
   return answer;
 }
 
@@ -65,7 +64,7 @@ function note(request: RequestState, { refused: noted, bodies }: Inside, answer:
   const { refused, body } = answer;
   const isNew = isRefusal(refused) && !noted.includes(refused);
   if (isNew) noted.push(refused);
-  if (request.isSent) {
+  if (request.ending.at.isAnswered) {
     cancelBody(body);
     if (isNew && refused.detail !== undefined) logRefusal(request, refused);
   } else if (typeof body === "object" && !bodies.includes(body)) bodies.push(body);

@@ -53,8 +53,7 @@ const raisedRefusal = "a refusal whose format raised another";
 export function failureAnswer(request: RequestState, thrown: unknown): Answer {
   const isGone = request.isOfClientGone(thrown);
   const refusal = isGone ? goneRefusal : refusalOf(thrown);
-  if (!isRefusal(thrown)) request.raised = isGone ? (request.raised ?? "client gone") : "failed";
-  if (isA(RefusingError, thrown) && thrown.isOutcomeUnknown) request.isOutcomeUnknown = true;
+  if (!isRefusal(thrown)) request.ending.went(isGone ? "client gone" : "failed");
   if (!isGone) logRaise(request, refusal, thrown);
   try {
     // The line of the exception has the detail already.
@@ -68,7 +67,8 @@ export function failureAnswer(request: RequestState, thrown: unknown): Answer {
 
 /** The same for what an input or the handler raised: nothing that they acquired is committed. */
 export function handlerFailure(request: RequestState, thrown: unknown): Answer {
-  if (request.acquired !== undefined && !isRefusal(thrown)) request.acquired.hasFailed = true;
+  if (!isRefusal(thrown)) request.ending.affected("failed");
+  if (isA(RefusingError, thrown) && thrown.isOutcomeUnknown) request.ending.affected("unknown");
   return failureAnswer(request, thrown);
 }
 

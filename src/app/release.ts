@@ -4,67 +4,61 @@ import { inTime, isThenable, soon, unrefTimer } from "../async.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { GuardedEnd, HandlerGuard, Held, RequestEnd } from "../inputs/request.ts";
 import { current, outside, within, withoutDeadline } from "../logging/context.ts";
+import { inBackground } from "../logging/raised.ts";
 import { logAfter, logFault, logHanging } from "./access-log.ts";
-import { howEnded } from "./acquired.ts";
-import type { Acquired } from "./acquired.ts";
+import type { Task } from "./ending.ts";
 import { handlerFailure } from "./refused.ts";
 import type { RequestState } from "./request.ts";
-import type { Task, Tasks } from "./tasks.ts";
 
 /*
  * What happens to the values that a request's inputs acquired (`Dep.scoped`): they get the handler's answer before it is
  * sent, and released once the request has ended. And what it has to do after the answer (`after`).
  */
 
-/** Commits what the inputs acquired. Returns the answer to send: another one if a transaction cannot commit. */
-export function keep(request: RequestState, acquired: Acquired, answer: Answer): MaybePromise<Answer> {
-  const { held } = acquired;
-  acquired.answer = answer;
-  if (request.guard === undefined && !held.some(keeps)) {
-    acquired.releaseBy((end) => releaseSoon(request, acquired, end));
-    return answer;
-  }
-  let isKept = false;
-  const keeping = keepAll(request, acquired, answer).finally(() => (isKept = true));
-  acquired.keeping = keeping;
-  // Middleware may have answered without waiting for it.
-  acquired.releaseBy((end) => releaseSoon(request, acquired, end, isKept ? undefined : keeping));
-  return keeping;
+/** Whether something waits for the handler's answer: a transaction, or an idempotency key. */
+export function keepsAnswer({ guard, ending }: RequestState): boolean {
+  return guard !== undefined || ending.held?.some(keeps) === true;
 }
 
 function keeps({ beforeAnswer }: Held): boolean {
   return beforeAnswer !== undefined;
 }
 
-/**
- * Gives up what a request acquired, when its deadline passes: nothing is kept, except by a commit that has begun. The answer does
- * not wait for that commit, and the releases do.
- */
-export function giveUp(request: RequestState, acquired: Acquired, answer: Answer): void {
-  const { held } = acquired;
-  const keeping = acquired.keeping ?? (held.some(keeps) ? keepAll(request, acquired, answer) : undefined);
-  acquired.releaseBy((end) => releaseSoon(request, acquired, end, keeping));
+/** Gives up what a request acquired, when its deadline passes: nothing is kept. The answer does not wait for it, and the releases do. */
+export function giveUp(request: RequestState, answer: Answer): void {
+  if (request.ending.held?.some(keeps) === true) inBackground(keep(request, answer));
 }
 
-async function keepAll(request: RequestState, acquired: Acquired, made: Answer): Promise<Answer> {
-  const guard = request.timedOut === undefined ? request.guard : undefined;
+/** Commits what the inputs acquired, or rolls it back. Resolves with the answer to send: another one if a transaction cannot commit. */
+export function keep(request: RequestState, answer: Answer): Promise<Answer> {
+  const { ending } = request;
+  const pending = keepAll(request, answer).finally(() => {
+    ending.keeping = undefined;
+    ending.on("done");
+  });
+  ending.keeping = pending;
+  return pending;
+}
+
+async function keepAll(request: RequestState, made: Answer): Promise<Answer> {
+  const { ending } = request;
+  const guard = ending.hasTimedOut ? undefined : request.guard;
   // The guard keeps the body of the answer: it reads a stream before anything commits.
   const read = guard === undefined ? made : await orFailure(request, guard.read(made));
   // In the transaction of the handler, so that its work and the answer are kept together.
   const isFirst = guard?.isTransaction === true;
   let answer = isFirst ? await orFailure(request, guard.leave(read, endOf(request, read))) : read;
   let hasKept = false;
-  for (const { beforeAnswer } of acquired.held.toReversed()) {
+  for (const { beforeAnswer } of ending.held?.toReversed() ?? []) {
     if (beforeAnswer === undefined) continue;
-    const isLate = request.timedOut !== undefined;
-    const fails = acquired.hasFailed || isLate;
-    if (isLate) acquired.isUndone = true;
+    if (ending.hasTimedOut) ending.affected("undone");
+    const fails = ending.effect !== "kept";
     try {
       await beforeAnswer(answer.refused, fails);
       hasKept ||= answer.refused === undefined && !fails;
     } catch (thrown) {
       // What was committed before this cannot be undone: a repeated request would do it twice.
-      if (hasKept) request.isOutcomeUnknown = true;
+      if (hasKept) ending.affected("unknown");
       // A refusal stays the answer, as there was nothing to commit, unless the answer itself must be kept.
       if (answer.refused === undefined || guard?.mustKeep === true) answer = handlerFailure(request, thrown);
       else logFault(request, "an input's beforeAnswer", thrown);
@@ -93,20 +87,21 @@ async function leaveLast(request: RequestState, guard: HandlerGuard, answer: Ans
   }
 }
 
-function endOf({ isOutcomeUnknown, acquired }: RequestState, { refused }: Answer): GuardedEnd {
+function endOf({ ending }: RequestState, { refused }: Answer): GuardedEnd {
+  const { effect } = ending;
   // A transaction was rolled back at the deadline, and the handler answered that its work is done.
-  const isUndone = acquired?.isUndone === true && refused === undefined;
-  if (isOutcomeUnknown || isUndone) return "outcome unknown";
-  return acquired?.hasFailed === true ? "failed" : "answered";
+  const isUndone = effect === "undone" && refused === undefined;
+  if (effect === "unknown" || isUndone) return "outcome unknown";
+  return effect === "failed" ? "failed" : "answered";
 }
 
 /** Releases what is held, once the answer was written, commits are done, and the producer of the stream has ended. */
-function releaseSoon(request: RequestState, acquired: Acquired, end: RequestEnd, keeping?: Promise<unknown>): void {
+export function releaseSoon(request: RequestState, end: RequestEnd): void {
   runSoon(request, async () => {
+    const { held, keeping, producing } = request.ending;
     if (keeping !== undefined) await inTime(keeping, releaseMs, unrefTimer);
-    const { held, producing } = acquired;
     if (producing !== undefined) await inTime(producing, producingMs, unrefTimer);
-    await release(request, held, end);
+    await release(request, held ?? [], end);
   });
 }
 
@@ -158,11 +153,9 @@ async function releasedInTime(request: RequestState, released: PromiseLike<unkno
   if (!(await inTime(done, releaseMs, unrefTimer))) logHanging(request, releaseMs);
 }
 
-/** Runs the tasks of `after` once the answer was written. Those that are for a success alone are dropped with a refusal. */
-export function startTasks(request: RequestState, tasks: Tasks, { status, refused }: Answer): void {
-  const code = refused?.code.name;
-  const end: RequestEnd = { how: howEnded(request, "answered", code), status, code };
-  tasks.begin(refused !== undefined, (task) => runSoon(request, () => runTask(request, task, end)));
+/** Runs a task of `after` once the answer was written. */
+export function startTask(request: RequestState, task: Task, end: RequestEnd): void {
+  runSoon(request, () => runTask(request, task, end));
 }
 
 async function runTask(request: RequestState, { run }: Task, end: RequestEnd): Promise<void> {

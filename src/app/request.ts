@@ -9,7 +9,7 @@ import type { BodyHolder, BodySource } from "../inputs/body-source.ts";
 import type { AnyDep, Inputs } from "../inputs/dep.ts";
 import { encodingRefusal, encodingsOf } from "../inputs/encoded-body.ts";
 import type { DecodedSource } from "../inputs/encoded-body.ts";
-import type { HandlerGuard, Held, InputRequest } from "../inputs/request.ts";
+import type { HandlerGuard, Held, InputRequest, TaskList } from "../inputs/request.ts";
 import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
 import type { RequestValidity } from "../inputs/validity.ts";
@@ -23,15 +23,15 @@ import type { Match } from "../routing/router.ts";
 import { figures, isMeasured } from "../telemetry/measure.ts";
 import { freshRequestId, joinTrace, registered } from "../telemetry/span.ts";
 import type { Registered } from "../telemetry/span.ts";
-import { Acquired } from "./acquired.ts";
 import type { BodyHolding } from "./body-budget.ts";
 import type { CompiledApp, CompiledRoute, Inside } from "./compile.ts";
 import type { RequestDeadline } from "./deadline.ts";
+import { Ending } from "./ending.ts";
+import type { EndActs } from "./ending.ts";
 import { abortingWith } from "./exchange.ts";
 import type { Exchange } from "./exchange.ts";
 import { awaitPlace, leavePlace, lendPlace } from "./overload.ts";
 import type { Place, PlacedRequest } from "./overload.ts";
-import { Tasks } from "./tasks.ts";
 import { WholeBody, notWhole } from "./whole-body.ts";
 import type { ForwardedValues } from "./proxies.ts";
 
@@ -96,6 +96,26 @@ class RequestContext implements LogContext {
   }
 }
 
+/** What the inputs and the handler of a request set for its answer. */
+export class AnswerParts {
+  readonly headers: (readonly [name: string, value: string])[] = [];
+  readonly cookies: SetCookie[] = [];
+  change: ((answer: Answer) => Answer) | undefined = undefined;
+
+  /** The answer with them, unless that is a refusal (contract 4.3). */
+  addTo(answer: Answer, isReplay: boolean): Answer {
+    const { headers, cookies } = this;
+    if (answer.refused !== undefined) return answer;
+    // The kept answer has the headers. Cookies are those that this request's own inputs set, such as a renewed session's.
+    if (isReplay) return cookies.length === 0 ? answer : { ...answer, cookies };
+    const isAsMade = headers.length === 0 && cookies.length === 0;
+    const ended = isAsMade
+      ? answer
+      : { ...answer, headers: [...answer.headers, ...headers], cookies: [...answer.cookies, ...cookies] };
+    return this.change === undefined ? ended : this.change(ended);
+  }
+}
+
 const noBytes = new Uint8Array();
 const nothing: readonly never[] = [];
 const nothingForwarded: ForwardedValues = { client: undefined, host: undefined, proto: undefined, prefix: "" };
@@ -117,28 +137,18 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   route: CompiledRoute | undefined = undefined;
   /** What the routes answered inside of the app's middleware, where there is any. */
   inside: Inside | undefined = undefined;
-  /** Whether its answer is on the way out: what it answers from now on is dropped. */
-  isSent = false;
-  /** How it ends, where something raised, whatever was sent in its place. */
-  raised: "failed" | "client gone" | undefined = undefined;
+  /** Where its work and its reply are. */
+  readonly ending: Ending<RequestState>;
   /** Set where its route, or its app, has one. */
-  deadline: RequestDeadline<RequestState> | undefined = undefined;
-  /** What runs after its answer, if an input asks for it. */
-  tasks: Tasks | undefined = undefined;
-  /** What its inputs acquired, if one did. */
-  acquired: Acquired | undefined = undefined;
+  deadline: RequestDeadline | undefined = undefined;
   /** What guards its handler, if an input has such a guard. */
   guard: HandlerGuard | undefined = undefined;
   /** How long what its inputs checked is valid, if one gave that. */
   validity: RequestValidity | undefined = undefined;
-  /** Whether what raised may have done its work, such as a commit whose connection was lost. */
-  isOutcomeUnknown = false;
   /** The answer of a refusal that was written in the app's own format last. */
   formatted: Answer | undefined = undefined;
   /** The whole body, once it is read. */
   bytes: Uint8Array = noBytes;
-  /** Whether the metric of active requests counts it. */
-  isCounted = true;
   place: Place = "none";
   /** The provider that the application registered with `@opentelemetry/api`. */
   readonly otel: Registered | undefined = registered();
@@ -161,18 +171,16 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   /** Aborts with the exchange's signal, and where what follows the answer is ended. */
   #gone: AbortController | undefined = undefined;
   #context: RequestContext | undefined = undefined;
-  #headers: (readonly [name: string, value: string])[] | undefined = undefined;
-  #cookies: SetCookie[] | undefined = undefined;
-  #change: ((answer: Answer) => Answer) | undefined = undefined;
+  /** What is set for its answer, if anything is. */
+  parts: AnswerParts | undefined = undefined;
   /** The reader of the body, if the handler reads it as it arrives; `"whole"` if it is read whole. */
   #reader: { close(): boolean } | "whole" | undefined = undefined;
   /** The body without its coding, where it has one. */
   #decoded: DecodedSource | undefined = undefined;
-  /** Whether its answer is made: nothing is added to it any more. */
-  isAnswered = false;
   #hasReadLate = false;
 
-  constructor(app: CompiledApp, exchange: Exchange) {
+  constructor(app: CompiledApp, exchange: Exchange, acts: EndActs<RequestState>) {
+    this.ending = new Ending(this, acts);
     figures.requests++;
     this.app = app;
     this.exchange = exchange;
@@ -235,7 +243,13 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return this.deadline?.signal ?? new AbortController().signal;
   }
   get timedOut(): Refusal | undefined {
-    return this.deadline?.hasExpired === true ? timedOutRefusal : undefined;
+    return this.ending.hasTimedOut ? timedOutRefusal : undefined;
+  }
+  get isAnswered(): boolean {
+    return this.ending.at.isFrozen;
+  }
+  get isSent(): boolean {
+    return this.ending.at.isAnswered;
   }
   get text(): string | undefined {
     return this.exchange.decode(this.bytes);
@@ -287,7 +301,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   /** Its work has a deadline from now on. */
-  startDeadline(deadline: RequestDeadline<RequestState>): void {
+  startDeadline(deadline: RequestDeadline): void {
     this.deadline = deadline;
     this.enterDeadline();
   }
@@ -308,7 +322,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
 
   #newContext(): RequestContext {
     const context = new RequestContext(this.id, this.exchange);
-    if (this.deadline?.hasExpired === false) context.deadline = this.deadline;
+    if (this.deadline !== undefined && !this.ending.hasTimedOut) context.deadline = this.deadline;
     return context;
   }
 
@@ -330,7 +344,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   readWhole(): MaybePromise<Refusal | undefined> {
     const { body } = this;
     this.#reader = "whole";
-    if (body === undefined || this.isAnswered) return body && bodyRefusal(answeredBefore);
+    if (body === undefined || this.ending.at.isFrozen) return body && bodyRefusal(answeredBefore);
     const { maxBody, budget } = this.app;
     if (body.length !== undefined && body.length > maxBody) return bodyRefusal(bodyTooLarge);
     this.isOverBudget = body.length !== undefined && !this.exchange.isInner && !budget.hasRoom(this, body.length);
@@ -347,13 +361,13 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     if (this.guard !== undefined) throw notWhole(this.route);
     const reader = make(this.body, this);
     this.#reader = reader;
-    if (this.isAnswered) reader.close();
+    if (this.ending.at.isFrozen) reader.close();
     return reader;
   }
 
   take(bytes: number): boolean {
     // What arrives after the answer would be held for ever.
-    if (this.isAnswered) return false;
+    if (this.ending.at.isFrozen) return false;
     this.isOverBudget = !this.app.budget.take(this, bytes);
     return !this.isOverBudget;
   }
@@ -388,54 +402,32 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   setCookie(cookie: SetCookie): void {
-    if (this.#warnIfLate()) return;
-    (this.#cookies ??= []).push(cookie);
+    if (!this.#warnIfLate()) this.#ownParts().cookies.push(cookie);
   }
 
   addHeader(name: string, value: string): void {
-    if (this.#warnIfLate()) return;
-    (this.#headers ??= []).push([name, value]);
+    if (!this.#warnIfLate()) this.#ownParts().headers.push([name, value]);
   }
 
   changeAnswer(change: (answer: never) => object): void {
-    if (this.#warnIfLate()) return;
-    this.#change = change as (answer: Answer) => Answer;
+    if (!this.#warnIfLate()) this.#ownParts().change = change as (answer: Answer) => Answer;
   }
 
-  later(): Tasks {
-    return (this.tasks ??= new Tasks(this.app.work));
+  later(): TaskList {
+    return this.ending;
   }
 
   hold(held: Held): void {
-    (this.acquired ??= new Acquired(this)).add(held);
+    this.ending.hold(held);
   }
 
   guardHandler(guard: HandlerGuard): void {
     if (this.guard !== undefined) throw new Error(`${this.route?.route.pattern} has two idempotency keys`);
     if (typeof this.#reader === "object") throw notWhole(this.route);
     this.guard = guard;
-    this.acquired ??= new Acquired(this);
   }
 
-  /** Adds the headers and cookies that inputs and the handler set to its answer, unless that is a refusal (contract 4.3). */
-  endHandler(answer: Answer): Answer {
-    const headers = this.#headers ?? nothing;
-    const cookies = this.#cookies ?? nothing;
-    this.close(this.deadline?.hasExpired === true);
-    if (answer.refused !== undefined) return answer;
-    // The kept answer has the headers. Cookies are those that this request's own inputs set, such as a renewed session's.
-    if (this.guard?.isReplay === true) return cookies.length === 0 ? answer : { ...answer, cookies };
-    const isAsMade = headers.length === 0 && cookies.length === 0;
-    const ended = isAsMade
-      ? answer
-      : { ...answer, headers: [...answer.headers, ...headers], cookies: [...answer.cookies, ...cookies] };
-    return this.#change === undefined ? ended : this.#change(ended);
-  }
-
-  /** From now on the handler, which still runs if `isCut`, can set and read nothing, and no byte of the body is held. */
-  close(isCut: boolean): void {
-    if (this.isAnswered) return;
-    this.isAnswered = true;
+  freeze(isCut: boolean): void {
     const isWaited = typeof this.#reader === "object" && this.#reader.close();
     if (isWaited && !isCut) this.readTooLate();
     this.#decoded?.close();
@@ -444,8 +436,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
 
   /** Called once it is logged and measured: work that outlives it, as an alarm, holds its context and nothing more. */
   settle(): void {
-    if (this.isCounted) figures.requests--;
-    this.isCounted = false;
+    figures.requests--;
     if (this.place !== "none") leavePlace(this);
     this.#context?.settle();
   }
@@ -459,9 +450,14 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     this.#warn(`read ${what} after its answer had gone, which failed: await each read before the handler returns`);
   }
 
+  #ownParts(): AnswerParts {
+    return (this.parts ??= new AnswerParts());
+  }
+
   #warnIfLate(): boolean {
-    if (this.isAnswered) this.#warn("set a cookie or a header after its answer had gone, which changed nothing");
-    return this.isAnswered;
+    const { isFrozen } = this.ending.at;
+    if (isFrozen) this.#warn("set a cookie or a header after its answer had gone, which changed nothing");
+    return isFrozen;
   }
 
   #warn(did: string): void {

@@ -10,19 +10,28 @@ import type { InputValues } from "../inputs/plan.ts";
 import { recordOf } from "../inputs/request.ts";
 import type { HandlerGuard } from "../inputs/request.ts";
 import { within, withinDeadline } from "../logging/context.ts";
-import { Refusal, crossOrigin, methodNotAllowed, notFound, notImplemented, sentenceOf } from "../refusals.ts";
+import {
+  Refusal,
+  crossOrigin,
+  methodNotAllowed,
+  notFound,
+  notImplemented,
+  sentenceOf,
+  timedOutRefusal,
+} from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { isCrossOrigin } from "../security/cross-origin.ts";
 import { logFault, openSpan } from "./access-log.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
-import type { CompiledApp, CompiledRoute, Middleware } from "./compile.ts";
+import type { CompiledApp, CompiledCors, CompiledRoute, Middleware } from "./compile.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
 import { RequestDeadline } from "./deadline.ts";
+import type { EndActs } from "./ending.ts";
 import { endHandler, finish } from "./finish.ts";
 import { answerThrough } from "./middleware.ts";
 import { lendPlace, overloaded, takePlace, takePlaceAgain } from "./overload.ts";
 import { failureAnswer, handlerFailure } from "./refused.ts";
-import { keep } from "./release.ts";
+import { keep, keepsAnswer, releaseSoon, startTask } from "./release.ts";
 import { RequestState } from "./request.ts";
 import { dropHandled, dropLate, dropThrown, timeOut } from "./time-out.ts";
 
@@ -41,9 +50,12 @@ import { dropHandled, dropLate, dropThrown, timeOut } from "./time-out.ts";
  * A step answers at once where nothing is pending: a request that needs no body and no promise makes no promise.
  */
 
+/** What else happens where the table of a request's end moves. */
+const endActs: EndActs<RequestState> = { release: releaseSoon, start: startTask, expire: timeOut };
+
 /** Answers one request. Never throws or rejects. */
 export function respond(app: CompiledApp, exchange: Exchange): MaybePromise<WireResponse> {
-  const request = new RequestState(app, exchange);
+  const request = new RequestState(app, exchange, endActs);
   try {
     openSpan(request);
   } catch (thrown) {
@@ -60,19 +72,31 @@ export function respond(app: CompiledApp, exchange: Exchange): MaybePromise<Wire
 function answerAround(request: RequestState): MaybePromise<WireResponse> {
   try {
     findRoute(request);
-    const preflight = preflightAnswer(request);
+    const { cors } = request.app;
+    const preflight = cors === undefined ? undefined : preflightAnswer(request, cors);
     if (preflight !== undefined) return finish(request, preflight);
   } catch (thrown) {
     return finish(request, failureAnswer(request, thrown));
   }
   const { middleware, overload } = request.app;
   if (overload !== undefined && !takePlace(request, overload)) return finish(request, refusalAnswer(overloaded));
-  const deadline = startDeadline(request);
-  if (deadline !== undefined) return deadline.hasExpired ? deadline : answerByDeadline(request, deadline);
-  return middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
+  const ms = (request.match?.route ?? request.app).deadlineMs;
+  if (ms !== undefined) return answerByDeadline(request, ms);
+  return middleware === undefined ? answerSafely(request, finish) : answerInside(request, middleware);
 }
 
-function answerByDeadline(request: RequestState, deadline: RequestDeadline<RequestState>): MaybePromise<WireResponse> {
+/** Answers a request that has a time limit in milliseconds: the shorter one of its route and its caller. */
+function answerByDeadline(request: RequestState, routeMs: number): MaybePromise<WireResponse> {
+  const { deadlineHeader } = request.app;
+  const ms =
+    deadlineHeader === undefined ? routeMs : Math.min(routeMs, callerLimitOf(request.exchange.lines(deadlineHeader)));
+  const deadline = new RequestDeadline(request, ms);
+  request.startDeadline(deadline);
+  if (ms === 0) {
+    // Nothing runs for a caller that has no time left.
+    deadline.expire();
+    return deadline;
+  }
   const response = withinDeadline(request, answerInTime);
   return isPending(response) ? deadline.wait() : response;
 }
@@ -80,23 +104,6 @@ function answerByDeadline(request: RequestState, deadline: RequestDeadline<Reque
 function answerInTime(request: RequestState): MaybePromise<WireResponse> {
   const { middleware } = request.app;
   return middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
-}
-
-/** Starts the deadline of a request that has one. A caller that has 0 ms left is answered at once: nothing runs for it. */
-function startDeadline(request: RequestState): RequestDeadline<RequestState> | undefined {
-  const ms = deadlineOf(request);
-  if (ms === undefined) return undefined;
-  const deadline = new RequestDeadline(request, ms, timeOut);
-  request.startDeadline(deadline);
-  if (ms === 0) timeOut(request, deadline);
-  return deadline;
-}
-
-/** The time limit of a request in milliseconds: the shorter one of its route and its caller. Undefined if neither has one. */
-function deadlineOf({ match, app, exchange }: RequestState): number | undefined {
-  const ms = match === undefined ? app.deadlineMs : match.route.deadlineMs;
-  if (ms === undefined || app.deadlineHeader === undefined) return ms;
-  return Math.min(ms, callerLimitOf(exchange.lines(app.deadlineHeader)));
 }
 
 /** How long the caller waits. A value that is not a whole number of milliseconds sets no limit. */
@@ -117,13 +124,14 @@ async function answerInside(request: RequestState, middleware: readonly Middlewa
 
 /** Finishes an answer, unless the deadline has answered the request already. */
 function send(request: RequestState, answer: Answer): MaybePromise<WireResponse> {
-  const { deadline } = request;
+  const { deadline, ending } = request;
   if (deadline === undefined) return finish(request, answer);
-  if (deadline.isAnswered) {
+  if (ending.at.isAnswered) {
     dropBodies(request);
     return dropLate(request, answer);
   }
-  deadline.answered();
+  // What the request does from now on has no deadline.
+  deadline.stop();
   const response = finish(request, answer);
   deadline.respond(response);
   return response;
@@ -134,6 +142,7 @@ function answerSafely<A>(
   request: RequestState,
   handOver: (request: RequestState, answer: Answer) => MaybePromise<A>,
 ): MaybePromise<A> {
+  request.ending.on("begins");
   let answer: MaybePromise<Answer>;
   try {
     answer = answerFor(request);
@@ -159,13 +168,28 @@ function hand<A>(
   answer: Answer,
   handOver: (request: RequestState, answer: Answer) => MaybePromise<A>,
 ): MaybePromise<A> {
-  const { deadline, acquired } = request;
-  if (deadline?.hasExpired === true) return dropHandled(request, answer);
+  const { ending } = request;
+  if (ending.at.work === "late") return dropHandled(request, answer);
+  if (ending.held !== undefined || request.guard !== undefined) return handKept(request, answer, handOver);
+  ending.on("done");
+  return handOver(request, endHandler(request, answer));
+}
+
+/** The same where inputs acquired something, or an idempotency key guards the handler. */
+function handKept<A>(
+  request: RequestState,
+  answer: Answer,
+  handOver: (request: RequestState, answer: Answer) => MaybePromise<A>,
+): MaybePromise<A> {
+  const { ending } = request;
+  const isKept = !keepsAnswer(request);
+  ending.on(isKept ? "done" : "keeps");
   const ended = endHandler(request, answer);
-  if (acquired === undefined) return handOver(request, ended);
-  return chain(keep(request, acquired, ended), (kept) => {
+  ending.answer = ended;
+  if (isKept) return handOver(request, ended);
+  return keep(request, ended).then((kept) => {
     if (kept !== ended) cancelBody(ended.body);
-    return deadline?.hasExpired === true ? dropLate(request, kept) : handOver(request, kept);
+    return ending.hasTimedOut ? dropLate(request, kept) : handOver(request, kept);
   });
 }
 
@@ -174,8 +198,7 @@ function handFailure<A>(
   thrown: unknown,
   handOver: (request: RequestState, answer: Answer) => MaybePromise<A>,
 ): MaybePromise<A> {
-  const { deadline } = request;
-  if (deadline?.hasExpired === true) return dropThrown(request, deadline, thrown);
+  if (request.ending.at.work === "late") return dropThrown(request, thrown);
   return hand(request, handlerFailure(request, thrown), handOver);
 }
 
@@ -207,7 +230,7 @@ function handle(
   inputs: InputValues | Refusal | InputReading,
 ): MaybePromise<Answer> {
   if (inputs instanceof Refusal) return refusalAnswer(inputs);
-  if (request.timedOut !== undefined) return refusalAnswer(request.timedOut);
+  if (request.ending.at.work === "late") return refusalAnswer(timedOutRefusal);
   if (inputs instanceof InputReading) return handleWithBody(request, route, inputs);
   if (request.guard !== undefined) return handleGuarded(request, request.guard, route, inputs);
   return answerOf(route.route.handler(inputs as never), route.answerOf);
@@ -257,10 +280,9 @@ function findRoute(request: RequestState): void {
 }
 
 /** The answer to a CORS preflight, which goes before an `OPTIONS` route of the application. */
-function preflightAnswer(request: RequestState): Answer | undefined {
+function preflightAnswer(request: RequestState, cors: CompiledCors): Answer | undefined {
   const { app, rawPath } = request;
-  const { cors } = app;
-  if (cors === undefined || request.method !== "OPTIONS") return undefined;
+  if (request.method !== "OPTIONS") return undefined;
   if (request.lines("origin").length === 0 || request.lines("access-control-request-method").length === 0)
     return undefined;
   const isCovered = (method: string): boolean => {
