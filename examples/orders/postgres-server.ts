@@ -17,6 +17,8 @@ import { setTimeout as delay } from "node:timers/promises";
 export interface ServerOptions {
   /** The data folder; by default a new one that is deleted on close. */
   readonly directory?: string;
+  /** Where a new data folder is made; by default where the system keeps temporary files. */
+  readonly parent?: string;
   /** A folder that `makeData` filled: a server without data starts with a copy, in a tenth of the time of `initdb`. */
   readonly template?: string;
   /** Is called before `initdb`, which takes seconds. */
@@ -82,7 +84,7 @@ export class PostgresServer {
   /** Starts a server, after `initdb` if it has no data yet. */
   static async start(options: ServerOptions = {}): Promise<PostgresServer> {
     const owner = ownerOfServers();
-    const directory = options.directory ?? mkdtempSync(join(tmpdir(), "usher-postgres-"));
+    const directory = options.directory ?? mkdtempSync(join(options.parent ?? tmpdir(), "usher-postgres-"));
     mkdirSync(directory, { recursive: true });
     give(directory, owner);
     const binaries = binariesFor(owner, options.template ?? directory);
