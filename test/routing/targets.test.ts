@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { App, Path, Returns, Test, get, request } from "usher-http";
+import { codePoint } from "../support/code-point.ts";
 import "../support/logs.ts";
 
 const file = Path.rest("file");
@@ -89,8 +90,27 @@ describe("any other target is not a path", () => {
 
   it("no URL of a standard Request makes the app throw", async () => {
     const { fetch } = App.make([host, root, every], { trailingSlash: "redirect" });
+    // `fc.webUrl` keeps each of the million characters that it may escape: a process takes a second to make them.
+    const part = fc
+      .array(fc.oneof(fc.constantFrom(..."aZ9-._~!$&'()*+,;=:@"), codePoint.map(encodeURIComponent)))
+      .map((characters) => characters.join(""));
+    const url = fc
+      .record({
+        scheme: fc.constantFrom("http", "https"),
+        authority: fc.webAuthority(),
+        path: fc.array(part).map((segments) => segments.map((segment) => `/${segment}`).join("")),
+        query: fc.oneof(
+          fc.constant(""),
+          part.map((text) => `?${text}`),
+        ),
+        fragment: fc.oneof(
+          fc.constant(""),
+          part.map((text) => `#${text}`),
+        ),
+      })
+      .map(({ scheme, authority, path, query, fragment }) => `${scheme}://${authority}${path}${query}${fragment}`);
     await fc.assert(
-      fc.asyncProperty(fc.webUrl({ withFragments: true, withQueryParameters: true }), async (url) => {
+      fc.asyncProperty(url, async (url) => {
         expect((await fetch(new Request(url))).status).toBeLessThan(500);
       }),
     );
