@@ -50,7 +50,10 @@ it("carry text in every length format", async () => {
 it("carry bytes in every length format", async () => {
   const { port } = await start(routes);
   const sent = lengths.map((length) => Buffer.alloc(length, "abc\u00ff\0"));
-  expect(await echoed(port, "/bytes", sent)).toEqual(sent);
+  const heard = await echoed(port, "/bytes", sent);
+  // As texts, because Vitest compares bytes one by one.
+  const textOf = (bytes: unknown) => Buffer.isBuffer(bytes) && bytes.toString("latin1");
+  expect(heard.map(textOf)).toEqual(sent.map(textOf));
 });
 
 it("carry any text, in order", async () => {
