@@ -36,6 +36,8 @@ export default defineConfig({
     reporters: ["default", here("./test/support/run-end.ts")],
     // Most of what a test does is to wait for other processes. On two cores, six workers take 435 s, and eight 414 s.
     maxWorkers: Math.max(8, availableParallelism()),
+    // Room for young objects: the garbage collector takes a fifth of the time less.
+    execArgv: ["--max-semi-space-size=64"],
     sequence: { sequencer: SlowFirst, setupFiles: "list" },
     // To start a process and to load the sources takes longer than most files' tests.
     projects: [

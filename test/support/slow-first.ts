@@ -5,6 +5,12 @@ import type { TestSpecification } from "vitest/node";
 
 // In the order of their time. Vitest's cache of times would tell, but a fresh clone has none.
 const slow = [
+  // They wait, and leave the processors to other files.
+  "adapters/node/departures",
+  "adapters/node/socket-ends",
+  "adapters/postgres/migrate",
+  "adapters/postgres/untold",
+  "adapters/postgres/idempotency-isolation",
   "adapters/deno/listener",
   "docs/site",
   "adapters/bun/listener",
