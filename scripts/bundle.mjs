@@ -1,6 +1,6 @@
 /** Bundles the package into `dist`: a file for each entry of package.json, the chunks that they share, and the declarations of each. */
-import { readFileSync, readdirSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
 import { readerScript } from "./reader.mjs";
@@ -43,6 +43,11 @@ const command = { cli: "cli/main.ts", "dev-program": "cli/dev-program.ts" };
 const ofRuntimes = { "files-workerd": "adapters/files/workerd.ts" };
 /** Packages that the command or one entry alone uses: they are part of its file, with their license, and are not installed. */
 const packedIn = ["diff", "mrmime"];
+/**
+ * Scripts without a source map, which took 500 kB of the package: no program of a user steps into the command or into lists of
+ * sentences, and the code of the tools is readable as it is.
+ */
+const withoutMap = [...Object.keys(command), "languages", "tools"];
 /** @param {string} id */
 const isPacked = (id) => packedIn.some((name) => id === name || id.startsWith(`${name}/`));
 
@@ -147,7 +152,23 @@ async function bundle(root, { files, chunks, plugin, suffix = "" }) {
     },
   });
   await build.close();
-  return output.map(({ fileName }) => fileName);
+  const maps = withoutMap.map((name) => `${name}.js.map`);
+  if (suffix === "") for (const map of maps) removeMap(join(root, "dist", map));
+  return output.map(({ fileName }) => fileName).filter((name) => !maps.includes(name));
+}
+
+/** Removes a source map, and the line that names it: a debugger would ask for the file. @param {string} map */
+function removeMap(map) {
+  rmSync(map);
+  const script = map.slice(0, -".map".length);
+  const text = readFileSync(script, "utf8");
+  writeFileSync(
+    script,
+    text
+      .replace(`//# sourceMappingURL=${basename(map)}`, "")
+      .trimEnd()
+      .concat("\n"),
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The files of the package as npm would publish it. */
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { parseSync } from "oxc-parser";
 import * as usher from "usher-http";
 import { expect, it } from "vitest";
@@ -125,6 +125,16 @@ it("have the text of every source in their source maps", () => {
   });
   expect(sources.length).toBeGreaterThan(100);
   for (const { path, text } of sources) expect([path, text]).toEqual([path, textOf(path)]);
+});
+
+it("have no source maps of the command, of sentences and of tools, and name no map that is not there", () => {
+  const mapped = namesOf(/^dist\/([\w-]+)\.js\.map$/);
+  expect(mapped).toContain("core");
+  expect(["cli", "dev-program", "languages", "tools"].filter((name) => mapped.includes(name))).toEqual([]);
+  for (const file of files.filter((file) => /^dist\/.*\.js$/.test(file))) {
+    const map = /^\/\/# sourceMappingURL=(.+)$/m.exec(textOf(file))?.[1];
+    expect([file, map]).toEqual([file, files.includes(`${file}.map`) ? basename(`${file}.map`) : undefined]);
+  }
 });
 
 it("import only the package's dependencies and peers", () => {
