@@ -1,6 +1,7 @@
 /**
- * A whole sign-in with each issuer that a page names: its discovery document, its keys and the claims of its ID tokens, as the issuer
- * publishes them. The tokens are signed here.
+ * A whole sign-in with each issuer that a page names: its discovery document and the claims of its ID tokens, as the issuer publishes them.
+ * redpanda-data/redpanda, src/v/security/tests/jwt_test.cc, has copies of the documents of Google, Entra ID, Keycloak and Auth0. A key of this
+ * test signs the tokens, since each has the `nonce` of its sign-in; tests of `Jwt` verify tokens with the issuers' own signatures.
  */
 import { SignJWT, exportJWK, generateKeyPair } from "jose";
 import { expect, it } from "vitest";
@@ -19,10 +20,12 @@ interface Provider {
   /** What it says of itself, without the members that a client of the code flow does not read. */
   readonly document: Members & { readonly [at in "authorization_endpoint" | "token_endpoint" | "jwks_uri"]: string };
   readonly claims: Members;
+  readonly sendSecret?: "post";
   /** Of its answer, in addition to the code and the state. */
   readonly answer?: { readonly [name: string]: string };
 }
 
+const secret = "a secret of 24 characters";
 const tenant = "72f988bf-86f1-41af-91ab-2d7cd011db47";
 const microsoft = `https://login.microsoftonline.com/${tenant}`;
 const realm = "https://keycloak.example/realms/shop/protocol/openid-connect";
@@ -121,6 +124,33 @@ const providers: readonly Provider[] = [
     answer: { session_state: "b5a0b6c0-5c5e-4f6a-8f6e-0f7a7d6a4a5b", iss: "https://keycloak.example/realms/shop" },
   },
   {
+    name: "Apple, whose secret is a signed JWT in the body",
+    // The claims: pennersr/django-allauth, allauth/socialaccount/providers/apple/tests.py
+    source: "panva/wellknown, issuers/apple/apple.mjs",
+    issuer: "https://appleid.apple.com",
+    document: {
+      authorization_endpoint: "https://appleid.apple.com/auth/authorize",
+      token_endpoint: "https://appleid.apple.com/auth/token",
+      revocation_endpoint: "https://appleid.apple.com/auth/revoke",
+      jwks_uri: "https://appleid.apple.com/auth/keys",
+      response_types_supported: ["code"],
+      response_modes_supported: ["query", "fragment", "form_post"],
+      subject_types_supported: ["pairwise"],
+      id_token_signing_alg_values_supported: ["RS256"],
+      scopes_supported: ["openid", "email", "name"],
+      token_endpoint_auth_methods_supported: ["client_secret_post"],
+    },
+    sendSecret: "post",
+    claims: {
+      sub: "000313.c9720f41e9434e18987a.1218",
+      at_hash: "CkaUPjk4MJinaAq6Z0tGUA",
+      email: "test@privaterelay.appleid.com",
+      email_verified: "true",
+      is_private_email: "true",
+      auth_time: 1_234_345_345,
+    },
+  },
+  {
     name: "Auth0, whose identifier ends with a slash",
     source: "https://auth0.com/docs/get-started/applications/configure-applications-with-oidc-discovery",
     issuer: "https://my-domain.auth0.com/",
@@ -150,7 +180,7 @@ class Published implements HttpClient {
     this.#provider = provider;
   }
 
-  async fetch(input: string | URL): Promise<Response> {
+  async fetch(input: string | URL, init?: RequestInit): Promise<Response> {
     const { issuer, document } = this.#provider;
     const at = String(input);
     if (at === `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`) {
@@ -161,6 +191,13 @@ class Published implements HttpClient {
       return Response.json({ keys: [key] });
     }
     if (at !== document.token_endpoint) return new Response("", { status: 404 });
+    const sent = new Request(at, init);
+    const isPosted = new URLSearchParams(await sent.text()).get("client_secret") === secret;
+    const isBasic = sent.headers.get("authorization")?.startsWith("Basic ") === true;
+    const methods = document["token_endpoint_auth_methods_supported"] as readonly string[];
+    const isAuthenticated =
+      (isPosted && methods.includes("client_secret_post")) || (isBasic && methods.includes("client_secret_basic"));
+    if (!isAuthenticated) return Response.json({ error: "invalid_client" }, { status: 400 });
     return Response.json({
       access_token: "ya29.a0",
       expires_in: 3599,
@@ -184,7 +221,12 @@ class Published implements HttpClient {
 
 it.each(providers)("signs a user in at $name", async (provider) => {
   const http = new Published(provider);
-  const issuer = Oidc.issuer(provider.issuer, { clientId: "shop", clientSecret: "a secret of 24 characters", http });
+  const issuer = Oidc.issuer(provider.issuer, {
+    clientId: "shop",
+    clientSecret: secret,
+    http,
+    ...(provider.sendSecret === undefined ? {} : { sendSecret: provider.sendSecret }),
+  });
   const sessions = session();
   const app = Test.app([
     ...Oidc.routes(issuer, {
