@@ -53,18 +53,27 @@ export interface Database {
   exec<P extends readonly unknown[], A>(statement: Statement<P, A>, ...params: P): Promise<A>;
 }
 
+/** Where a borrowed connection is. While it is ending, the statements that it has accepted still run, and it takes no others. */
+type LeaseState =
+  | { readonly at: "idle" }
+  | { readonly at: "running" }
+  | { readonly at: "ending"; readonly whenIdle: () => void }
+  | { readonly at: "ended" };
+
+const idle: LeaseState = { at: "idle" };
+const running: LeaseState = { at: "running" };
+const ended: LeaseState = { at: "ended" };
+
 /** A borrowed connection. Its statements run one after another, and are refused once it is released. */
 export class Lease implements Database {
   readonly #pooled: PooledConnection;
   readonly signal: AbortSignal | undefined;
   readonly #unlisten: (() => void) | undefined;
   readonly #isTransaction: boolean;
-  #isRunning = false;
+  #state: LeaseState = idle;
   // Statements that wait for the running one.
   readonly #turns: (() => void)[] = [];
-  #whenIdle: (() => void) | undefined = undefined;
   #cancelling: Promise<void> | undefined = undefined;
-  #hasEnded = false;
   readonly #keep: TransactionOptions["keep"];
   /** A refusal, and the answer of `keep` for it. */
   #kept: readonly [refused: Refusal, commits: boolean] | undefined = undefined;
@@ -118,7 +127,8 @@ export class Lease implements Database {
   }
 
   async #exec<P extends readonly unknown[], A>(statement: Statement<P, A>, params: P): Promise<A> {
-    if (this.#hasEnded) throw new DatabaseError({ kind: "connection_closed" });
+    const { at } = this.#state;
+    if (at === "ending" || at === "ended") throw new DatabaseError({ kind: "connection_closed" });
     needsStatement("Database.exec: its statement", statement);
     const { sql } = statement;
     if (controlsTransaction(sql)) {
@@ -126,8 +136,8 @@ export class Lease implements Database {
       this.#pooled.mayBeInTransaction = true;
     }
     const values = statement.print(params);
-    if (this.#isRunning) await new Promise<void>((resolve) => this.#turns.push(resolve));
-    this.#isRunning = true;
+    if (this.#state.at === "running") await new Promise<void>((resolve) => this.#turns.push(resolve));
+    else this.#state = running;
     let answer: StatementResult;
     try {
       if (this.isAborted) throw this.#abandoned();
@@ -145,14 +155,20 @@ export class Lease implements Database {
   #next(): void {
     const turn = this.#turns.shift();
     if (turn !== undefined) return turn();
-    this.#isRunning = false;
-    this.#whenIdle?.();
+    if (this.#state.at !== "ending") {
+      this.#state = idle;
+      return;
+    }
+    const { whenIdle } = this.#state;
+    this.#state = ended;
+    whenIdle();
   }
 
   /** Waits for the running statement and refuses later ones. */
   async end(): Promise<void> {
-    this.#hasEnded = true;
-    if (this.#isRunning) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    if (this.#state.at === "running") {
+      await new Promise<void>((whenIdle) => (this.#state = { at: "ending", whenIdle }));
+    } else this.#state = ended;
     this.#unlisten?.();
     // A pending cancel request could still hit the next statement.
     if (this.#cancelling !== undefined) await this.#cancelling;
