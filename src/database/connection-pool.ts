@@ -36,6 +36,12 @@ const renewAgainMs = 60_000;
 /** The least limit of what ends a transaction: a commit checks deferred constraints, which may take long. */
 const commitMs = 60_000;
 
+/** Whether the pool lends connections. Once it closes it only waits for those that are borrowed, opening or closing. */
+type PoolLife =
+  /** `sweep` looks after its connections, from when all of them are open. */
+  | { readonly at: "open"; readonly sweep: ReturnType<typeof setInterval> | undefined }
+  | { readonly at: "closing"; readonly closed: Promise<void>; readonly whenEmpty: () => void };
+
 /**
  * A fixed number of places, one connection each. A place is idle, acquired, opening or down. A connection that dies leaves
  * its place down. While the server is unreachable, one attempt at a time is made to reopen it, with growing back-off.
@@ -57,11 +63,8 @@ export class ConnectionPool {
   #unusedLosses = 0;
   #attempt: ReturnType<typeof setTimeout> | undefined = undefined;
   #why = "";
-  #isClosed = false;
-  #sweep: ReturnType<typeof setInterval> | undefined = undefined;
+  #life: PoolLife = { at: "open", sweep: undefined };
   readonly #sweepMs: number;
-  #whenClosed: (() => void) | undefined = undefined;
-  #closing: Promise<void> | undefined = undefined;
 
   private constructor(open: OpenConnection, options: ConnectionPoolOptions) {
     this.#open = open;
@@ -82,12 +85,12 @@ export class ConnectionPool {
     }
     // A connection may have closed while the others were opened.
     for (const pooled of pool.#idle.slice()) if (!pooled.connection.isOpen) pool.#onClosed(pooled);
-    pool.#sweep = setInterval(() => pool.#maintain(), pool.#sweepMs);
+    pool.#life = { at: "open", sweep: setInterval(() => pool.#maintain(), pool.#sweepMs) };
     return pool;
   }
 
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#life.at === "closing";
   }
 
   /** The connections that are open, and that no caller has borrowed. */
@@ -102,13 +105,13 @@ export class ConnectionPool {
 
   stats(): { readonly size: number; readonly idle: number; readonly waiting: number; readonly replaced: number } {
     const { size } = this.#options;
-    const idle = this.#isClosed ? 0 : size - this.#acquired.size;
+    const idle = this.isClosed ? 0 : size - this.#acquired.size;
     return { size, idle, waiting: this.#waiting.size, replaced: this.#replaced };
   }
 
   /** Acquires a connection: at once if one is idle, otherwise in the order of the calls. */
   acquire(borrow: Borrow, pace?: Pace): PooledConnection | Promise<PooledConnection> {
-    if (this.#isClosed) return Promise.reject(new DatabaseError({ kind: "pool_closed" }));
+    if (this.isClosed) return Promise.reject(new DatabaseError({ kind: "pool_closed" }));
     const { waitMs = this.#options.waitMs, signal } = borrow;
     if (signal?.aborted) return Promise.reject(gaveUp(signal));
     const pooled = this.#idle.pop();
@@ -126,7 +129,7 @@ export class ConnectionPool {
       // The limit is of one statement.
       pooled.runningMs = 0;
     } else if (pooled.successor !== undefined) this.#replace(pooled, pooled.successor);
-    else if (this.#isClosed) {
+    else if (this.isClosed) {
       this.#acquired.delete(pooled);
       inBackground(this.#shut(pooled));
     } else if (!pooled.connection.isOpen) {
@@ -151,16 +154,16 @@ export class ConnectionPool {
 
   /** Refuses every further borrower. Settles when every connection is closed; acquired ones close once they are released. */
   close(): Promise<void> {
-    return (this.#closing ??= this.#close());
-  }
-
-  async #close(): Promise<void> {
-    this.#isClosed = true;
-    clearInterval(this.#sweep);
+    if (this.#life.at === "closing") return this.#life.closed;
+    clearInterval(this.#life.sweep);
     clearTimeout(this.#attempt);
+    let whenEmpty = (): void => {};
+    const closed = new Promise<void>((resolve) => (whenEmpty = resolve));
+    this.#life = { at: "closing", closed, whenEmpty };
     this.#waiting.close();
     for (const pooled of this.#idle.splice(0)) inBackground(this.#shut(pooled));
-    if (!this.#isEmpty) await new Promise<void>((resolve) => (this.#whenClosed = resolve));
+    this.#checkClosed();
+    return closed;
   }
 
   get #isEmpty(): boolean {
@@ -168,7 +171,7 @@ export class ConnectionPool {
   }
 
   #checkClosed(): void {
-    if (this.#isClosed && this.#isEmpty) this.#whenClosed?.();
+    if (this.#life.at === "closing" && this.#isEmpty) this.#life.whenEmpty();
   }
 
   // The timer lets the event loop turn for a caller that retries in a loop; otherwise no attempt to reconnect could run.
@@ -215,7 +218,7 @@ export class ConnectionPool {
 
   /** Reopens every place that is down. During back-off it reopens one, when the back-off ends. */
   #revive(): void {
-    if (this.#isClosed || this.#attempt !== undefined) return;
+    if (this.isClosed || this.#attempt !== undefined) return;
     if (this.#backoffMs > 0) this.#attemptLater();
     else while (this.#downCount > 0) inBackground(this.#fill());
   }
@@ -257,7 +260,7 @@ export class ConnectionPool {
 
   #failed(failure: unknown): void {
     this.#why = reasonOf(failure);
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     if (this.#attempt === undefined && this.#openingCount === 0) {
       if (this.#backoffMs === 0) warn(`the database is not reached: ${this.#why}`);
       this.#backoffMs = Math.min(Math.max(firstBackoffMs, this.#backoffMs * 2), maxBackoffMs);
