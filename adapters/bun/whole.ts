@@ -7,7 +7,7 @@ import type { HeldBytes } from "../../src/server/send-budget.ts";
 export const roomBytes = 262_144;
 
 /** A request, as far as the response to it is held. */
-interface HeldRequest {
+interface HeldExchange {
   readonly server: {
     requestIP(request: Request): object | null;
     timeout(request: Request, seconds: number): void;
@@ -36,7 +36,7 @@ export class WholeResponses {
   }
 
   /** Whether a response that is longer than `roomBytes` can be sent whole. It is counted from now on, in its client network. */
-  takes(asked: HeldRequest, body: string | Uint8Array, network: string | undefined): boolean {
+  takes(exchange: HeldExchange, body: string | Uint8Array, network: string | undefined): boolean {
     const { unsent, socket } = this.#state;
     // On a Unix socket Bun does not tell when a response is sent.
     if (socket !== undefined) return true;
@@ -47,7 +47,7 @@ export class WholeResponses {
       counted = unsent.hold(bytes, network);
     }
     if (counted === undefined) return false;
-    const held = new WholeResponse(asked, counted, this.#state, () => this.#held.delete(held));
+    const held = new WholeResponse(exchange, counted, this.#state, () => this.#held.delete(held));
     this.#held.add(held);
     return true;
   }
@@ -55,15 +55,15 @@ export class WholeResponses {
 
 /** A long response that Bun holds until it is sent. Bun does not say when: it forgets the address of the request then. */
 class WholeResponse implements DeadlineListener {
-  readonly #asked: HeldRequest;
+  readonly #exchange: HeldExchange;
   readonly #counted: HeldBytes;
   readonly #nextLook: Deadline;
   readonly #sendSeconds: number;
   readonly #onEnd: () => void;
   #isLate = false;
 
-  constructor(asked: HeldRequest, counted: HeldBytes, { deadlines, sendSeconds }: WholeState, onEnd: () => void) {
-    this.#asked = asked;
+  constructor(exchange: HeldExchange, counted: HeldBytes, { deadlines, sendSeconds }: WholeState, onEnd: () => void) {
+    this.#exchange = exchange;
     this.#counted = counted;
     this.#sendSeconds = sendSeconds;
     this.#onEnd = onEnd;
@@ -76,13 +76,13 @@ class WholeResponse implements DeadlineListener {
     if (this.#isLate) return;
     // Set only where its client does not take it at once: after the response it stays set as the idle time-out of the connection.
     this.#isLate = true;
-    const { server, request } = this.#asked;
+    const { server, request } = this.#exchange;
     server.timeout(request, this.#sendSeconds);
   }
 
   /** Whether Bun holds it still. Frees what is counted where it does not. */
   look(): boolean {
-    const { server, request } = this.#asked;
+    const { server, request } = this.#exchange;
     if (server.requestIP(request) !== null) return true;
     this.#nextLook.clear();
     this.#counted.free();
