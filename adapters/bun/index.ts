@@ -17,10 +17,10 @@ import { refuseTls, withCertificate as withTls } from "../../src/server/tls.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { BunExchange, LateAnswer, bunResponse, targetOf } from "./respond.ts";
+import { HeldResponses } from "./held.ts";
 import { certificatesFor, inSeconds, listen, makeRoom, stderrSink, warningsFor } from "./listen.ts";
 import type { BunRuntime, BunServeOptions, BunServer } from "./listen.ts";
 import { socketHandlers } from "./socket.ts";
-import { WholeResponses } from "./whole.ts";
 
 export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
 export type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
@@ -65,7 +65,7 @@ class BunListener extends Listener {
   readonly open: OpenSockets = new OpenSockets();
   readonly eventStreams: EventStreams = new EventStreams();
   streams = 0;
-  readonly whole: WholeResponses;
+  readonly held: HeldResponses;
   /** Only if the application sets it. */
   readonly #maxHeaderBytes: number | undefined;
   #servers: readonly BunServer[] = [];
@@ -79,7 +79,7 @@ class BunListener extends Listener {
     this.socket = limits.socket;
     this.idleSeconds = inSeconds("idleTimeoutMs", limits.idleTimeoutMs);
     this.sendSeconds = inSeconds("sendTimeoutMs", limits.sendTimeoutMs);
-    this.whole = new WholeResponses(this);
+    this.held = new HeldResponses(this);
   }
 
   protected async listen(): Promise<ListenAddress> {

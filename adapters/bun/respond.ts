@@ -18,8 +18,8 @@ import { timedBodyOf } from "../../src/server/timed-body.ts";
 import type { BodyReadingLimits, TimedBody } from "../../src/server/timed-body.ts";
 import type { BunServer } from "./listen.ts";
 import type { SocketData } from "./socket.ts";
-import { inPieces, roomBytes } from "./whole.ts";
-import type { WholeResponses } from "./whole.ts";
+import { asStream, roomBytes } from "./held.ts";
+import type { HeldResponses } from "./held.ts";
 
 const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
 const hosts: HostCheck = new HostCheck();
@@ -145,8 +145,8 @@ interface BunServerState extends SendingState {
   readonly eventStreams: EventStreams;
   /** The number of other open streams. */
   streams: number;
-  /** The long responses that Bun holds. */
-  readonly whole: WholeResponses;
+  /** What Bun holds until its client takes it. */
+  readonly held: HeldResponses;
 }
 
 /** The same, for what is answered later. */
@@ -232,10 +232,9 @@ function responseTo(exchange: BunExchange, sent: WireResponse, state: BunServerS
   const { body } = answer;
   if (!isStream(body)) {
     if (body === undefined || body.length <= roomBytes) return wholeResponse(answer, body);
-    if (state.whole.takes(exchange, body, networkOf(exchange, state))) return wholeResponse(answer, body);
+    if (state.held.takes(exchange, body, networkOf(exchange, state))) return wholeResponse(answer, body);
     state.streams++;
-    const pieces = inPieces(body);
-    return responseOf(answer, new ClientWatch(exchange, state, pieces.length).pulled(pieces).readable);
+    return responseOf(answer, new ClientWatch(exchange, state).pulled(asStream(body)).readable);
   }
   const watch = new ClientWatch(exchange, state);
   if (!isEventStream(answer)) {
@@ -331,14 +330,13 @@ class ClientWatch implements StreamEvents {
   eventStream: PulledStream | undefined = undefined;
   /** When the wait for the client began. */
   #since = Number.POSITIVE_INFINITY;
-  /** What is left of a body that is there whole, with the part that was sent last; 0 for another one. */
-  #left: number;
+  /** The length of the part that Bun got last. */
+  #lastBytes = 0;
 
-  constructor(exchange: BunExchange, state: BunServerState, length: number = 0) {
+  constructor(exchange: BunExchange, state: BunServerState) {
     this.#exchange = exchange;
     this.#state = state;
     this.#unsent = new PulledUnsent(state, this);
-    this.#left = length;
   }
 
   /** The stream that it watches. */
@@ -348,6 +346,10 @@ class ClientWatch implements StreamEvents {
 
   get network(): string | undefined {
     return networkOf(this.#exchange, this.#state);
+  }
+
+  get longestPart(): number {
+    return this.#state.held.longestPart;
   }
 
   stoppedReading(): void {
@@ -362,10 +364,10 @@ class ClientWatch implements StreamEvents {
     this.#timeout(0);
   }
 
-  made(bytes: number): void {
+  made(bytes: number, waiting: number): void {
     this.#since = performance.now();
-    this.#unsent.made(bytes, Math.max(bytes, this.#left));
-    this.#left -= bytes;
+    this.#lastBytes = bytes;
+    this.#unsent.made(bytes, waiting);
     this.#timeout(this.#state.sendSeconds);
   }
 
@@ -380,7 +382,8 @@ class ClientWatch implements StreamEvents {
     if (how !== "finished") this.#exchange.left();
     if (this.eventStream === undefined) this.#state.streams--;
     else this.#state.eventStreams.remove(this.eventStream);
-    this.#timeout(this.#state.idleSeconds);
+    if (how === "client stopped reading") this.#state.held.cut(this.#exchange, this.#lastBytes, this.network);
+    else this.#timeout(this.#state.idleSeconds);
   }
 
   #timeout(seconds: number): void {

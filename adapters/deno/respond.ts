@@ -7,6 +7,7 @@ import type { ValueReceiver } from "../../src/deferred.ts";
 import { inBackground } from "../../src/logging/raised.ts";
 import { PulledUnsent } from "../../src/server/pulled-unsent.ts";
 import type { SendingState } from "../../src/server/pulled-unsent.ts";
+import type { HeldBytes } from "../../src/server/send-budget.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
 import { PulledStream, StreamCut } from "../../src/events/readable.ts";
@@ -39,6 +40,9 @@ interface DenoServerState extends SendingState {
  * a stream, because only for that Deno reports when it is sent.
  */
 const roomBytes = 262_144;
+
+/** The longest part where more waits: of a client that takes nothing, Deno holds one until it goes. */
+const shortBytes = 16_384;
 
 /** How long a stream may make nothing before its client counts as having read everything. */
 const quietMs = 100;
@@ -116,14 +120,56 @@ function isHeadOfStream({ method }: DenoExchange, { status, head }: WireResponse
   return method === "HEAD" && status !== 204 && status !== 304 && head.at(-2) !== "content-length";
 }
 
+/**
+ * The part that Deno has. Deno ends no connection of a client that reads nothing, and holds the part until that reads or goes, though the
+ * stream has ended: it counts until then.
+ */
+class LastPart {
+  readonly #unsent: SendingState["unsent"];
+  #state: LastPartState = { at: "sending", bytes: 0 };
+
+  constructor(exchange: DenoExchange, { unsent }: SendingState) {
+    this.#unsent = unsent;
+    exchange.whenTaken(() => this.#taken());
+  }
+
+  /** How long it may be. */
+  get longest(): number {
+    return this.#unsent.isRoomy ? roomBytes : shortBytes;
+  }
+
+  /** @param bytes Those that Deno holds for it. */
+  made(bytes: number): void {
+    if (this.#state.at === "sending") this.#state = { at: "sending", bytes };
+  }
+
+  /** The stream has ended, and its client has not taken the part. */
+  stays(network: string | undefined): void {
+    const state = this.#state;
+    if (state.at === "sending") this.#state = { at: "held", held: this.#unsent.hold(state.bytes, network) };
+  }
+
+  #taken(): void {
+    if (this.#state.at === "held") this.#state.held?.free();
+    this.#state = { at: "taken" };
+  }
+}
+
+type LastPartState =
+  | { readonly at: "sending"; readonly bytes: number }
+  | { readonly at: "held"; readonly held: HeldBytes | undefined }
+  | { readonly at: "taken" };
+
 type PieceController = ReadableStreamDefaultController<Uint8Array>;
 
 /** A long whole body, of which Deno gets the next piece once its client has taken the one before: what Deno holds cannot be freed. */
 class LongBody {
   readonly #exchange: DenoExchange;
   readonly #state: DenoServerState;
-  readonly #bytes: Uint8Array;
+  /** Undefined once the client was given up: Deno keeps the stream. */
+  #bytes: Uint8Array | undefined;
   readonly #unsent: PulledUnsent;
+  readonly #last: LastPart;
   #controller: PieceController | undefined = undefined;
   /** The number of bytes that Deno has. */
   #at = 0;
@@ -133,6 +179,7 @@ class LongBody {
     this.#state = state;
     this.#bytes = typeof body === "string" ? encoder.encode(body) : body;
     this.#unsent = new PulledUnsent(state, this);
+    this.#last = new LastPart(exchange, state);
     untaken(exchange, state);
     exchange.whenTaken(() => this.#unsent.ended());
   }
@@ -147,12 +194,18 @@ class LongBody {
 
   pull(controller: PieceController): void {
     this.#controller = controller;
+    const bytes = this.#bytes;
+    if (bytes === undefined) return;
     this.#unsent.making();
-    const left = this.#bytes.byteLength - this.#at;
+    const left = bytes.byteLength - this.#at;
     if (left === 0) return controller.close();
-    const piece = this.#bytes.subarray(this.#at, this.#at + roomBytes);
+    const { longest } = this.#last;
+    const view = bytes.subarray(this.#at, this.#at + longest);
+    // Of a view Deno holds all bytes behind it.
+    const piece = longest < roomBytes ? new Uint8Array(view) : view;
     this.#at += piece.byteLength;
     controller.enqueue(piece);
+    this.#last.made(piece.buffer.byteLength);
     this.#unsent.made(piece.byteLength, left);
   }
 
@@ -162,6 +215,8 @@ class LongBody {
 
   stoppedReading(): void {
     this.#unsent.ended();
+    this.#bytes = undefined;
+    this.#last.stays(this.network);
     this.#controller?.error(new StreamCut("client stopped reading"));
   }
 }
@@ -186,6 +241,7 @@ class DenoSender implements StreamEvents, Cuttable {
   readonly #entry: PendingAnswer<Cuttable>;
   readonly #untaken: Untaken;
   readonly #unsent: PulledUnsent;
+  readonly #last: LastPart;
 
   constructor(exchange: DenoExchange, body: StreamBody, state: DenoServerState, group: InFlight<Cuttable>) {
     this.#exchange = exchange;
@@ -195,6 +251,7 @@ class DenoSender implements StreamEvents, Cuttable {
     this.#entry = group.add(this);
     this.#untaken = untaken(exchange, state);
     this.#unsent = new PulledUnsent(state, this);
+    this.#last = new LastPart(exchange, state);
   }
 
   get network(): string | undefined {
@@ -205,6 +262,10 @@ class DenoSender implements StreamEvents, Cuttable {
     return this.#streaming.readable;
   }
 
+  get longestPart(): number {
+    return this.#last.longest;
+  }
+
   making(): void {
     this.#unsent.making();
     this.#untaken.making();
@@ -213,9 +274,10 @@ class DenoSender implements StreamEvents, Cuttable {
     if (stopping && this.#group === eventStreams) this.cut();
   }
 
-  made(bytes: number): void {
+  made(bytes: number, waiting: number): void {
     this.#untaken.made();
-    this.#unsent.made(bytes);
+    this.#last.made(bytes);
+    this.#unsent.made(bytes, waiting);
   }
 
   stoppedReading(): void {
@@ -228,6 +290,7 @@ class DenoSender implements StreamEvents, Cuttable {
 
   ended(how: StreamEnd): void {
     this.#unsent.ended();
+    if (how === "client stopped reading") this.#last.stays(this.network);
     this.#untaken.made();
     this.#group.remove(this.#entry);
     if (how !== "finished") this.#exchange.left();

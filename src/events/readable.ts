@@ -10,8 +10,14 @@ export interface StreamEvents {
   readonly printsErrors?: boolean;
   /** The next part is being made, which may take any time. If this ends the stream, no part is read. */
   making(): void;
-  /** A part of this length was handed over: now the client has to read. */
-  made(bytes: number): void;
+  /** The longest part that is handed over now; without it a part has any length. */
+  readonly longestPart?: number;
+  /**
+   * A part of this length was handed over: now the client has to read.
+   *
+   * @param waiting The bytes that wait with it: those of the part that was cut for `longestPart`.
+   */
+  made(bytes: number, waiting: number): void;
   /** Why the runtime cancelled the stream. */
   cancelled(): StreamEnd;
   /** The stream has ended. Only after `finished` can the connection carry another response. */
@@ -47,6 +53,8 @@ export class PulledStream {
   #opening: Uint8Array | undefined;
   /** The part that was pending when the opening was sent. */
   #first: Promise<Uint8Array | undefined> | undefined = undefined;
+  /** What is left of a part that was longer than `longestPart`. */
+  #tail: Uint8Array | undefined = undefined;
   #isOver = false;
   #controller: Controller | undefined = undefined;
 
@@ -95,6 +103,7 @@ export class PulledStream {
   end(how: StreamEnd, thrown?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#tail = undefined;
     attempt(undefined, () => this.#sending.ended(how));
     if (how !== "finished") inBackground(this.#parts.cancel());
     try {
@@ -109,6 +118,9 @@ export class PulledStream {
 
   /** The next part that is not empty. */
   async #next(): Promise<Uint8Array | undefined> {
+    const tail = this.#tail;
+    this.#tail = undefined;
+    if (tail !== undefined) return tail;
     let part = await this.#parts.next();
     while (part?.byteLength === 0) part = await this.#parts.next();
     return part;
@@ -118,11 +130,15 @@ export class PulledStream {
     if (this.#isOver) return;
     const isShort = this.#body.length !== undefined && this.#left > 0;
     if (part === undefined) return this.end(isShort ? "short" : "finished");
-    const isLong = part.byteLength > this.#left;
-    if (this.#left > 0) controller.enqueue(isLong ? part.subarray(0, this.#left) : part);
+    const { longestPart = Number.POSITIVE_INFINITY } = this.#sending;
+    // A copy of a part of a longer buffer: a runtime that holds a view holds all bytes behind it.
+    const sent = part.buffer.byteLength <= longestPart ? part : new Uint8Array(part.subarray(0, longestPart));
+    if (sent.byteLength < part.byteLength) this.#tail = part.subarray(longestPart);
+    const isLong = sent.byteLength > this.#left;
+    if (this.#left > 0) controller.enqueue(isLong ? sent.subarray(0, this.#left) : sent);
     if (isLong) return this.end("long");
-    this.#left -= part.byteLength;
-    this.#sending.made(part.byteLength);
+    this.#left -= sent.byteLength;
+    this.#sending.made(sent.byteLength, part.byteLength);
   }
 
   async #rest(): Promise<void> {

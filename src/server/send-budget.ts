@@ -91,6 +91,11 @@ export class SendBudget {
     return this.#bytes;
   }
 
+  /** Whether so little waits that a runtime may get long parts, of which a cut does not free the one that it holds. */
+  get isRoomy(): boolean {
+    return this.#bytes <= this.#limits.sendBudget / 8;
+  }
+
   /** Begins to count what waits for a client. */
   of(recipient: Recipient): Unsent {
     return new Unsent(this, recipient, String(++this.#made));

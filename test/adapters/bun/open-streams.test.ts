@@ -1,7 +1,7 @@
 /** What a server on Bun counts as open: the test takes the place of the runtime. */
 import { expect, it } from "vitest";
 import { bunResponse } from "../../../adapters/bun/respond.ts";
-import { WholeResponses } from "../../../adapters/bun/whole.ts";
+import { HeldResponses } from "../../../adapters/bun/held.ts";
 import { compressStream } from "../../../adapters/compress/codings.ts";
 import type { BunExchange } from "../../../adapters/bun/respond.ts";
 import type { App } from "../../../src/app/app.ts";
@@ -29,7 +29,7 @@ const sending = {
 const counted = {
   ...sending,
   app: { networkOf: () => undefined } as unknown as App,
-  whole: new WholeResponses({ ...sending, socket: undefined, sendSeconds: 1 }),
+  held: new HeldResponses({ ...sending, socket: undefined, sendSeconds: 1 }),
 };
 
 it.each(["text/event-stream", "text/plain"])("a stream of %s is open until it has ended", async (type) => {

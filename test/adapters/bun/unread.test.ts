@@ -75,3 +75,16 @@ describe("long whole responses, which Bun holds until they are sent", () => {
     await eventually(async () => expect(await framing(server)).toBe(String(wholeLength)));
   });
 });
+
+it.skipIf(process.platform !== "linux")(
+  "the connections of clients that were disconnected are closed, though they read nothing",
+  async () => {
+    const sendBudget = 1024 * 1024;
+    const server = await start({ sendBudget, sendShare: sendBudget });
+    const before = server.descriptors;
+    for (let i = 0; i < 30; i++) await mute(server, "stream");
+    expect(server.descriptors).toBeGreaterThanOrEqual(before + 30);
+    // What stays is within the budget: the parts of a few.
+    await eventually(() => expect(server.descriptors).toBeLessThan(before + 15));
+  },
+);
