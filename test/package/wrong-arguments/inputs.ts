@@ -70,6 +70,7 @@ const inputs: readonly Row[] = [
   ["Query.required", (x, k, o) => reads(Query.required(x, k, o)), ["b", Codec.int, {}]],
   ["Query.optional", (x, k, o) => reads(Query.optional(x, k, o)), ["b", Codec.int, {}]],
   ["Query.list", (x, k, o) => reads(Query.list(x, k, o)), ["b", Codec.int, {}]],
+  ["Query.object", (x, s, o) => reads(Query.object(x, s, o)), ["b", v.object({}), {}]],
   ["Query.default", (x, k, d, o) => reads(Query.default(x, k, d, o)), ["b", Codec.int, 1, {}]],
   ["Header.required", (x, k, o) => reads(Header.required(x, k, o)), ["b", Codec.int, {}]],
   ["Header.optional", (x, k, o) => reads(Header.optional(x, k, o)), ["b", Codec.int, {}]],
