@@ -113,7 +113,7 @@ describe.skipIf(generator.isSkipped)(`the site${generator.why}`, () => {
 
   it("has the page of each goal among the first three that a search for a user's words finds", async () => {
     const require = createRequire(import.meta.url);
-    const MiniSearch = require(join(root, "docs/node_modules/minisearch")) as MiniSearch;
+    const MiniSearch = require(join(root, "docs/node_modules/minisearch/dist/cjs/index.cjs")) as MiniSearch;
     const file = files().find((name) => name.includes("@localSearchIndexroot"));
     const { default: json } = (await import(join(dist, file ?? ""))) as { readonly default: string };
     // As VitePress's search box searches (VPLocalSearchBox.vue), with what .vitepress/config.mjs adds.
