@@ -126,15 +126,16 @@ export class RequestMaker {
   }
 
   #headersOf(given: GivenArguments, problems: ArgumentProblems): ReadonlyMap<string, string> {
-    const headers = new Map<string, string>();
+    const headers = new Map<string, string[]>();
     for (const [named, text, member] of texts(this.#headers, given, problems)) {
       const name = named.toLowerCase();
       // A control character would end the line.
       if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) problems.add(member.name, "malformed", "No header can hold this.");
       const before = headers.get(name);
-      headers.set(name, before === undefined ? text : headerOf([before, text]));
+      if (before === undefined) headers.set(name, [text]);
+      else before.push(text);
     }
-    return headers;
+    return new Map([...headers].map(([name, all]) => [name, headerOf(all)]));
   }
 }
 
