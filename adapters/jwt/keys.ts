@@ -214,7 +214,9 @@ const rsaEncryption = [0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0
 
 /** `RSA PUBLIC KEY` (PKCS #1, RFC 8017 §A.1.1) as `PUBLIC KEY` (RFC 5280 §4.1), which `jose` and Web Crypto read. Other PEM stays. */
 function spkiOf(text: string): string {
-  const base64 = /-----BEGIN RSA PUBLIC KEY-----([\sA-Za-z0-9+/=]+)-----END/.exec(text)?.[1]?.replace(/\s/g, "");
+  const base64 = /-----BEGIN RSA PUBLIC KEY-----([ \t\r\nA-Za-z0-9+/=]+)-----END/
+    .exec(text)?.[1]
+    ?.replace(/[ \t\r\n]/g, "");
   if (base64 === undefined || !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64))
     return text;
   const key = Array.from(atob(base64), (character) => character.charCodeAt(0));
