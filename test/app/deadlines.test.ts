@@ -1,9 +1,9 @@
 /** Deadlines: the client gets 503 `timed_out` in time, whatever the handler does. */
 import { EventEmitter, once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
-import { App, Dep, Event, Log, Openapi, Path, Refusal, Returns, bodyStream } from "usher-http";
+import { Answer, App, Dep, Event, Log, Openapi, Path, Refusal, Returns, bodyStream } from "usher-http";
 import { body, deadline, get, json, post, refuse } from "usher-http";
-import type { AppOptions, Route } from "usher-http";
+import type { AppOptions, Middleware, Route } from "usher-http";
 import * as v from "valibot";
 import { asked, at, holdClock, never, own, settle, statusOf, text } from "../support/clock.ts";
 import { gate } from "../support/gate.ts";
@@ -149,6 +149,26 @@ describe("the input deadline", () => {
       vi.advanceTimersByTime(1000);
     }
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+  });
+});
+
+describe("middleware that is late", () => {
+  it("past its second has one line, and what it answers is dropped", async () => {
+    const ready = gate();
+    let isCancelled = false;
+    const stream = new ReadableStream({ cancel: () => void (isCancelled = true) });
+    const slow: Middleware = async (_request, next) => {
+      await next();
+      await ready.passed;
+      return Answer.stream(stream, { status: 201 });
+    };
+    const route = get(at, text, never);
+    expect(statusOf(await asked(route, { deadlineMs: 50, middleware: [slow] }, 1100))).toBe(503);
+    ready.open();
+    await settle();
+    expect(isCancelled).toBe(true);
+    expect(messages("warn")).toEqual(["GET /x: its handler answered 201 after its deadline, which is not sent"]);
+    expect(lines().filter(({ message }) => /^GET \/x \d+$/.test(String(message)))).toHaveLength(1);
   });
 });
 

@@ -195,6 +195,9 @@ describe("a client that disconnects while it reads a stream", () => {
     const { signal } = new AbortController();
     await Test.events(app, "/events", () => "stop", { gone: signal });
     expect(getEventListeners(signal, "abort")).toEqual([]);
+    const whole = get(Path.root, { returns: Returns.response }, () => Answer.stream(new Blob(["ab"]).stream()));
+    expect((await Test.call(Test.app([whole]), "GET", "/", { gone: signal })).body).toBe("ab");
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 });
 

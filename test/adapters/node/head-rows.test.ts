@@ -197,3 +197,15 @@ describe("the head of a request", () => {
     expect(new Set(rows.map(({ what }) => what)).size).toBe(rows.length);
   });
 });
+
+it("every header of a request is read, past the 2,000 that Node reads by itself", async () => {
+  const counted = get(Path.root, { inputs: { request }, returns: Returns.text }, ({ request }) => {
+    const lengths = [...request.headers].map(([name]) => name).filter((name) => name.startsWith("x"));
+    return String(lengths.length);
+  });
+  const server = await start([counted], { maxHeaderBytes: 65_536 });
+  const client = await RawClient.to(server.port);
+  const fields = Array.from({ length: 2500 }, (_, i) => `x${i}: 1`);
+  const { status, body } = await client.send("GET / HTTP/1.1", "host: h", ...fields, "", "").answer();
+  expect([status, body]).toEqual([200, "2500"]);
+});

@@ -67,6 +67,15 @@ describe("a session is not reset", () => {
     },
   );
 
+  it("a second time, where the next borrower changes nothing", async () => {
+    const some = await pool({ size: 1 });
+    await watch`create sequence if not exists numbers`;
+    await some.transaction((db) => db.exec(Statement.exec("set app.tenant = 'a'")));
+    await some.exec(next);
+    await some.transaction((db) => db.exec(Statement.exec("select 1")));
+    expect(await some.exec(last)).toEqual({ last: expect.any(BigInt) });
+  });
+
   it("if the pool never resets one", async () => {
     const some = await pool({ size: 1, reset: "never" });
     await some.transaction((db) => db.exec(Statement.exec("set app.tenant = 'a'")));
