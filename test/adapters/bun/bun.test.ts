@@ -123,8 +123,8 @@ describe("an answer", () => {
     expect(server.written.filter((line) => !line.startsWith("{"))).toEqual([]);
   });
 
-  it("that a client does not read ends when the connection times out", async () => {
-    const server = await start({ idleTimeoutMs: 1000 });
+  it("that a client does not read ends after sendTimeoutMs", async () => {
+    const server = await start({ sendTimeoutMs: 1000 });
     const client = await server.client();
     client.socket.pause();
     client.ask("GET /large-watched");
