@@ -36,8 +36,10 @@ export type EndEvent =
   | "begins"
   /** The handler has answered, or an input or the handler refused or raised; and there is something to be kept. */
   | "keeps"
-  /** The same, where there is nothing to be kept, or that is done. */
+  /** The same, where there is nothing to be kept. */
   | "done"
+  /** What was to be kept is committed or rolled back. */
+  | "kept"
   /** The deadline passes. */
   | "expires"
   /** An answer is chosen. */
@@ -55,7 +57,7 @@ const works: Moves<WorkAt> = {
   none: { begins: "running" },
   running: { keeps: "keeping", done: "over", expires: "late" },
   late: { done: "over" },
-  keeping: { done: "over" },
+  keeping: { kept: "over" },
   over: {},
 };
 

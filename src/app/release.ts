@@ -34,7 +34,7 @@ export function keep(request: RequestState, answer: Answer): Promise<Answer> {
   const { ending } = request;
   const pending = keepAll(request, answer).finally(() => {
     ending.keeping = undefined;
-    ending.on("done");
+    ending.on("kept");
   });
   ending.keeping = pending;
   return pending;
