@@ -7,10 +7,10 @@ interface Failed {
   readonly tests: readonly string[];
 }
 
-/** The tests that failed, each with the command that runs it alone. */
-export function failedLines(failed: readonly Failed[]): string[] {
+/** The tests that failed in a run, each with the command that runs it alone. */
+export function failedLines(failed: readonly Failed[], of: typeof run = run): string[] {
   if (failed.length === 0) return [];
-  const wide = run === "wide" ? "USHER_TESTS=wide " : "";
+  const wide = of === "wide" ? "USHER_TESTS=wide " : "";
   const lines = failed.flatMap(({ file, tests }) => {
     const command = `${wide}npx vitest run ${file}`;
     if (tests.length === 0) return [`  ${file} did not load`, `    ${command}`];

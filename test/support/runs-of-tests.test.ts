@@ -61,13 +61,14 @@ test("a failed test is named with the command that runs it alone", () => {
     { file: "test/a.test.ts", tests: ["a suite > it's $5 (a+b)"] },
     { file: "test/b.test.ts", tests: [] },
   ];
-  expect(failedLines(failed)).toEqual([
+  expect(failedLines(failed, "all")).toEqual([
     "failed (2), each with the command that runs it alone:",
     "  test/a.test.ts > a suite > it's $5 (a+b)",
     String.raw`    npx vitest run test/a.test.ts -t '^a suite it'\''s \$5 \(a\+b\)$'`,
     "  test/b.test.ts did not load",
     "    npx vitest run test/b.test.ts",
   ]);
+  expect(failedLines(failed, "wide").at(-1)).toBe("    USHER_TESTS=wide npx vitest run test/b.test.ts");
   expect(failedLines([])).toEqual([]);
 });
 
