@@ -10,7 +10,7 @@ import { holdClock, settle } from "../support/clock.ts";
 import { forgetLines } from "../support/logs.ts";
 import { Fate, appOf, features } from "./ends.ts";
 import type { Features, Step } from "./ends.ts";
-import { Played } from "./ends-played.ts";
+import { playedOf } from "./ends-played.ts";
 
 holdClock();
 
@@ -41,7 +41,7 @@ async function play(one: Features, seen: Seen): Promise<void> {
     seen.states.add(stateOf(state));
   };
   fate.looks = look;
-  const request = new Played(one, appOf(one, fate), fate);
+  const request = playedOf(one, appOf(one, fate), fate);
   const steps: readonly Step[] = [
     ...one.order,
     "body",

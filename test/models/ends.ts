@@ -12,6 +12,7 @@ import {
   Refusal,
   RefusalFormat,
   Returns,
+  Socket,
   after,
   clientGone,
   get,
@@ -20,13 +21,14 @@ import {
   post,
   refuse,
 } from "usher-http";
-import type { App as UsherApp, Middleware, Producer } from "usher-http";
+import type { App as UsherApp, Middleware, Producer, SocketHandler } from "usher-http";
 import type { InputRequest } from "../../src/inputs/request.ts";
 import { gate } from "../support/gate.ts";
 import type { Gate } from "../support/gate.ts";
 
 const teapot = Refusal.code("teapot", { status: 418, doc: "It is a teapot." });
 const tick = Event.text("tick");
+const chat = Socket.protocol({ client: Socket.text, server: Socket.text });
 
 /** What a part of the request waits for. The body arrives, and the deadline passes, without one. */
 const gates = ["acquire", "acquire second", "handle", "commit", "middleware", "stream"] as const;
@@ -45,6 +47,10 @@ const answers = [
   "cut page",
   "events",
   "cut events",
+  "socket",
+  "cut socket",
+  "takeover",
+  "cut takeover",
 ] as const;
 const layers = ["copy", "late", "replace", "early", "race", "throwing race", "throw", "stream", "late stream"] as const;
 
@@ -107,9 +113,10 @@ export class Fate {
 }
 
 /** Whether what the handler did is to be committed, where no deadline has passed. */
-function commits({ answers, hasKey, method }: Features, { handled, hasLeft }: Fate): boolean {
+function commits(one: Features, { handled, hasLeft }: Fate): boolean {
+  const { answers, hasKey, method } = one;
   // A key's answer is read before it is kept.
-  const isRead = hasKey && method === "POST";
+  const isRead = hasKey && method === "POST" && !connects(one);
   const raises = ["refusal", "error", "cut page"].includes(answers) || (isRead && answers === "cut stream");
   return handled === 1 && !raises && !hasLeft;
 }
@@ -129,6 +136,11 @@ export function settled(one: Features, fate: Fate): readonly string[] {
 
 function failsToCommit({ scopes }: Features, name: string): boolean {
   return scopes === (name === "first" ? "commit fails" : "second commit fails");
+}
+
+/** Whether a connection follows the head: the client then sends a handshake, by `GET` and without a key or a body. */
+export function connects({ answers }: Features): boolean {
+  return answers.endsWith("socket") || answers.endsWith("takeover");
 }
 
 /** The app of one route. */
@@ -160,30 +172,27 @@ export function appOf(one: Features, fate: Fate): UsherApp {
   const problem = Dep.problem({ at: "query.x", code: "malformed", message: "This is wrong." });
   // A node of the framework's own: the state itself, which no public input gives.
   const state: Dep<void> = { node: { from: [], compile: () => (request) => void (fate.state = request) } };
-  const returns = one.answers.endsWith("events") ? Returns.events([tick]) : Returns.response;
+  const returns = returnsOf(one);
   const inputs: { [name: string]: Dep<unknown> } = { state, first, after, gone: clientGone };
   if (!["one", "commit fails"].includes(one.scopes)) inputs["second"] = scoped("second", first, "acquire second");
   if (one.hasProblem) inputs["wrong"] = Dep.join({}, () => problem);
-  if (one.method === "POST" && one.readsBody) inputs["sent"] = json(v.string());
+  const isPost = one.method === "POST" && !connects(one);
+  if (isPost && one.readsBody) inputs["sent"] = json(v.string());
   // A key is for an answer that is made before it is sent.
-  if (one.method === "POST" && one.hasKey && returns === Returns.response) {
+  if (isPost && one.hasKey && returns === Returns.response) {
     const key = Idempotency.by(Idempotency.memory(), { caller: Dep.return("everybody") });
     inputs["key"] = Dep.map(key as Dep<unknown>, (given) => given);
   }
-  const makes = one.method === "POST" ? post : get;
+  const makes = isPost ? post : get;
   const meta = one.deadline === "whole" ? Meta.empty.add(Meta.deadline, 50) : Meta.empty;
-  const made = makes(
-    Path.of("x"),
-    { inputs, returns: returns as typeof Returns.response, refuses: [teapot], meta },
-    async (given) => {
-      const { after: later, gone } = given as unknown as Values;
-      fate.handled++;
-      fate.asked++;
-      later(() => void fate.tasks++, { always: true });
-      await fate.passed("handle");
-      return answerOf(one, fate, { after: later, gone }) as never;
-    },
-  );
+  const made = makes(Path.of("x"), { inputs, returns, refuses: [teapot], meta }, async (given) => {
+    const { after: later, gone } = given as unknown as Values;
+    fate.handled++;
+    fate.asked++;
+    later(() => void fate.tasks++, { always: true });
+    await fate.passed("handle");
+    return answerOf(one, fate, { after: later, gone }) as never;
+  });
   return App.make([made], {
     codes: [teapot],
     maxInFlight: 1,
@@ -191,6 +200,11 @@ export function appOf(one: Features, fate: Fate): UsherApp {
     refusalFormat: RefusalFormat.problemDetails(),
     ...(one.deadline === "answer" ? { deadlineMs: 50 } : {}),
   });
+}
+
+function returnsOf({ answers }: Features): typeof Returns.response {
+  if (answers.endsWith("events")) return Returns.events([tick]) as never;
+  return answers.endsWith("socket") ? (Returns.websocket(chat) as never) : Returns.response;
 }
 
 interface Values {
@@ -209,6 +223,9 @@ async function answerOf({ answers }: Features, fate: Fate, { after: later, gone 
   if (answers === "unwritable") return Answer.stream(streamOf(fate), { headers: [["no name", "x"]] });
   if (answers === "events") return eventsOf(fate, later);
   if (answers === "cut events") return eventsOf(fate, later, fails);
+  if (answers.endsWith("socket")) return socketOf(fate, answers === "socket" ? undefined : fails);
+  if (answers.endsWith("takeover"))
+    return Answer.takeover("lines", connectionOf(fate, answers === "takeover" ? undefined : fails));
   const late = fate.passed("stream");
   if (answers === "page") return Answer.html(html`<p>${late.then(() => "late")}</p>`);
   if (answers === "cut page") return Answer.html(html`${late.then(fails)}`);
@@ -225,16 +242,23 @@ async function answerOf({ answers }: Features, fate: Fate, { after: later, gone 
 /** A stream that is open until it is read to its end, cut or cancelled. */
 function streamOf(fate: Fate, fails?: () => never): ReadableStream<Uint8Array> {
   fate.open++;
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen) fate.open--;
+    isOpen = false;
+  };
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         await fate.passed("stream");
-        fate.open--;
+        // It may have been cancelled meanwhile.
+        if (!isOpen) return;
+        close();
         fails?.();
         controller.enqueue(new TextEncoder().encode("streamed"));
         controller.close();
       },
-      cancel: () => void fate.open--,
+      cancel: close,
     },
     { highWaterMark: 0 },
   );
@@ -249,6 +273,34 @@ function eventsOf(fate: Fate, later: Values["after"], fails?: () => never): Prod
       await send(Event.make(tick, "1"));
       fate.asked++;
       later(() => void fate.tasks++, { always: true });
+      fails?.();
+    } finally {
+      fate.open--;
+    }
+  };
+}
+
+/** A socket's handler that ends with its client, or with its gate. */
+function socketOf(fate: Fate, fails?: () => never): SocketHandler<string, string> {
+  return async (socket) => {
+    fate.open++;
+    try {
+      await Promise.race([fate.passed("stream"), socket.receive()]);
+      fate.looks(fate.state);
+      fails?.();
+    } finally {
+      fate.open--;
+    }
+  };
+}
+
+/** The same of a protocol of the application's own. */
+function connectionOf(fate: Fate, fails?: () => never): Parameters<typeof Answer.takeover>[1] {
+  return async ({ readable }) => {
+    fate.open++;
+    try {
+      await Promise.race([fate.passed("stream"), readable.getReader().read()]);
+      fate.looks(fate.state);
       fails?.();
     } finally {
       fate.open--;
