@@ -151,6 +151,8 @@ export class Ending<R extends EndingRequest> implements TaskList {
   answer: Answer | undefined = undefined;
   /** Settles once what was acquired is committed or rolled back; undefined where that is not pending. Never rejects. */
   keeping: Promise<unknown> | undefined = undefined;
+  /** Settles once the acquire of a value has; undefined where none runs. Inputs acquire one after the other. Never rejects. */
+  acquiring: Promise<unknown> | undefined = undefined;
   /** Settles once the producer of its stream has ended, which may outlast the stream. Never rejects. */
   producing: Promise<void> | undefined = undefined;
   /** How the reply ended, by itself. */
@@ -175,7 +177,8 @@ export class Ending<R extends EndingRequest> implements TaskList {
     this.at = to;
     if (event === "expires") this.went("timed out");
     if (to.isFrozen && !from.isFrozen) this.#request.freeze(to.work === "late" || to.work === "running");
-    if (to.isLeft && !from.isLeft && this.held !== undefined) this.#acts.release(this.#request, this.#endBy(this.#how));
+    if (to.isLeft && !from.isLeft && (this.held ?? this.acquiring) !== undefined)
+      this.#acts.release(this.#request, this.#endBy(this.#how));
     return true;
   }
 
@@ -216,10 +219,17 @@ export class Ending<R extends EndingRequest> implements TaskList {
     this.on("over");
   }
 
+  acquires(value: Promise<unknown>): void {
+    const settled = (): void => {
+      this.acquiring = undefined;
+    };
+    this.acquiring = value.then(settled, settled);
+  }
+
   hold(held: Held): void {
     (this.held ??= []).push(held);
-    // It was acquired too late.
-    if (this.at.isLeft) this.#acts.release(this.#request, this.#endBy(this.#how));
+    // It was acquired too late. Where a release waits for the acquire, it takes this one, too.
+    if (this.at.isLeft && this.acquiring === undefined) this.#acts.release(this.#request, this.#endBy(this.#how));
   }
 
   add(run: Task["run"], always: boolean): void {

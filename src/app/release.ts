@@ -95,13 +95,18 @@ function endOf({ ending }: RequestState, { refused }: Answer): GuardedEnd {
   return effect === "failed" ? "failed" : "answered";
 }
 
-/** Releases what is held, once the answer was written, commits are done, and the producer of the stream has ended. */
+/**
+ * Releases what is held, once the answer was written, commits are done, and the producer of the stream has ended. A value that is being
+ * acquired may be made from one that is held: that has to end first, too.
+ */
 export function releaseSoon(request: RequestState, end: RequestEnd): void {
   runSoon(request, async () => {
-    const { held, keeping, producing } = request.ending;
+    const { ending } = request;
+    const { keeping, producing, acquiring } = ending;
     if (keeping !== undefined) await inTime(keeping, releaseMs, unrefTimer);
     if (producing !== undefined) await inTime(producing, producingMs, unrefTimer);
-    await release(request, held ?? [], end);
+    if (acquiring !== undefined && !(await inTime(acquiring, releaseMs, unrefTimer))) ending.acquiring = undefined;
+    await release(request, ending.held ?? [], end);
   });
 }
 

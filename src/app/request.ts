@@ -417,6 +417,10 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return this.ending;
   }
 
+  acquires(value: Promise<unknown>): void {
+    this.ending.acquires(value);
+  }
+
   hold(held: Held): void {
     this.ending.hold(held);
   }

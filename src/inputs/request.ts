@@ -59,6 +59,8 @@ export interface InputRequest {
   changeAnswer(change: (answer: never) => object): void;
   /** The tasks that run once the answer is on its way. */
   later(): TaskList;
+  /** A value is being acquired: what it is made from is not released before it is settled. */
+  acquires(value: Promise<unknown>): void;
   /** Keeps what an input acquired, to be released once the request has ended. */
   hold(held: Held): void;
   /** How long what the inputs checked is valid; undefined where none gave that. */

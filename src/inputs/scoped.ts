@@ -24,8 +24,9 @@ export interface ScopedOptions<A, C extends string = string> {
  * body, once that has arrived: a slow client holds nothing. `release` runs exactly
  * once for each value, after the answer was written, or after its stream or its connection has ended: also where the handler
  * refuses or raises, or the client leaves. It waits for the producer of a stream, at most half a second. Values are released
- * in the reverse order of acquiring, each after the release of the one before. A release that raises is an error line, and
- * one that takes 10 s a warning; neither hurts another.
+ * in the reverse order of acquiring, each after the release of the one before. Where a deadline passes, nothing more is acquired, and
+ * the releases wait for an `acquire` that runs, at most 10 s. A release that raises is an error line, and one that takes 10 s a
+ * warning; neither hurts another.
  * A server that stops waits for them, at most `drainMs`.
  *
  * @example
@@ -52,13 +53,16 @@ export function scoped<const I extends Inputs, B = never, C extends string = nev
       ...(options.refuses === undefined ? {} : { codes: options.refuses }),
       compile: (_route, from) => {
         const values = record(Object.keys(inputs), from);
+        const hold = (request: InputRequest, value: unknown): unknown =>
+          held(request, value, release as Release, beforeAnswer as Settle);
         return (request, read) => {
+          // What was acquired before is rolled back already.
+          if (request.timedOut !== undefined) return request.timedOut;
           const acquired = acquire(values(request, read) as Values<I>);
-          return isThenable(acquired)
-            ? Promise.resolve(acquired).then((value) =>
-                held(request, value, release as Release, beforeAnswer as Settle),
-              )
-            : held(request, acquired, release as Release, beforeAnswer as Settle);
+          if (!isThenable(acquired)) return hold(request, acquired);
+          const holding = Promise.resolve(acquired).then((value) => hold(request, value));
+          request.acquires(holding);
+          return holding;
         };
       },
     },

@@ -53,14 +53,81 @@ describe("releases and tasks after a request that timed out", () => {
     const route = get(at, { inputs: { task, first, late, later }, returns: Returns.text }, () => "x");
     expect(statusOf(await asked(route, { deadlineMs: 50 }, 70))).toBe(503);
     await settle();
-    expect(told).toEqual([
-      ["first", "timed out", 503, "timed_out"],
-      ["task", "timed out"],
-    ]);
+    // An acquire still uses the first value.
+    expect(told).toEqual([["task", "timed out"]]);
     ready.open();
     await settle();
     await settle();
-    expect(told.slice(2)).toEqual([["late", "timed out"]]);
+    expect(told.slice(1)).toEqual([
+      ["late", "timed out"],
+      ["first", "timed out", 503, "timed_out"],
+    ]);
+  });
+
+  it("a value is released after an acquire that rejects, and one that takes too long keeps it no longer than 10 s", async () => {
+    const told: string[] = [];
+    const [fails, hangs] = [gate(), gate()];
+    const routeOf = (acquire: () => Promise<unknown>): Route => {
+      const first = Dep.scoped(
+        {},
+        () => "first",
+        () => told.push("first"),
+      );
+      const second = Dep.scoped({ first }, acquire, () => told.push("second"));
+      return get(at, { inputs: { second }, returns: Returns.text }, () => "x");
+    };
+    const failing = routeOf(async () => {
+      await fails.passed;
+      throw new Error("s3cret");
+    });
+    expect(statusOf(await asked(failing, { deadlineMs: 50 }, 70))).toBe(503);
+    await settle();
+    expect(told).toEqual([]);
+    fails.open();
+    await settle();
+    expect(told).toEqual(["first"]);
+    const setTimeout = vi.spyOn(globalThis, "setTimeout");
+    expect(
+      statusOf(
+        await asked(
+          routeOf(() => hangs.passed),
+          { deadlineMs: 50 },
+          70,
+        ),
+      ),
+    ).toBe(503);
+    await settle();
+    const [timeout] = setTimeout.mock.calls.find(([, ms]) => ms === 10_000) as [() => void];
+    setTimeout.mockRestore();
+    told.length = 0;
+    timeout();
+    await settle();
+    expect(told).toEqual(["first"]);
+    hangs.open();
+    await settle();
+    expect(told).toEqual(["first", "second"]);
+  });
+
+  it("nothing is acquired after the deadline, also by inputs that were chosen during the request", async () => {
+    const told: string[] = [];
+    const ready = gate();
+    const first = Dep.scoped(
+      {},
+      () => ready.passed.then(() => told.push("acquired")),
+      () => told.push("released"),
+    );
+    const second = Dep.scoped(
+      { first },
+      () => told.push("acquired too"),
+      () => told.push("released too"),
+    );
+    const chosen = Dep.bind(Dep.return(0), () => second);
+    const route = get(at, { inputs: { chosen }, returns: Returns.text }, () => "x");
+    expect(statusOf(await asked(route, { deadlineMs: 50 }, 70))).toBe(503);
+    ready.open();
+    await settle();
+    await settle();
+    expect(told).toEqual(["acquired", "released"]);
   });
 
   it("a task that the late handler adds is dropped", async () => {
