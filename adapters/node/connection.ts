@@ -87,14 +87,12 @@ interface WatchedSocket extends Socket {
 /** The reader of a request's body. */
 export interface ConnectionBodyReader {
   readonly request: IncomingMessage;
-  /** No more of the body will arrive. */
-  fail(failure: BodyFailure): void;
-}
-
-/** Receives a body from the parser without a stream: its parts, and then its end. */
-export interface PartReceiver {
+  /** The next reader of its connection: a body may be read late, with other requests after it. */
+  next: ConnectionBodyReader | undefined;
   take(part: Buffer): void;
   end(): void;
+  /** No more of the body will arrive. */
+  fail(failure: BodyFailure): void;
 }
 
 /** The state of one open connection, in addition to Node's own. */
@@ -115,11 +113,8 @@ export class NodeConnection {
   /** Its client read nothing of a response for too long, so the connection ends. */
   stoppedReading = false;
   #isHalfClosed = false;
-  #reader: ConnectionBodyReader | undefined = undefined;
-  /** Further readers: of a body that was read late, with other requests after it. */
-  #others: Set<ConnectionBodyReader> | undefined = undefined;
-  /** The receiver of the current body, from the parser. */
-  partReceiver: PartReceiver | undefined = undefined;
+  /** The readers of its bodies, as a chain, which is nearly always of one. */
+  #readers: ConnectionBodyReader | undefined = undefined;
   /**
    * The number of responses that are being made. Only numbers, here and below: objects kept until the next request would
    * survive into the old generation.
@@ -342,22 +337,29 @@ export class NodeConnection {
 
   /** The reader that a fault of the connection ends: one whose body is incomplete. */
   get unfinished(): ConnectionBodyReader | undefined {
-    if (this.#reader?.request.complete === false) return this.#reader;
-    for (const reader of this.#others ?? []) if (!reader.request.complete) return reader;
-    return undefined;
+    let reader = this.#readers;
+    while (reader?.request.complete === true) reader = reader.next;
+    return reader;
+  }
+
+  readerOf(request: IncomingMessage): ConnectionBodyReader | undefined {
+    let reader = this.#readers;
+    while (reader !== undefined && reader.request !== request) reader = reader.next;
+    return reader;
   }
 
   addReader(reader: ConnectionBodyReader): void {
     const { request } = reader;
-    if (request.destroyed || (this.#isHalfClosed && !request.complete)) reader.fail(endedEarly);
-    else if (this.fault !== undefined && !request.complete) reader.fail(this.fault);
-    else if (this.#reader === undefined) this.#reader = reader;
-    else (this.#others ??= new Set()).add(reader);
+    if (request.destroyed || (this.#isHalfClosed && !request.complete)) return reader.fail(endedEarly);
+    if (this.fault !== undefined && !request.complete) return reader.fail(this.fault);
+    reader.next = this.#readers;
+    this.#readers = reader;
   }
 
   removeReader(reader: ConnectionBodyReader): void {
-    if (this.#reader === reader) this.#reader = undefined;
-    else this.#others?.delete(reader);
+    if (this.#readers === reader) this.#readers = reader.next;
+    else for (let at = this.#readers; at !== undefined; at = at.next) if (at.next === reader) at.next = reader.next;
+    reader.next = undefined;
   }
 
   /** The client has half-closed. */
@@ -372,8 +374,11 @@ export class NodeConnection {
     this.sendWatch?.stop();
     this.#unsent?.end();
     this.#forgetHeld();
-    this.#reader?.fail(endedEarly);
-    for (const reader of this.#others ?? []) reader.fail(endedEarly);
+    // Each one leaves the chain.
+    for (let reader = this.#readers; reader !== undefined; reader = this.#readers) {
+      this.removeReader(reader);
+      reader.fail(endedEarly);
+    }
   }
 }
 

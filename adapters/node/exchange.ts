@@ -95,7 +95,7 @@ export class NodeExchange implements Exchange {
 
   /** Drops the body, unless it was read or the request is used as a stream. */
   drain(): void {
-    if (this.#body === undefined && this.request.readableFlowing === null) this.incoming?.drain();
+    if (this.#body === undefined && this.request.readableFlowing === null) this.incoming?.discard();
   }
 
   /** The body from the connection; undefined where the head announces none. */

@@ -5,7 +5,6 @@ import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { caught } from "../../src/logging/raised.ts";
 import { connectionOf } from "./connection.ts";
-import type { PartReceiver } from "./connection.ts";
 import { nodeMajor } from "./listen.ts";
 
 /*
@@ -136,37 +135,31 @@ export function skipEmptyBody(request: IncomingMessage): void {
 }
 
 /**
- * Takes a body from the parser without the request's stream, whose last event comes five turns later: 0.8 µs of a request.
- * False where the stream has already begun.
+ * Takes a body from the parser for the reader that its connection has for it, without the request's stream, whose last event comes
+ * five turns later: 0.8 µs of a request. False where the stream has already begun.
  */
-export function readFromParser(request: IncomingMessage, receiver: PartReceiver): boolean {
+export function readFromParser(request: IncomingMessage): boolean {
   const hasBegun = request.complete || request.readableLength > 0 || request.readableFlowing !== null;
   if (!isKnownNode || hasBegun) return false;
-  connectionOf(request.socket).partReceiver = receiver;
   (request as Pushed).push = handOver;
   return true;
 }
 
 /** Gives the rest of such a body to its stream. */
-export function leaveToStream(request: IncomingMessage, receiver: PartReceiver): void {
-  const connection = connectionOf(request.socket);
-  if (connection.partReceiver !== receiver) return;
-  connection.partReceiver = undefined;
+export function leaveToStream(request: IncomingMessage): void {
   Reflect.deleteProperty(request, "push");
 }
 
-// One function for all requests: a connection receives one body at a time.
+// One function for all requests.
 function handOver(this: IncomingMessage, part: Buffer | null): boolean {
-  const connection = connectionOf(this.socket);
-  const receiver = connection.partReceiver as PartReceiver;
   try {
+    const reader = connectionOf(this.socket).readerOf(this);
     if (part !== null) {
-      receiver.take(part);
+      reader?.take(part);
       return true;
     }
-    connection.partReceiver = undefined;
     endStream(this);
-    receiver.end();
+    reader?.end();
   } catch (thrown) {
     caught(thrown, this.socket);
   }

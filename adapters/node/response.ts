@@ -13,7 +13,6 @@ import type { NodeExchange } from "./exchange.ts";
 import { phrases } from "./http.ts";
 import { isBun } from "./listen.ts";
 import { headText, isKnownNode, setHeadText } from "./private.ts";
-import { DrainedBody } from "./request-body.ts";
 import type { IncomingBody } from "./request-body.ts";
 import { sendWithin, stream } from "./stream.ts";
 import type { ServerState } from "./stream-writer.ts";
@@ -68,7 +67,7 @@ function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: WireRespo
   const isLost = body.isLost || connectionOf(exchange.request.socket).fault !== undefined;
   if (isTooMuch || isLost || closesAfter(exchange, sent, server)) sendLast(exchange, body, sent, server);
   else if (left === undefined) sendWhenDropped(exchange, body, sent, server);
-  else sendAndDrop(exchange, sent, server);
+  else sendAndDrop(exchange, body, sent, server);
 }
 
 function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
@@ -81,20 +80,15 @@ function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireR
     else sendLast(exchange, body, sent, server);
     connection.endSending();
   };
-  new DrainedBody(
-    request,
-    discardLimit - body.dropped,
-    (waiting) => server.deadlines.time(lingerMs, waiting),
-    done,
-  ).start();
+  body.drain(discardLimit - body.dropped, (waiting) => server.deadlines.time(lingerMs, waiting), done);
 }
 
-function sendAndDrop(exchange: NodeExchange, sent: WireResponse, server: ServerState): void {
+function sendAndDrop(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
   const { request } = exchange;
   const done = (): void => {
     if (!request.complete) connectionOf(request.socket).whenIdle(() => request.socket.destroySoon());
   };
-  new DrainedBody(request, Number.POSITIVE_INFINITY, (waiting) => server.deadlines.body(waiting), done).start();
+  body.drain(Number.POSITIVE_INFINITY, (waiting) => server.deadlines.body(waiting), done);
   send(exchange, sent, server, false);
 }
 
@@ -122,7 +116,7 @@ function asksForClose(exchange: NodeExchange): boolean {
 function sendLast(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
   lingerAtEnd(exchange.request.socket, server.deadlines);
   // A stream may be quiet for hours: only a socket that is read shows that its client has gone.
-  if (isStream(sent.body)) body.drain();
+  if (isStream(sent.body)) body.discard();
   send(exchange, sent, server, true);
 }
 

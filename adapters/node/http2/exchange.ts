@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Exchange } from "../../../src/app/exchange.ts";
 import { lists, withOneCookie } from "../../../src/http/fields.ts";
+import { endedEarly } from "../../../src/inputs/body-source.ts";
 import type { PeerCertificate } from "../../../src/inputs/peer-certificate.ts";
 import { HostCheck, refusedConnect } from "../../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../../src/server/bad-request.ts";
@@ -117,15 +118,14 @@ export class Http2Exchange implements Exchange {
     const length = headers["content-length"] as string | number | undefined;
     if (isWhole || Number(length) === 0) return undefined;
     const { stream } = this;
-    const awaits = lists(this.lines("expect"), "100-continue");
-    const sendContinue = awaits ? () => stream.additionalHeaders({ ":status": 100 }) : undefined;
+    const awaitsContinue = lists(this.lines("expect"), "100-continue");
     const { deadlines } = this.#connection;
-    return new Http2Body(stream, length === undefined ? undefined : Number(length), deadlines, sendContinue);
+    return new Http2Body(stream, length === undefined ? undefined : Number(length), deadlines, awaitsContinue);
   }
 
   /** Nothing more of the body comes. */
   streamClosed(): void {
-    this.#body?.streamClosed();
+    this.#body?.fail(endedEarly);
   }
 
   get gone(): AbortSignal {
