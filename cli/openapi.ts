@@ -11,7 +11,7 @@ import type { LoadedModule } from "./load-routes.ts";
 const help = `usher openapi <module> [options]
 
 Generates the OpenAPI document of the routes that the module exports as "routes". If it exports a "refusalFormat" or
-"decompress", or an object "options" with them, "cors" or "deadlineMs", the document is as those options of the app make
+"decompress", or an object "options" with them, "cors" or "deadline", the document is as those options of the app make
 it.
 
   -o, --output FILE    write to the file instead of standard output
@@ -61,7 +61,7 @@ function optionsOf({ options, ...exported }: Omit<LoadedModule, "routes">): Docu
   return Object.fromEntries(known);
 }
 
-const shown = new Set(["cors", "deadlineMs", "decompress", "refusalFormat"]);
+const shown = new Set(["cors", "deadline", "decompress", "refusalFormat"]);
 
 function documentOf(routes: readonly Route[], options: DocumentOptions): Document {
   try {

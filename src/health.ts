@@ -31,7 +31,7 @@ export function check(name: string, probe: () => Awaitable<Result<void, string>>
 /**
  * `GET /livez` answers `ok` while the process can answer at all. `GET /readyz` runs every check concurrently and answers 503
  * `not_ready` with the names of those that failed. A check has no timeout. A server that is stopping is not ready, whatever
- * the checks return. Both answer although the app is overloaded (`maxInFlight`).
+ * the checks return. Both answer although the app is overloaded (`Overload.make`).
  *
  * @param checks None unless given: the server is then ready until it stops.
  * @param options Other paths for the two.

@@ -300,6 +300,9 @@ export function refuse<const Name extends string>(
   return new Refusal(code, sentence, code.name === busy.name ? { ...options, headers: retryAfter } : (options ?? {}));
 }
 
+/** The refusal of a request that comes past a bound of the app. */
+export const overloadedRefusal: Refusal<"busy"> = /* @__PURE__ */ refuse(busy);
+
 /** The refusal of a request whose deadline has passed. */
 export const timedOutRefusal: Refusal<"timed_out"> = /* @__PURE__ */ refuse(timedOut);
 

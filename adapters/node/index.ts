@@ -72,7 +72,7 @@ export async function serve(routes: readonly Route[], options: NodeServeOptions 
   const listener = new NodeListener(
     app,
     limits,
-    options.maxEventLoopDelayMs === undefined ? undefined : new Arrivals(),
+    options.overload?.maxEventLoopDelayMs === undefined ? undefined : new Arrivals(),
     attach,
   );
   await listener.start(warningsOf(limits));

@@ -1,5 +1,5 @@
 /** `node measure.mjs <milliseconds>`: sends what each thing around a route adds to a request, in nanoseconds, slice by slice. */
-import { App, Dep, Log, Path, Returns, Route, get } from "usher-http";
+import { App, Deadline, Dep, Log, Path, Returns, Route, get } from "usher-http";
 import { GivenExchange } from "../dispatch/candidates.mjs";
 
 const [, , ms = "1000"] = process.argv;
@@ -23,8 +23,8 @@ const scoped = [get(path, { ...text, inputs: { value } }, hello)];
 const pairs = {
   group: [App.make(plain), App.make(nested)],
   scoped: [App.make(plain), App.make(scoped)],
-  deadline: [App.make(plain), App.make(plain, { deadlineMs: 10_000 })],
-  waiting: [App.make(waits), App.make(waits, { deadlineMs: 10_000 })],
+  deadline: [App.make(plain), App.make(plain, { deadline: Deadline.make(10_000) })],
+  waiting: [App.make(waits), App.make(waits, { deadline: Deadline.make(10_000) })],
 };
 
 const asked = { method: "GET", target: "/api/v1", headers: {}, body: undefined };

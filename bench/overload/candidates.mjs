@@ -5,7 +5,7 @@
 import { serve as serveHono } from "@hono/node-server";
 import fastify from "fastify";
 import { Hono } from "hono";
-import { Log, Path, Returns, get } from "usher-http";
+import { Log, Overload, Path, Returns, get } from "usher-http";
 import { serve } from "usher-http/node";
 
 /** How many requests are served at once, and how long each takes. */
@@ -26,7 +26,7 @@ const maxEventLoopDelayMs = 30;
 export const candidates = {
   usher: {
     name: `usher, \`maxInFlight: ${maxInFlight}\`, \`maxEventLoopDelayMs: ${maxEventLoopDelayMs}\``,
-    start: () => usher({ maxInFlight, maxEventLoopDelayMs }),
+    start: () => usher({ overload: Overload.make({ maxInFlight, maxEventLoopDelayMs }) }),
   },
   fastify: {
     name: `Fastify, \`@fastify/under-pressure\` with \`maxEventLoopDelay: ${maxEventLoopDelayMs}\`, looked at each second`,

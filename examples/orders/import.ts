@@ -1,4 +1,4 @@
-import { Dep, Form, Meta, Path, Refusal, Returns, now, refuse } from "usher-http";
+import { Deadline, Dep, Form, Meta, Path, Refusal, Returns, now, refuse } from "usher-http";
 import * as v from "valibot";
 import { soldOut } from "./order.ts";
 import { changes } from "./orders.ts";
@@ -24,7 +24,7 @@ export const importOrders = changes.post(
   {
     summary: "Import a CSV file",
     // A file of ten megabytes takes longer than the ten seconds of other requests.
-    meta: Meta.empty.add(Meta.deadline, 60_000),
+    meta: Meta.empty.add(Meta.deadline, Deadline.make(60_000)),
     description: "Places all orders of the file, or none: every wrong line is a problem with its line and column.",
     inputs: { read: newOrders, now },
     returns: Returns.json(v.object({ placed: v.pipe(v.number(), v.integer()) }), {

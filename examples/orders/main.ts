@@ -1,4 +1,4 @@
-import { Broadcast, Dep, Health, Log, Openapi, SecureHeaders } from "usher-http";
+import { Broadcast, Deadline, Dep, Health, Log, Openapi, SecureHeaders } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import { serve } from "usher-http/node";
 import { IdempotencyTable, Pool, SessionTable, Statement, migrate, relay } from "usher-http/postgres";
@@ -35,7 +35,7 @@ await Pool.run(database.url, {}, async (pool) => {
   const server = await serve([...routes, ...docs, ...tools, ...health, ...pageFiles(), ...sourceFiles()], {
     port: Number(PORT),
     maxBody,
-    deadlineMs: 10_000,
+    deadline: Deadline.make(10_000),
     resources: [Dep.resource(store, postgresStore(pool, news)), Dep.resource(sessionStore, sessions)],
     secureHeaders: SecureHeaders.make(),
   });

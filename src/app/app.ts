@@ -1,4 +1,4 @@
-import { isListOf, isObject, isRecord, isTexts, kindOf } from "../arguments.ts";
+import { isListOf, isObject, isRecord, isTexts, kindOf, shown } from "../arguments.ts";
 import { wrongMembers } from "../routing/wrong-members.ts";
 import type { Answer } from "../answers/answer.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
@@ -10,6 +10,8 @@ import type { MaybePromise } from "../deferred.ts";
 import type { Languages } from "../languages/language.ts";
 import { isCode, maxListedProblems } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
+import { deadline as deadlineKey } from "../routing/meta.ts";
+import type { TimeLimit } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
 import { Router } from "../routing/router.ts";
 import type { Match } from "../routing/router.ts";
@@ -17,8 +19,7 @@ import type { Exporter } from "../telemetry/exporter.ts";
 import { respond } from "./respond.ts";
 import type { Background } from "./background.ts";
 import { BodyBudget } from "./body-budget.ts";
-import { checkDeadlines } from "./check-deadlines.ts";
-import { DeclarationError, checkRoute, checkTogether, declared } from "./checks.ts";
+import { DeclarationError, checkRoute, checkTogether, declared, isDeadline } from "./checks.ts";
 import type { Declared } from "./checks.ts";
 import { compile } from "./compile.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute, Middleware, OnError, RouteSettings } from "./compile.ts";
@@ -27,12 +28,14 @@ import type { Exchange, WireResponse } from "./exchange.ts";
 import { readOrigins } from "../security/cross-origin.ts";
 import { inTime } from "../async.ts";
 import { fetchFrom } from "./web.ts";
-import { addressBytes } from "../http/addresses.ts";
+import { addressBytes, networkOfClient } from "../http/addresses.ts";
+import { isToken } from "../http/fields.ts";
+import { expectDeadlines } from "../logging/context.ts";
 import { pathOf } from "../http/target.ts";
-import { checkOverload, overloadOf } from "./overload.ts";
-import { TrustedProxies, networkFor } from "./proxies.ts";
+import type { Overload } from "./overload.ts";
+import type { Proxies } from "./proxies.ts";
 import { RunningWork } from "./running-work.ts";
-import type { HeaderLines, ProxyHeader } from "./proxies.ts";
+import type { HeaderLines } from "./trusted-proxies.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 
 /** The options of an app. */
@@ -71,27 +74,21 @@ export interface AppOptions {
    */
   readonly background?: Background;
   /**
-   * How long an answer may take, in milliseconds from the arrival of the request's head: as long as it takes unless set. Past it
-   * the answer is 503 `timed_out`, the input `deadline` aborts, and what the handler answers later is dropped. `Meta.deadline` of
-   * a route is in its place. Event streams and WebSockets have none of the app's.
+   * How long an answer may take, made by `Deadline.make`: as long as it takes unless set. Past it the answer is 503 `timed_out`, the
+   * input `deadline` aborts, and what the handler answers later is dropped. `Meta.deadline` of a route is in its place. Event streams
+   * and WebSockets have none of the app's.
    */
-  readonly deadlineMs?: number;
+  readonly deadline?: TimeLimit;
   /**
    * The header in which a caller says how many milliseconds it waits, such as `x-request-timeout-ms`: none unless set. Where it is
    * less than the route's deadline, it is the deadline. Any other value changes nothing. Every client may send it.
    */
   readonly deadlineHeader?: string;
   /**
-   * The most requests in flight: as many as come unless set. One more is refused with 503 `busy` before anything of it is read. A
-   * request is in flight until its answer is made: neither an open event stream nor a WebSocket is, nor a request that waits for its
-   * body, or for the next part of it. Routes with `Meta.overload` are exempt, as those of `Health` and `Metrics`. Not on Workers.
+   * Bounds past which requests are refused with 503 `busy` before anything of them is read, made by `Overload.make`: of requests in
+   * flight, and of the event loop's delay. None unless set. Not on Workers.
    */
-  readonly maxInFlight?: number;
-  /**
-   * How late the event loop may be, in milliseconds, 10 or more: as late as it is unless set. While it is later, requests are refused
-   * as by `maxInFlight`. Not on Workers.
-   */
-  readonly maxEventLoopDelayMs?: number;
+  readonly overload?: Overload;
   /** The most bytes of bodies held by all requests: 64 MiB unless set. A body that does not fit is refused with 503 `busy`. */
   readonly bodyBudget?: number;
   /**
@@ -101,15 +98,10 @@ export interface AppOptions {
    */
   readonly bodyShare?: number;
   /**
-   * Addresses, CIDR ranges (`10.0.0.0/8`) or `unix:<path>` of the reverse proxies whose forwarding headers are trusted: the
-   * client's address, the host, whether the client uses HTTPS, and the request's id. Empty by default.
-   *
-   * Or how many proxies each request passes, where their addresses are not known: with 2 the client is the last but one of
-   * `X-Forwarded-For`. Then no client may reach the server past them: it could choose its address.
+   * The reverse proxies whose forwarding headers are trusted, made by `Proxies.make`: the client's address, the host, whether the
+   * client uses HTTPS, and the request's id. None unless set.
    */
-  readonly trustedProxies?: readonly string[] | number;
-  /** Which header they write: `x-forwarded-for` (with `x-forwarded-host` and `-proto`) unless set, or `forwarded`. */
-  readonly proxyHeader?: ProxyHeader;
+  readonly trustedProxies?: Proxies;
   /**
    * Exports spans: `Trace.otlp(…)` or `Trace.exporter(…)`. Without it spans go to the provider that the application registered
    * with `@opentelemetry/api`, if there is one.
@@ -210,18 +202,16 @@ export interface App {
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const { resources = [], codes = [], maxProblems = maxListedProblems, maxAfter = 1000 } = readOptions(routes, options);
-  const { refusalFormat, decompress, deadlineMs } = options;
+  const { refusalFormat, decompress, deadline } = options;
   const problems: string[] = [];
   const supplied = new Map(resources.map(({ name, value }) => [name, value]));
   const all = routes.map(declared);
-  const router = compileAll(all, { supplied, maxProblems, refusalFormat, decompress, deadlineMs }, problems);
+  const router = compileAll(all, { supplied, maxProblems, refusalFormat, decompress, deadline }, problems);
   problems.push(...checkTogether(all, resources, codes, refusalFormat));
   checkCounts({ maxProblems, maxAfter }, problems);
-  const deadlineHeader = checkDeadlines(options, routes, problems);
-  checkOverload(options, routes, problems);
+  const deadlineHeader = deadlineHeaderOf(options, routes, problems);
+  const overload = options.overload?.bounds(problems);
   const { maxBody, budget } = bodyLimits(options, problems);
-  const { trustedProxies = [], proxyHeader = "x-forwarded-for" } = options;
-  const proxies = TrustedProxies.read(trustedProxies, proxyHeader, (problem) => problems.push(problem));
   const trustedOrigins = readOrigins(options.trustedOrigins ?? [], (problem) => {
     problems.push(`trusted origin ${problem}`);
   });
@@ -242,10 +232,10 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     decompress,
     maxProblems,
     budget,
-    overload: overloadOf(options),
+    overload,
     work: new RunningWork(maxAfter, "tasks"),
-    proxies,
-    deadlineMs,
+    proxies: options.trustedProxies?.trusted,
+    deadline,
     deadlineHeader,
     tracer: options.trace?.tracer,
     now: options.now,
@@ -255,6 +245,23 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     isStopping: false,
   };
   return appOf(app, routes, options);
+}
+
+/** Prepares for deadlines where there are any. Returns the name of the header with the caller's limit, in lower case. */
+function deadlineHeaderOf(
+  { deadline, deadlineHeader }: AppOptions,
+  routes: readonly Route[],
+  problems: string[],
+): string | undefined {
+  const has = deadline !== undefined || routes.some(({ meta }) => isDeadline(meta.find(deadlineKey)));
+  if (has) expectDeadlines();
+  if (deadlineHeader === undefined) return undefined;
+  if (typeof deadlineHeader !== "string" || !isToken(deadlineHeader)) {
+    problems.push(`deadlineHeader is the name of a header, and not ${shown(deadlineHeader)}`);
+    return undefined;
+  }
+  if (!has) problems.push("deadlineHeader needs a deadline that bounds it: set deadline, or Meta.deadline of a route");
+  return deadlineHeader.toLowerCase();
 }
 
 /** Compiles the routes. What is wrong with one is a problem, and leaves it out. */
@@ -277,7 +284,11 @@ function appOf(app: CompiledApp, routes: readonly Route[], { background, trace }
   const match = (method: string, target: string) => matchOf(app.router, method, target);
   const fetch: App["fetch"] = (request, connection, ctx) => fetchFrom(answering, request, peerOf(connection), ctx);
   const settled = (ms: number) => app.work.settled(ms);
-  const networkOf: App["networkOf"] = (peer, lines) => networkFor(app.proxies, peer, lines);
+  const networkOf: App["networkOf"] = (peer, lines) => {
+    const { proxies } = app;
+    const forwarded = proxies?.trusts(peer) === true ? proxies.forwardedValues(lines).client : undefined;
+    return networkOfClient(forwarded ?? peer);
+  };
   return { ...answering, fetch, routes, match, networkOf, ...draining(app, background), settled, background };
 }
 
@@ -308,15 +319,17 @@ const has =
 const optionTests: readonly (readonly [names: readonly string[], test: ValueTest, what: string])[] = [
   [["resources", "codes"], Array.isArray, "a list"],
   [["trustedOrigins"], isTexts, "a list of texts"],
-  [
-    ["trustedProxies"],
-    (value) => isTexts(value) || typeof value === "number",
-    "a list of texts, or a count of proxies",
-  ],
   [["middleware"], (value) => isListOf(value, isFunction), "a list of functions"],
   [["notFound", "now", "onError"], isFunction, "a function"],
   [["checkOrigin"], (value) => typeof value === "boolean", "true or false"],
   [["trailingSlash"], (value) => value === "strict" || value === "redirect", '"strict" or "redirect"'],
+  [["deadline"], isDeadline, "made by Deadline.make: write Deadline.make(ms)"],
+  [["overload"], has("bounds", isFunction), "made by Overload.make: write Overload.make({ maxInFlight })"],
+  [
+    ["trustedProxies"],
+    (value) => isObject(value) && "trusted" in value,
+    "made by Proxies.make: write Proxies.make(addresses)",
+  ],
   [["cors"], has("policy"), "made by Cors.make"],
   [["secureHeaders"], has("headers", Array.isArray), "made by SecureHeaders.make"],
   [["trace"], has("tracer"), "made by Trace"],
@@ -324,6 +337,14 @@ const optionTests: readonly (readonly [names: readonly string[], test: ValueTest
   [["background"], has("drain", isFunction), "made by Background.create"],
   [["decompress"], has("decoded", isFunction), "made by Decompress.make"],
 ];
+
+/** Settings of values that are options: JavaScript would leave an app without a limit that it seems to have. */
+const withinValues: { readonly [name: string]: string } = {
+  deadlineMs: "deadline: Deadline.make(ms)",
+  maxInFlight: "overload: Overload.make({ maxInFlight })",
+  maxEventLoopDelayMs: "overload: Overload.make({ maxEventLoopDelayMs })",
+  proxyHeader: "trustedProxies: Proxies.make(addresses, { header })",
+};
 
 // Before the checks of the declarations, which read members that only JavaScript can leave out.
 function readOptions(routes: unknown, options: AppOptions): AppOptions {
@@ -334,6 +355,9 @@ function readOptions(routes: unknown, options: AppOptions): AppOptions {
   }
   const problems = Array.from(routes).flatMap(wrongMembers);
   const given: { readonly [name: string]: unknown } = options;
+  for (const [name, instead] of Object.entries(withinValues)) {
+    if (given[name] !== undefined) problems.push(`${name} is no option of an app: write ${instead}`);
+  }
   for (const [names, test, what] of optionTests) {
     for (const name of names) {
       const value = given[name];

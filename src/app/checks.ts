@@ -1,13 +1,13 @@
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
-import { shown } from "../arguments.ts";
+import { isObject, shown } from "../arguments.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 import { peerCertificate } from "../inputs/connection.ts";
 import type { AnyDep, BodyNeed, DepNode, FileNeed, Supplied, TextNeed } from "../inputs/dep.ts";
 import type { CheckedRoute } from "../inputs/request.ts";
 import { frameworkCodes } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
-import { emptyQuery } from "../routing/meta.ts";
+import { deadline, emptyQuery, overload } from "../routing/meta.ts";
 import type { Segment } from "../routing/path.ts";
 import type { Route } from "../routing/route.ts";
 
@@ -57,7 +57,25 @@ export function checkRoute(
   if (emptied !== undefined && emptied !== "absent") {
     problems.push(`${declared.name}: its Meta.emptyQuery is "absent", and not ${shown(emptied)}`);
   }
+  checkBoundsOf(declared, problems);
   return problems;
+}
+
+/** The deadline of a route is a value that brings the code of deadlines. */
+function checkBoundsOf({ name, route }: Declared, problems: string[]): void {
+  const own: unknown = route.meta.find(deadline);
+  if (own !== undefined && own !== "none" && !isDeadline(own)) {
+    const next = typeof own === "number" ? `: write Deadline.make(${own})` : "";
+    problems.push(`${name}: its Meta.deadline is made by Deadline.make, or "none", and not ${shown(own)}${next}`);
+  }
+  const exempt: unknown = route.meta.find(overload);
+  if (exempt !== undefined && exempt !== "exempt")
+    problems.push(`${name}: its Meta.overload is "exempt", and not ${shown(exempt)}`);
+}
+
+/** Whether a value is made by `Deadline.make`. */
+export function isDeadline(value: unknown): boolean {
+  return isObject(value) && typeof value["answer"] === "function";
 }
 
 /** What is wrong between routes. */

@@ -14,15 +14,16 @@ import type { Level, Tracer } from "../logging/entry.ts";
 import { Refusal, listing } from "../refusals.ts";
 import { access, deadline, emptyQuery as emptyQueryKey, overload } from "../routing/meta.ts";
 import { checksOf } from "../routing/param.ts";
+import type { TimeLimit } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
 import type { Router } from "../routing/router.ts";
 import type { CorsPolicy } from "../security/cors.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import type { BodyBudget } from "./body-budget.ts";
+import type { Bounds } from "./bounds.ts";
 import type { Declared } from "./checks.ts";
-import type { Overload } from "./overload.ts";
-import type { TrustedProxies } from "./proxies.ts";
 import type { RunningWork } from "./running-work.ts";
+import type { TrustedProxies } from "./trusted-proxies.ts";
 
 /** A request as middleware sees it: its head, and the route that will answer it, if one does. */
 export interface MiddlewareRequest extends RequestRecord {
@@ -100,8 +101,8 @@ export interface CompiledRoute {
   /** Whether the route takes the connection over: always, where the request has an `Upgrade`, or never. */
   readonly sockets: "always" | "upgrade" | "never";
   readonly accessLevel: Level;
-  /** Milliseconds for its answer; undefined where it has as long as it takes. */
-  readonly deadlineMs: number | undefined;
+  /** The limit of its answer; undefined where it has as long as it takes. */
+  readonly deadline: TimeLimit | undefined;
   /** Whether the event stream or the socket that it answers with ends then, too. */
   readonly endsAtDeadline: boolean;
   /** Whether the app's bounds of requests in flight and of the event loop's delay are not for it. */
@@ -137,13 +138,13 @@ export interface CompiledApp {
   readonly maxProblems: number;
   readonly budget: BodyBudget;
   /** Its bounds of requests in flight and of the event loop's delay, if it has any. */
-  readonly overload: Overload | undefined;
+  readonly overload: Bounds | undefined;
   /** What continues after its answers. */
   readonly work: RunningWork;
   /** Undefined where no proxy is trusted. */
   readonly proxies: TrustedProxies | undefined;
-  /** Milliseconds for an answer; undefined where there is no limit. */
-  readonly deadlineMs: number | undefined;
+  /** The limit of an answer; undefined where there is none. */
+  readonly deadline: TimeLimit | undefined;
   /** The header with the time of a caller, in lower case. */
   readonly deadlineHeader: string | undefined;
   /** The app's own tracer, if it has one. */
@@ -161,10 +162,7 @@ export interface CompiledApp {
 }
 
 /** The settings of its app that a route is compiled with. */
-export type RouteSettings = Pick<
-  CompiledApp,
-  "supplied" | "maxProblems" | "refusalFormat" | "decompress" | "deadlineMs"
->;
+export type RouteSettings = Pick<CompiledApp, "supplied" | "maxProblems" | "refusalFormat" | "decompress" | "deadline">;
 
 /** A compiled route, or why its shapes cannot be compiled. */
 export function compile(declared: Declared, settings: RouteSettings): CompiledRoute | string {
@@ -189,7 +187,7 @@ class ReadyRoute implements CompiledRoute {
   readonly opens: CompiledRoute["opens"];
   readonly sockets: CompiledRoute["sockets"];
   readonly accessLevel: Level;
-  readonly deadlineMs: number | undefined;
+  readonly deadline: TimeLimit | undefined;
   readonly endsAtDeadline: boolean;
   readonly isExempt: boolean;
   accessTexts: CompiledRoute["accessTexts"] = undefined;
@@ -200,7 +198,7 @@ class ReadyRoute implements CompiledRoute {
 
   constructor(declared: Declared, settings: RouteSettings) {
     const { route, nodes } = declared;
-    const { maxProblems, deadlineMs } = settings;
+    const { maxProblems } = settings;
     const { node } = route.returns;
     const write = node.compile();
     this.route = route;
@@ -215,8 +213,9 @@ class ReadyRoute implements CompiledRoute {
     this.sockets = node.opens !== undefined ? "always" : node.kind === "response" ? "upgrade" : "never";
     this.accessLevel = route.meta.find(access) ?? "info";
     const own = route.meta.find(deadline);
-    this.endsAtDeadline = typeof own === "number" && isOpenEnded(route);
-    this.deadlineMs = typeof own === "number" ? own : own === "none" || isOpenEnded(route) ? undefined : deadlineMs;
+    this.endsAtDeadline = typeof own === "object" && isOpenEnded(route);
+    this.deadline =
+      typeof own === "object" ? own : own === "none" || isOpenEnded(route) ? undefined : settings.deadline;
     this.isExempt = route.meta.find(overload) === "exempt";
     this.#declared = declared;
     this.#settings = settings;
@@ -252,7 +251,7 @@ function readsEncoding({ need, needs = [] }: DepNode): boolean {
 }
 
 function contextOf({ route, name }: Declared, settings: RouteSettings): RouteContext {
-  const { supplied, refusalFormat, decompress, deadlineMs } = settings;
+  const { supplied, refusalFormat, decompress, deadline } = settings;
   const captured: RouteContext["captured"] = (parameter) => {
     const taking = route.path.segments.filter((segment) => typeof segment === "object");
     const index = taking.indexOf(parameter);
@@ -263,5 +262,5 @@ function contextOf({ route, name }: Declared, settings: RouteSettings): RouteCon
   const resource: RouteContext["resource"] = (name) => supplied.get(name);
   const encodings = decompress?.encodings ?? [];
   const emptyQuery = route.meta.find(emptyQueryKey);
-  return { route: name, captured, query, form, emptyQuery, resource, refusalFormat, encodings, deadlineMs };
+  return { route: name, captured, query, form, emptyQuery, resource, refusalFormat, encodings, deadline };
 }

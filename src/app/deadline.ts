@@ -1,142 +1,49 @@
-import type { Answer } from "../answers/answer.ts";
-import { Deferred, whenResolved } from "../deferred.ts";
-import type { MaybePromise } from "../deferred.ts";
-import type { WorkDeadline } from "../logging/entry.ts";
-import { isOfSignal } from "../logging/raised.ts";
-import { cancelExpiry, expireAt } from "./deadline-wheel.ts";
-import type { Timed } from "./deadline-wheel.ts";
-import type { Point } from "./ending.ts";
-import type { WireResponse } from "./exchange.ts";
+import { shown } from "../arguments.ts";
+import { isPending } from "../deferred.ts";
+import { withinDeadline } from "../logging/context.ts";
+import type { TimeLimit } from "../routing/meta.ts";
+import { RequestDeadline } from "./request-deadline.ts";
+import { timeOut } from "./time-out.ts";
+import type { AnswerByDeadline } from "./time-out.ts";
 
-/** How long the app's middleware has for the answer of a request whose deadline has passed. */
-const middlewareMs = 1000;
-
-/** An answer that middleware waits for: of the routes, or of the deadline. */
-class InsideAnswer extends Deferred<Answer> {
-  give(answer: MaybePromise<Answer>): void {
-    this.resolve(answer);
-  }
-}
-
-/** What a deadline uses of its request. */
-interface TimedRequest {
-  readonly startedAt: number;
-  readonly route: { readonly endsAtDeadline: boolean } | undefined;
-  readonly ending: { readonly at: Point; readonly hasTimedOut: boolean; expire(): void };
-  enterDeadline(): void;
-  leaveDeadline(): void;
-}
+// A longer timer would fire at once.
+const maxMs = 2 ** 31 - 1;
 
 /**
- * The clock of a request that has a deadline, which is also its pending response. What passing means is in the table of the request's
- * ending. An answer that is available at once starts no timer.
+ * How long an answer may take, in milliseconds from the arrival of the request's head. Past it the answer is 503 `timed_out`, the input
+ * `deadline` aborts, and what the handler answers later is dropped.
+ *
+ * @throws Error for another value than a whole number from 1 to 2147483647.
+ * @example
+ * ```ts
+ * await serve(routes, { port: 8080, deadline: Deadline.make(10_000) });
+ * ```
  */
-export class RequestDeadline extends Deferred<WireResponse> implements Timed, WorkDeadline {
-  next: Timed = this;
-  previous: Timed = this;
-  dueTick = 0;
-  timer: Timed["timer"] = undefined;
-  /** Milliseconds. */
-  readonly ms: number;
-  /** The answer that the route's inputs and handler make, once they run. */
-  handling: MaybePromise<Answer> | undefined = undefined;
-  /** Whether a commit was sent. */
-  hasCommitted = false;
-  readonly #request: TimedRequest;
-  readonly #startedAt: number;
-  #controller: AbortController | undefined = undefined;
-  #inside: InsideAnswer | undefined = undefined;
-  /** Ends the stream or the socket that follows the head, where its route says so. */
-  #end: (() => void) | undefined = undefined;
-
-  constructor(request: TimedRequest, ms: number) {
-    super();
-    this.#request = request;
-    this.ms = ms;
-    this.#startedAt = request.startedAt === 0 ? performance.now() : request.startedAt;
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#request.ending.hasTimedOut) this.#controller.abort(passed());
-    return this.#controller.signal;
-  }
-
-  noteCommit(): void {
-    this.hasCommitted = true;
-  }
-
-  /** Waits for the response, at most until the deadline. */
-  wait(): this {
-    if (!this.#request.ending.at.isAnswered) expireAt(this, this.#startedAt + this.ms);
-    return this;
-  }
-
-  /** Waits for the answer of the routes, which middleware awaits, at most until the deadline. */
-  waitInside(answer: Promise<Answer> | Deferred<Answer>): MaybePromise<Answer> {
-    const inside = new InsideAnswer();
-    this.#inside = inside;
-    whenResolved<Answer>(answer, (answer) => {
-      if (this.#inside !== inside) return;
-      this.#inside = undefined;
-      inside.give(answer);
-    });
-    return inside;
-  }
-
-  /** Whether middleware waits for an answer. */
-  get hasInside(): boolean {
-    return this.#inside !== undefined;
-  }
-
-  /** Gives middleware an answer, and a second for its own. */
-  answerInside(answer: Answer): void {
-    const inside = this.#inside;
-    this.#inside = undefined;
-    expireAt(this, performance.now() + middlewareMs);
-    inside?.give(answer);
-  }
-
-  respond(response: MaybePromise<WireResponse>): void {
-    this.resolve(response);
-  }
-
-  /** A stream or a socket follows the head. `end` ends it at the deadline, where its route says so. */
-  continues(end: () => void): void {
-    const request = this.#request;
-    if (request.route?.endsAtDeadline !== true) return;
-    this.#end = end;
-    request.enterDeadline();
-    expireAt(this, this.#startedAt + this.ms);
-  }
-
-  /** The clock stops. */
-  stop(): void {
-    cancelExpiry(this);
-    this.#request.leaveDeadline();
-  }
-
-  expire(): void {
-    cancelExpiry(this);
-    this.#request.ending.expire();
-  }
-
-  /** Ends the stream or the socket that follows the head. */
-  end(): void {
-    this.#end?.();
-  }
-
-  /** Aborts the signal of the request's work. */
-  abort(): void {
-    this.#controller?.abort(passed());
-  }
-
-  /** Whether a call rejected because of its signal. */
-  isOwn(thrown: unknown): boolean {
-    return isOfSignal(this.#controller?.signal, thrown);
-  }
+export function make(ms: number): TimeLimit {
+  if (!Number.isInteger(ms) || ms < 1 || ms > maxMs)
+    throw new Error(
+      `Deadline.make: a deadline is a whole number of milliseconds from 1 to ${maxMs}, and not ${shown(ms)}`,
+    );
+  // The shorter one of the limits that the route and the caller have.
+  const answer: AnswerByDeadline = (request, answerInTime) => {
+    const { deadlineHeader } = request.app;
+    const limit =
+      deadlineHeader === undefined ? ms : Math.min(ms, callerLimitOf(request.exchange.lines(deadlineHeader)));
+    const deadline = new RequestDeadline(request, limit, () => timeOut(request));
+    request.startDeadline(deadline);
+    if (limit === 0) {
+      // Nothing runs for a caller that has no time left.
+      deadline.expire();
+      return deadline;
+    }
+    const response = withinDeadline(request, answerInTime);
+    return isPending(response) ? deadline.wait() : response;
+  };
+  return { ms, answer };
 }
 
-function passed(): DOMException {
-  return new DOMException("The deadline of the request has passed.", "TimeoutError");
+/** How long the caller waits. A value that is not a whole number of milliseconds sets no limit. */
+function callerLimitOf(lines: readonly string[]): number {
+  const [text = ""] = lines;
+  return lines.length === 1 && /^\d{1,10}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
 }

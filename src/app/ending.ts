@@ -136,8 +136,6 @@ export interface EndActs<R> {
   release(request: R, end: RequestEnd): void;
   /** The answer is on its way: a task may run. */
   start(request: R, task: Task, end: RequestEnd): void;
-  /** The clock of the deadline has run down. */
-  expire(request: R): void;
 }
 
 /** The end of one request: where its work and its reply are, what is held until then, and what runs after it. */
@@ -180,11 +178,6 @@ export class Ending<R extends EndingRequest> implements TaskList {
     if (to.isLeft && !from.isLeft && (this.held ?? this.acquiring) !== undefined)
       this.#acts.release(this.#request, this.#endBy(this.#how));
     return true;
-  }
-
-  /** The clock of the deadline has run down. */
-  expire(): void {
-    this.#acts.expire(this.#request);
   }
 
   get hasTimedOut(): boolean {

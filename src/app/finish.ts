@@ -19,7 +19,7 @@ import { askingForTextKinds } from "../events/text-kinds.ts";
 import { isBytes, ownBytes } from "../http/bytes.ts";
 import { httpDate, isFieldValue, isToken } from "../http/fields.ts";
 import { inBackground } from "../logging/raised.ts";
-import { InvalidAnswerError, isRefusal } from "../refusals.ts";
+import { InvalidAnswerError, isRefusal, overloadedRefusal } from "../refusals.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import {
   ConnectionLog,
@@ -32,7 +32,6 @@ import {
   measureRequest,
 } from "./access-log.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
-import { overloaded } from "./overload.ts";
 import type { CompiledCors } from "./compile.ts";
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
 import { failureAnswer, formatted, handlerFailure, internalAnswer } from "./refused.ts";
@@ -138,7 +137,7 @@ function record(request: RequestState, answer: Answer, bytesSent: number, undecl
   if (request.inside !== undefined) logReplaced(request, request.inside, answer);
   if (answer.refused?.detail !== undefined) logRefusal(request, answer.refused);
   // Middleware may have answered otherwise.
-  if (request.place !== "refused" || answer.refused !== overloaded) logAccess(request, answer, bytesSent);
+  if (request.place !== "refused" || answer.refused !== overloadedRefusal) logAccess(request, answer, bytesSent);
   if (request.span !== undefined) endSpan(request, request.span, answer, bytesSent);
   measureRequest(request, answer);
   request.settle();

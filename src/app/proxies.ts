@@ -1,157 +1,42 @@
-import type { ForwardedElement } from "../codecs/forwarded.ts";
-import { forwarded } from "../codecs/index.ts";
-import { addressBytes, isWithin, networkOfClient, readRange, withoutPort, withoutZone } from "../http/addresses.ts";
-import type { AddressRange } from "../http/addresses.ts";
-import { stripped } from "../http/fields.ts";
+import { isTexts, needs, needsObject, shown } from "../arguments.ts";
+import { TrustedProxies } from "./trusted-proxies.ts";
+import type { ProxyHeader } from "./trusted-proxies.ts";
 
-/** The values of a trusted proxy's forwarding headers. */
-export interface ForwardedValues {
-  /** The address that connected to the outermost trusted proxy; undefined where the headers name no address. */
-  readonly client: string | undefined;
-  readonly host: string | undefined;
-  readonly proto: string | undefined;
-  /** The path that the proxy took from the beginning of the target: `/api`, or empty. */
-  readonly prefix: string;
+/** The options of {@link make}. */
+export interface ProxiesOptions {
+  /** Which header they write: `x-forwarded-for` (with `x-forwarded-host` and `-proto`) unless set, or `forwarded`. */
+  readonly header?: ProxyHeader;
 }
 
-/** The headers by which proxies forward the address of the client. */
-export type ProxyHeader = "x-forwarded-for" | "forwarded";
-
-/** The values of a header, one for each line. */
-export type HeaderLines = (name: string) => readonly string[];
-
-/** The proxies whose forwarding headers are trusted, and which family of headers they write. */
-export class TrustedProxies {
-  readonly #ranges: readonly AddressRange[];
-  readonly #sockets: ReadonlySet<string>;
-  readonly #header: ProxyHeader;
-  /** How many proxies there are, the peer among them; undefined where they are known by their addresses. */
-  readonly #hops: number | undefined;
-
-  private constructor(
-    ranges: readonly AddressRange[],
-    sockets: ReadonlySet<string>,
-    header: ProxyHeader,
-    hops?: number,
-  ) {
-    this.#hops = hops;
-    this.#ranges = ranges;
-    this.#sockets = sockets;
-    this.#header = header;
-  }
-
-  /** Undefined where no proxy is trusted. `wrong` gets each entry that cannot be read. */
-  static read(
-    given: readonly string[] | number,
-    header: ProxyHeader,
-    wrong: (problem: string) => void,
-  ): TrustedProxies | undefined {
-    const texts = typeof given === "number" ? [] : given;
-    const ranges: AddressRange[] = [];
-    const sockets = new Set<string>();
-    for (const text of texts) {
-      const range = readRange(text);
-      if (range !== undefined) ranges.push(range);
-      else if (/^unix:./.test(text)) sockets.add(text);
-      else wrong(`trusted proxy ${JSON.stringify(text)} is no address, range or unix:<path>`);
-    }
-    if (header !== "x-forwarded-for" && header !== "forwarded") {
-      wrong(`proxyHeader is "x-forwarded-for" or "forwarded", and not ${JSON.stringify(header)}`);
-    }
-    if (typeof given === "number") {
-      if (!Number.isSafeInteger(given) || given < 0)
-        wrong("trustedProxies, as a count of proxies, is a whole number from 0");
-      return given === 0 ? undefined : new TrustedProxies(ranges, sockets, header, given);
-    }
-    return texts.length === 0 ? undefined : new TrustedProxies(ranges, sockets, header);
-  }
-
-  /** Whether an address, or `unix:<path>`, is one of them. With a count of proxies each peer is the last of them. */
-  trusts(peer: string): boolean {
-    if (this.#hops !== undefined) return true;
-    if (this.#sockets.has(peer)) return true;
-    const address = addressBytes(withoutZone(peer));
-    return address !== undefined && this.#ranges.some((range) => isWithin(address, range));
-  }
-
-  /** The id that one of them gave a request, in `X-Request-ID`. */
-  passedOnId(request: { readonly peer: string; readonly lines: HeaderLines }): string | undefined {
-    const [id = "", ...others] = request.lines("x-request-id");
-    return others.length === 0 && /^[\w.-]{1,64}$/.test(id) && this.trusts(request.peer) ? id : undefined;
-  }
-
-  /** Reads the forwarding headers of a request whose peer is trusted. */
-  forwardedValues(lines: HeaderLines): ForwardedValues {
-    return this.#header === "forwarded" ? this.#forwarded(lines) : this.#xForwarded(lines);
-  }
-
-  #xForwarded(lines: HeaderLines): ForwardedValues {
-    const last = (name: string): string | undefined => listOf(lines(name)).at(-1);
-    return {
-      client: this.#clientOf(listOf(lines("x-forwarded-for"))),
-      host: last("x-forwarded-host"),
-      proto: last("x-forwarded-proto")?.toLowerCase(),
-      prefix: prefixOf(last("x-forwarded-prefix")),
-    };
-  }
-
-  #forwarded(lines: HeaderLines): ForwardedValues {
-    const given = lines("forwarded");
-    const read = given.length === 0 ? undefined : forwarded.parse(given.join(", "));
-    const elements: readonly ForwardedElement[] = read?.ok === true ? read.value : [];
-    const last = elements.at(-1);
-    const client = this.#clientOf(elements.map((element) => element.for));
-    return { client, host: last?.host, proto: last?.proto, prefix: "" };
-  }
-
-  #clientOf(hops: readonly (string | undefined)[]): string | undefined {
-    return this.#hops === undefined ? this.#rightmostUntrusted(hops) : countedHop(hops, this.#hops);
-  }
-
-  /**
-   * Each proxy appends the address that connected to it, so everything left of an address that is not trusted is a claim of
-   * that client. A hop without an address ends the search: what is left of it is unknown.
-   */
-  #rightmostUntrusted(hops: readonly (string | undefined)[]): string | undefined {
-    for (const hop of hops.toReversed()) {
-      const address = hop === undefined ? undefined : addressOf(hop);
-      if (address === undefined) return undefined;
-      if (!this.trusts(address)) return address;
-    }
-    return undefined;
-  }
+/** Reverse proxies, made by {@link make}: the app's option `trustedProxies`. */
+export interface Proxies {
+  /** Internal to the framework: undefined where no proxy is trusted. */
+  readonly trusted: TrustedProxies | undefined;
 }
 
 /**
- * The hop that the outermost of the `count` proxies appended; what is left of it is a claim of the client. A request that passed fewer of
- * them has fewer hops: then it is the first one. A hop between that is no address is a proxy that hides it, and is counted.
+ * The reverse proxies whose forwarding headers are trusted: the client's address, the host, whether the client uses HTTPS, and the
+ * request's id.
+ *
+ * Their addresses, CIDR ranges (`10.0.0.0/8`) or `unix:<path>`. Or how many proxies each request passes, where their addresses are
+ * not known: with 2 the client is the last but one of `X-Forwarded-For`. Then no client may reach the server past them: it could
+ * choose its address.
+ *
+ * @throws Error for a text that is no address, range or `unix:<path>`, a count that is no whole number from 0, or another header.
+ * @example
+ * ```ts
+ * await serve(routes, { port: 8080, trustedProxies: Proxies.make(["10.0.0.0/8"]) });
+ * ```
  */
-function countedHop(hops: readonly (string | undefined)[], count: number): string | undefined {
-  const hop = hops.at(-Math.min(count, hops.length));
-  return hop === undefined ? undefined : addressOf(hop);
-}
-
-/** A path without a slash at its end; empty for any other text, such as `//elsewhere.example`, which is another site. */
-function prefixOf(text = ""): string {
-  const path = text.endsWith("/") ? text.slice(0, -1) : text;
-  return /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/.test(path) ? path : "";
-}
-
-function listOf(lines: readonly string[]): readonly string[] {
-  const items = lines.join(",").split(",");
-  return items.map((item) => stripped(item)).filter((item) => item !== "");
-}
-
-/** The address of a hop without port and brackets; an IPv4 address that is mapped to IPv6, as IPv4. */
-function addressOf(hop: string): string | undefined {
-  const bare = withoutPort(hop);
-  const bytes = addressBytes(bare);
-  if (bytes === undefined) return undefined;
-  return bytes.length === 4 && bare.includes(":") ? bytes.join(".") : bare.toLowerCase();
-}
-
-/** The network of the client of a connection, or of a request that a trusted proxy sent on it. */
-export function networkFor(proxies: TrustedProxies | undefined, peer: string, lines: HeaderLines): string | undefined {
-  const forwarded = proxies?.trusts(peer) === true ? proxies.forwardedValues(lines).client : undefined;
-  return networkOfClient(forwarded ?? peer);
+export function make(addresses: readonly string[] | number, options: ProxiesOptions = {}): Proxies {
+  needsObject("Proxies.make: options", options);
+  const { header = "x-forwarded-for" } = options;
+  if (typeof addresses === "number") {
+    if (!Number.isSafeInteger(addresses) || addresses < 0)
+      throw new Error(`Proxies.make: a count of proxies is a whole number from 0, and not ${addresses}`);
+  } else needs(isTexts(addresses), "Proxies.make: proxies", addresses, "a list of texts, or a count of proxies");
+  if (header !== "x-forwarded-for" && header !== "forwarded") {
+    throw new Error(`Proxies.make: header is "x-forwarded-for" or "forwarded", and not ${shown(header)}`);
+  }
+  return { trusted: TrustedProxies.read(addresses, header) };
 }

@@ -24,16 +24,15 @@ import { figures, isMeasured } from "../telemetry/measure.ts";
 import { freshRequestId, joinTrace, registered } from "../telemetry/span.ts";
 import type { Registered } from "../telemetry/span.ts";
 import type { BodyHolding } from "./body-budget.ts";
+import type { Place, PlacedRequest } from "./bounds.ts";
 import type { CompiledApp, CompiledRoute, Inside } from "./compile.ts";
-import type { RequestDeadline } from "./deadline.ts";
 import { Ending } from "./ending.ts";
 import type { EndActs } from "./ending.ts";
 import { abortingWith } from "./exchange.ts";
 import type { Exchange } from "./exchange.ts";
-import { awaitPlace, leavePlace, lendPlace } from "./overload.ts";
-import type { Place, PlacedRequest } from "./overload.ts";
 import { WholeBody, notWhole } from "./whole-body.ts";
-import type { ForwardedValues } from "./proxies.ts";
+import type { RequestDeadline } from "./request-deadline.ts";
+import type { ForwardedValues } from "./trusted-proxies.ts";
 
 /**
  * The context of a request's work, which may outlive the answer. It does not hold the request: Deno keeps the contexts of all
@@ -377,11 +376,11 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   waits(): void {
-    lendPlace(this);
+    this.app.overload?.lendPlace(this);
   }
 
   continues(): Promise<void> | undefined {
-    return awaitPlace(this);
+    return this.app.overload?.awaitPlace(this);
   }
 
   declare(codes: readonly Code[]): void {
@@ -441,7 +440,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   /** Called once it is logged and measured: work that outlives it, as an alarm, holds its context and nothing more. */
   settle(): void {
     figures.requests--;
-    if (this.place !== "none") leavePlace(this);
+    if (this.place !== "none") this.app.overload?.leavePlace(this);
     this.#context?.settle();
   }
 

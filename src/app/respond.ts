@@ -9,13 +9,14 @@ import { InputReading, readBodyInputs, readHeadInputs } from "../inputs/plan.ts"
 import type { InputValues } from "../inputs/plan.ts";
 import { recordOf } from "../inputs/request.ts";
 import type { HandlerGuard } from "../inputs/request.ts";
-import { within, withinDeadline } from "../logging/context.ts";
+import { within } from "../logging/context.ts";
 import {
   Refusal,
   crossOrigin,
   methodNotAllowed,
   notFound,
   notImplemented,
+  overloadedRefusal,
   sentenceOf,
   timedOutRefusal,
 } from "../refusals.ts";
@@ -25,15 +26,14 @@ import { logFault, openSpan } from "./access-log.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute, Middleware } from "./compile.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
-import { RequestDeadline } from "./deadline.ts";
 import type { EndActs } from "./ending.ts";
 import { endHandler, finish } from "./finish.ts";
+import { dropHandled, dropLate, dropThrown } from "./late.ts";
 import { answerThrough } from "./middleware.ts";
-import { lendPlace, overloaded, takePlace, takePlaceAgain } from "./overload.ts";
 import { failureAnswer, handlerFailure } from "./refused.ts";
 import { keep, keepsAnswer, releaseSoon, startTask } from "./release.ts";
 import { RequestState } from "./request.ts";
-import { dropHandled, dropLate, dropThrown, timeOut } from "./time-out.ts";
+import type { AnswerByDeadline } from "./time-out.ts";
 
 /*
  * The life of a request, from arrival to the response that a listener writes. The numbers are sections of the contract.
@@ -51,7 +51,7 @@ import { dropHandled, dropLate, dropThrown, timeOut } from "./time-out.ts";
  */
 
 /** What else happens where the table of a request's end moves. */
-const endActs: EndActs<RequestState> = { release: releaseSoon, start: startTask, expire: timeOut };
+const endActs: EndActs<RequestState> = { release: releaseSoon, start: startTask };
 
 /** Answers one request. Never throws or rejects. */
 export function respond(app: CompiledApp, exchange: Exchange): MaybePromise<WireResponse> {
@@ -79,37 +79,15 @@ function answerAround(request: RequestState): MaybePromise<WireResponse> {
     return finish(request, failureAnswer(request, thrown));
   }
   const { middleware, overload } = request.app;
-  if (overload !== undefined && !takePlace(request, overload)) return finish(request, refusalAnswer(overloaded));
-  const ms = (request.match?.route ?? request.app).deadlineMs;
-  if (ms !== undefined) return answerByDeadline(request, ms);
+  if (overload !== undefined && !overload.takePlace(request)) return finish(request, refusalAnswer(overloadedRefusal));
+  const { deadline } = request.match?.route ?? request.app;
+  if (deadline !== undefined) return (deadline.answer as AnswerByDeadline)(request, answerInTime);
   return middleware === undefined ? answerSafely(request, finish) : answerInside(request, middleware);
-}
-
-/** Answers a request that has a time limit in milliseconds: the shorter one of its route and its caller. */
-function answerByDeadline(request: RequestState, routeMs: number): MaybePromise<WireResponse> {
-  const { deadlineHeader } = request.app;
-  const ms =
-    deadlineHeader === undefined ? routeMs : Math.min(routeMs, callerLimitOf(request.exchange.lines(deadlineHeader)));
-  const deadline = new RequestDeadline(request, ms);
-  request.startDeadline(deadline);
-  if (ms === 0) {
-    // Nothing runs for a caller that has no time left.
-    deadline.expire();
-    return deadline;
-  }
-  const response = withinDeadline(request, answerInTime);
-  return isPending(response) ? deadline.wait() : response;
 }
 
 function answerInTime(request: RequestState): MaybePromise<WireResponse> {
   const { middleware } = request.app;
   return middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
-}
-
-/** How long the caller waits. A value that is not a whole number of milliseconds sets no limit. */
-function callerLimitOf(lines: readonly string[]): number {
-  const [text = ""] = lines;
-  return lines.length === 1 && /^\d{1,10}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
 }
 
 async function answerInside(request: RequestState, middleware: readonly Middleware[]): Promise<WireResponse> {
@@ -263,10 +241,11 @@ function handleWithBody(request: RequestState, route: CompiledRoute, reading: In
   const encoded = request.openEncoding();
   if (encoded !== undefined) return refusalAnswer(encoded);
   const unread = reading.body === "whole" ? request.readWhole() : undefined;
-  if (request.place === "held" && isPending(unread)) lendPlace(request);
+  const { overload } = request.app;
+  if (overload !== undefined && isPending(unread)) overload.lendPlace(request);
   return chain(unread, (refusal) => {
     if (refusal !== undefined) return refusalAnswer(request.timedOut ?? refusal);
-    if (request.place === "lent" && !takePlaceAgain(request)) return refusalAnswer(overloaded);
+    if (request.place === "lent" && overload?.takePlaceAgain(request) !== true) return refusalAnswer(overloadedRefusal);
     const inputs = readBodyInputs(reading);
     return isPending(inputs) ? handleLater(request, route, inputs) : handle(request, route, inputs);
   });

@@ -1,16 +1,15 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { isPending, whenResolved } from "../deferred.ts";
+import type { MaybePromise } from "../deferred.ts";
 import { within } from "../logging/context.ts";
-import { isA } from "../logging/raised.ts";
-import { RefusingError, isRefusal, outcomeUnknown, refuse, timedOut, timedOutRefusal } from "../refusals.ts";
-import { logFault, logLate } from "./access-log.ts";
-import { cancelBody } from "./cancel-body.ts";
+import { outcomeUnknown, refuse, timedOutRefusal } from "../refusals.ts";
 import type { Inside } from "./compile.ts";
-import type { RequestDeadline } from "./deadline.ts";
+import type { WireResponse } from "./exchange.ts";
 import { endHandler, finish } from "./finish.ts";
-import { failureAnswer } from "./refused.ts";
+import { lateMs } from "./late.ts";
 import { giveUp } from "./release.ts";
+import type { RequestDeadline } from "./request-deadline.ts";
 import type { RequestState } from "./request.ts";
 
 /*
@@ -18,10 +17,13 @@ import type { RequestState } from "./request.ts";
  * aborts; and what its handler answers later is dropped.
  */
 
-const unknownRefusal = /* @__PURE__ */ refuse(outcomeUnknown);
+/** Answers a request by a deadline. `answerInTime` answers it where there is time. */
+export type AnswerByDeadline = (
+  request: RequestState,
+  answerInTime: (request: RequestState) => MaybePromise<WireResponse>,
+) => MaybePromise<WireResponse>;
 
-/** How long a late handler may run where the runtime would end it with the answer. Cloudflare gives as much (`waitUntil`). */
-const lateMs = 30_000;
+const unknownRefusal = /* @__PURE__ */ refuse(outcomeUnknown);
 
 /** Called when the deadline passes, and a second later once more where middleware waited for an answer. */
 export function timeOut(request: RequestState): void {
@@ -67,36 +69,4 @@ function answerOf({ ending }: RequestState, { hasCommitted }: RequestDeadline): 
   const { answer } = ending;
   if (answer?.refused !== undefined) return answer;
   return refusalAnswer(answer !== undefined || hasCommitted ? unknownRefusal : timedOutRefusal);
-}
-
-/** Drops what the handler answered after its deadline. */
-export function dropHandled(request: RequestState, answer: Answer): Promise<never> {
-  request.ending.on("done");
-  storeLate(request, request.guard?.endedLate(endHandler(request, answer), request.ending.effect !== "kept"));
-  return dropLate(request, answer);
-}
-
-/** What is stored of a late answer outlasts its handler: a server that stops waits for it, and a runtime does not end it. */
-function storeLate(request: RequestState, storing: Promise<void> | undefined): void {
-  if (storing === undefined) return;
-  const { app, exchange } = request;
-  const failed = (thrown: unknown): void => logFault(request, "the store of an idempotency key", thrown);
-  const stored = app.work.track(storing.catch(failed));
-  exchange.keepAlive?.(stored, lateMs);
-}
-
-/** Drops an answer that comes after that of the deadline. */
-export function dropLate(request: RequestState, { body, status, refused }: Answer): Promise<never> {
-  cancelBody(body);
-  if (refused?.code.name !== timedOut.name) logLate(request, status);
-  return new Promise(() => {});
-}
-
-/** Drops what was thrown after the deadline. An error that is not of the deadline's own making is logged. */
-export function dropThrown(request: RequestState, thrown: unknown): Promise<never> {
-  request.ending.on("done");
-  storeLate(request, request.guard?.endedLate(undefined));
-  const isExpected = request.deadline?.isOwn(thrown) === true || isRefusal(thrown) || isA(RefusingError, thrown);
-  if (!isExpected) failureAnswer(request, thrown);
-  return new Promise(() => {});
 }

@@ -122,7 +122,7 @@ export const validWhile: Dep<(validity: Validity) => void> = fromRequest(
 export const clientGone: Dep<AbortSignal> = fromRequest((request) => inRequestContext(request.gone));
 
 /**
- * Aborts with a `TimeoutError` once the deadline of the request has passed (`deadlineMs` of the app, `Meta.deadline` of the
+ * Aborts with a `TimeoutError` once the deadline of the request has passed (`deadline` of the app, `Meta.deadline` of the
  * route): pass it to what the handler waits for. It never aborts where there is no deadline, nor once the request is answered.
  * Calls of `HttpClient` and `Client`, and statements of a `Pool`, end by it without being given it.
  *

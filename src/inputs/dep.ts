@@ -210,7 +210,7 @@ export interface RouteContext {
   /** The content codings of bodies that the app reads. */
   readonly encodings: readonly string[];
   /** The app's deadline, for the API document. */
-  readonly deadlineMs: number | undefined;
+  readonly deadline: { readonly ms: number } | undefined;
 }
 
 /** The inputs of one request while they are being read. */

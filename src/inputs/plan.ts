@@ -59,7 +59,7 @@ const noInputs: Plan = {
     resource: () => undefined,
     refusalFormat: undefined,
     encodings: [],
-    deadlineMs: undefined,
+    deadline: undefined,
   },
   names: [],
   slots: [],

@@ -33,7 +33,7 @@ export interface AppFacts {
   /** The content codings of bodies that it reads. */
   readonly encodings: readonly string[];
   /** The deadline of its routes. */
-  readonly deadlineMs: number | undefined;
+  readonly deadline: { readonly ms: number } | undefined;
 }
 
 export type AssetRoute<P extends string> = Route<
@@ -68,7 +68,7 @@ export function serveAsset<P extends string>(path: Path<never, P>, asset: Asset)
   const loaded = async (app: AppFacts): Promise<Loaded> => {
     const loading = byFormat.get(app.refusalFormat) ?? new Map<string, Promise<Loaded>>();
     byFormat.set(app.refusalFormat, loading);
-    const kind = [app.deadlineMs !== undefined, ...app.encodings].join();
+    const kind = [app.deadline !== undefined, ...app.encodings].join();
     try {
       const before = loading.get(kind) ?? load(asset, app);
       loading.set(kind, before);
@@ -82,7 +82,7 @@ export function serveAsset<P extends string>(path: Path<never, P>, asset: Asset)
   const app: Dep<AppFacts> = {
     node: {
       from: [],
-      constant: ({ refusalFormat, encodings, deadlineMs }) => ({ refusalFormat, encodings, deadlineMs }),
+      constant: ({ refusalFormat, encodings, deadline }) => ({ refusalFormat, encodings, deadline }),
       check: (refusalFormat, route) => check(refusalFormat as RefusalFormat | undefined, route),
     },
   };

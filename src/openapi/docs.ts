@@ -133,11 +133,11 @@ export function docs<Document extends string = "/openapi.json", At extends strin
   ];
 }
 
-function factsOf({ refusalFormat, encodings = [], deadlineMs }: Partial<AppFacts>): DocumentOptions {
+function factsOf({ refusalFormat, encodings = [], deadline }: Partial<AppFacts>): DocumentOptions {
   return {
     ...(refusalFormat === undefined ? {} : { refusalFormat }),
     ...(encodings.length === 0 ? {} : { decompress: { encodings } }),
-    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...(deadline === undefined ? {} : { deadline }),
   };
 }
 

@@ -191,10 +191,10 @@ export interface DocumentOptions extends ApiInfo {
    */
   readonly decompress?: Pick<BodyDecoding, "encodings">;
   /**
-   * The app's option `deadlineMs`: adds the codes `timed_out` and `outcome_unknown` to each operation that it is for. The document
+   * The app's option `deadline`: adds the codes `timed_out` and `outcome_unknown` to each operation that it is for. The document
    * that `Openapi.docs` serves has that of its app unless it is set.
    */
-  readonly deadlineMs?: number;
+  readonly deadline?: { readonly ms: number };
 }
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
@@ -296,7 +296,7 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
       version: openapi,
       cors: options.cors,
       encodings,
-      hasDeadlines: options.deadlineMs !== undefined,
+      hasDeadlines: options.deadline !== undefined,
     };
     const one = describeRoute(route, context);
     if (one.isOpaque) imprecise.add(`${name}: reads more than it says (a bind, or a dependency with no needs)`);

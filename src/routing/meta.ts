@@ -29,21 +29,30 @@ export function key<A>(description: string): MetaKey<A> {
 /** The level of a route's access line; `info` by default. */
 export const access: MetaKey<Level> = key("access");
 
+/** A time limit, made by `Deadline.make`: the app's option `deadline`, and `Meta.deadline` of a route. */
+export interface TimeLimit {
+  /** Milliseconds from the arrival of the request's head. */
+  readonly ms: number;
+  /** Internal to the framework: answers a request within it. */
+  readonly answer: (request: never, answerInTime: never) => unknown;
+}
+
 /**
- * How long the route may take to answer, in milliseconds from the arrival of the request's head, in place of the app's
- * `deadlineMs`; `"none"` for as long as it takes. Past it the answer is 503 `timed_out`. An event stream and a WebSocket have a
- * deadline only by this: it ends the stream, and closes the socket with 1001.
+ * How long the route may take to answer, made by `Deadline.make`, in place of the app's `deadline`; `"none"` for as long as it takes.
+ * Past it the answer is 503 `timed_out`. An event stream and a WebSocket have a deadline only by this: it ends the stream, and closes
+ * the socket with 1001.
  *
  * @example
  * ```ts
- * const report = get(path, { returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 60_000) }, makeReport);
+ * const meta = Meta.empty.add(Meta.deadline, Deadline.make(60_000));
+ * const report = get(path, { returns: Returns.text, meta }, makeReport);
  * ```
  */
-export const deadline: MetaKey<number | "none"> = key("deadline");
+export const deadline: MetaKey<TimeLimit | "none"> = key("deadline");
 
 /**
- * `"exempt"` for a route that answers although the app is overloaded: its requests are not refused by `maxInFlight` and
- * `maxEventLoopDelayMs`, and take no place of `maxInFlight`. The routes of `Health` and `Metrics` are exempt. Others may be a page for
+ * `"exempt"` for a route that answers although the app is overloaded: its requests are not refused by the bounds of
+ * `Overload.make`, and take no place of `maxInFlight`. The routes of `Health` and `Metrics` are exempt. Others may be a page for
  * operators, and a route whose requests wait for long.
  *
  * @example

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import process from "node:process";
-import { App, Dep, Event, Log, Meta, Path, Returns, clientGone, deadline, get } from "usher-http";
+import { App, Deadline, Dep, Event, Log, Meta, Path, Returns, clientGone, deadline, get } from "usher-http";
 
 Log.setup({ level: undefined });
 const collect = globalThis.Bun === undefined ? globalThis.gc : () => globalThis.Bun.gc(true);
@@ -27,7 +27,7 @@ const lock = Dep.scoped(
   () => told("told"),
 );
 const returns = Returns.text;
-const meta = Meta.empty.add(Meta.deadline, 500);
+const meta = Meta.empty.add(Meta.deadline, Deadline.make(500));
 const routes = [
   get(Path.of("gone"), { inputs: { clientGone }, returns }, ({ clientGone }) => until(clientGone)),
   get(Path.of("any"), { inputs: { clientGone }, returns }, ({ clientGone }) => until(AbortSignal.any([clientGone]))),

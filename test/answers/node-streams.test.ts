@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Answer, App, Meta, Path, Returns, Test, deadline, get, html } from "usher-http";
+import { Answer, App, Deadline, Meta, Path, Returns, Test, deadline, get, html } from "usher-http";
 import type { AppOptions, Middleware, Route } from "usher-http";
 import { Compress } from "usher-http/compress";
 import { Conditional } from "usher-http/conditional";
@@ -59,7 +59,7 @@ describe("a Node stream that is not sent is destroyed", () => {
       (stream) =>
         get(
           Path.root,
-          { inputs: { deadline }, returns: Returns.response, meta: Meta.empty.add(Meta.deadline, 20) },
+          { inputs: { deadline }, returns: Returns.response, meta: Meta.empty.add(Meta.deadline, Deadline.make(20)) },
           async ({ deadline }) => (await once(deadline, "abort"), Answer.stream(stream)),
         ),
     ],

@@ -1,7 +1,21 @@
 /** How much of a body is held in memory (contract 4.5, 8; facts 8.1, 8.2; rows JB-15, JB-16). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Answer, App, Dep, Path, Refusal, Returns, Test, addHeader, body, json, post, refuse } from "usher-http";
+import {
+  Answer,
+  App,
+  Dep,
+  Path,
+  Proxies,
+  Refusal,
+  Returns,
+  Test,
+  addHeader,
+  body,
+  json,
+  post,
+  refuse,
+} from "usher-http";
 import type { Awaitable, Route } from "usher-http";
 import { busy, internal, tooLarge, unreadable } from "../support/refusals.ts";
 import { messages } from "../support/logs.ts";
@@ -289,7 +303,7 @@ describe("bodyShare for one client", () => {
   });
 
   it("uses the client's address that a trusted proxy reports", async () => {
-    const app = App.make([size], { maxBody: 10, bodyBudget: 80, trustedProxies: ["10.0.0.1"] });
+    const app = App.make([size], { maxBody: 10, bodyBudget: 80, trustedProxies: Proxies.make(["10.0.0.1"]) });
     const from = (client: string, body: ReadableStream<Uint8Array>) =>
       sent(app, "size", body, { "x-forwarded-for": client }, "10.0.0.1").then(({ status }) => status);
     const { stream, finish } = stalled(10);

@@ -1,13 +1,13 @@
 /** Which requests run in an AsyncLocalStorage context for their deadline: up to Node 22 the first context slows every promise. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Alarm, App, Background, Event, Log, Meta, Path, Returns, Test, after, get } from "usher-http";
+import { Alarm, App, Background, Deadline, Event, Log, Meta, Path, Returns, Test, after, get } from "usher-http";
 import { ambient } from "../../src/ambient.ts";
 import { gate } from "../support/gate.ts";
 import "../support/logs.ts";
 
 const returns = Returns.text;
-const own = Meta.empty.add(Meta.deadline, 60_000);
+const own = Meta.empty.add(Meta.deadline, Deadline.make(60_000));
 
 /** What the running code reads: whether it has a deadline. */
 const seen = (): string => (ambient.deadline?.() === undefined ? "none" : "a deadline");
@@ -36,7 +36,7 @@ describe("without log lines, on a route whose code reads the deadline", () => {
   it.each([
     ["a route without a deadline", "/free", {}, ["none", 0]],
     ["a route with a deadline", "/bound", {}, ["a deadline", 1]],
-    ["the app's deadline", "/free", { deadlineMs: 60_000 }, ["a deadline", 1]],
+    ["the app's deadline", "/free", { deadline: Deadline.make(60_000) }, ["a deadline", 1]],
   ] as const)("%s enters only the contexts that it needs", async (_what, target, options, expected) => {
     const app = App.make([free, bound], options);
     ambient.use();
@@ -69,7 +69,7 @@ describe("a request after its deadline", () => {
   it("has an expired deadline in a late handler, also if the handler reads it only then", async () => {
     const told = gate<boolean | undefined>();
     const ready = gate();
-    const late = get(Path.of("x"), { returns, meta: Meta.empty.add(Meta.deadline, 1) }, async () => {
+    const late = get(Path.of("x"), { returns, meta: Meta.empty.add(Meta.deadline, Deadline.make(1)) }, async () => {
       await ready.passed;
       told.open(ambient.deadline?.()?.aborted);
       return "late";
@@ -86,7 +86,7 @@ describe("work that no answer waits for has no deadline", () => {
     const ready = gate();
     const background = Background.create();
     const alarm = Alarm.create({ background, what: "the alarm" });
-    const late = get(Path.of("x"), { returns, meta: Meta.empty.add(Meta.deadline, 20) }, async () => {
+    const late = get(Path.of("x"), { returns, meta: Meta.empty.add(Meta.deadline, Deadline.make(20)) }, async () => {
       background.start("the work", async () => {
         told.push(`at its start: ${seen()}`);
         await ready.passed;

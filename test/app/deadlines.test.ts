@@ -1,7 +1,7 @@
 /** Deadlines: the client gets 503 `timed_out` in time, whatever the handler does. */
 import { EventEmitter, once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
-import { Answer, App, Dep, Event, Log, Openapi, Path, Refusal, Returns, bodyStream } from "usher-http";
+import { Answer, App, Deadline, Dep, Event, Log, Meta, Openapi, Path, Refusal, Returns, bodyStream } from "usher-http";
 import { body, deadline, get, json, post, refuse } from "usher-http";
 import type { AppOptions, Middleware, Route } from "usher-http";
 import * as v from "valibot";
@@ -14,8 +14,8 @@ holdClock();
 describe("a deadline", () => {
   it("is answered 503 timed_out, and not too early", async () => {
     const route = get(at, text, never);
-    expect(await asked(route, { deadlineMs: 500 }, 490)).toBe("no answer");
-    const answer = (await asked(route, { deadlineMs: 500 }, 520)) as Response;
+    expect(await asked(route, { deadline: Deadline.make(500) }, 490)).toBe("no answer");
+    const answer = (await asked(route, { deadline: Deadline.make(500) }, 520)) as Response;
     expect([answer.status, await answer.json()]).toEqual([
       503,
       { error: "timed_out", message: "That took too long, and was ended." },
@@ -32,7 +32,7 @@ describe("a deadline", () => {
     ["none, by the route", own("none"), 5000, "no answer"],
   ] as const)("is %s", async (_what, meta, passes, status) => {
     const route = get(at, { ...text, ...(meta && { meta }) }, never);
-    expect(statusOf(await asked(route, { deadlineMs: 500 }, passes))).toBe(status);
+    expect(statusOf(await asked(route, { deadline: Deadline.make(500) }, passes))).toBe(status);
   });
 
   it("works on a route although the app has none", async () => {
@@ -41,14 +41,18 @@ describe("a deadline", () => {
   });
 
   it("works when no route matches, and a HEAD gets no body", async () => {
-    expect(statusOf(await asked(get(Path.of("y"), text, never), { deadlineMs: 10, notFound: never }, 30))).toBe(503);
-    const head = (await asked(get(at, text, never), { deadlineMs: 10 }, 30, { method: "HEAD" })) as Response;
+    expect(
+      statusOf(await asked(get(Path.of("y"), text, never), { deadline: Deadline.make(10), notFound: never }, 30)),
+    ).toBe(503);
+    const head = (await asked(get(at, text, never), { deadline: Deadline.make(10) }, 30, {
+      method: "HEAD",
+    })) as Response;
     expect([head.status, head.body === null || (await head.text()) === ""]).toEqual([503, true]);
   });
 
   it("does not change an answer that is in time", async () => {
     const ready = gate<string>();
-    const { fetch } = App.make([get(at, text, () => ready.passed)], { deadlineMs: 500 });
+    const { fetch } = App.make([get(at, text, () => ready.passed)], { deadline: Deadline.make(500) });
     const answer = fetch(new Request("http://h/x"));
     await settle();
     vi.advanceTimersByTime(480);
@@ -60,7 +64,7 @@ describe("a deadline", () => {
 
   it("leaves no timer after ten thousand requests, answered or not", async () => {
     const ready = gate<string>();
-    const { fetch } = App.make([get(at, text, () => ready.passed)], { deadlineMs: 500 });
+    const { fetch } = App.make([get(at, text, () => ready.passed)], { deadline: Deadline.make(500) });
     const asking = Array.from({ length: 10_000 }, () => fetch(new Request("http://h/x")));
     expect(vi.getTimerCount()).toBe(1);
     vi.advanceTimersByTime(100);
@@ -101,7 +105,7 @@ describe("the input deadline", () => {
         deadline.addEventListener("abort", () => reject(deadline.reason as Error));
       });
     });
-    const answer = (await asked(route, { deadlineMs: 50 }, 70)) as Response;
+    const answer = (await asked(route, { deadline: Deadline.make(50) }, 70)) as Response;
     await settle();
     expect([answer.status, seen]).toEqual([503, ["TimeoutError"]]);
     expect(lines().find(({ message }) => message === "aborted")?.["request_id"]).toBe(
@@ -117,7 +121,7 @@ describe("the input deadline", () => {
       await once(new EventEmitter(), "never", { signal: deadline });
       return "x";
     });
-    const options = { deadlineMs: 50, onError: (error: unknown) => errors.push(error) };
+    const options = { deadline: Deadline.make(50), onError: (error: unknown) => errors.push(error) };
     expect(statusOf(await asked(route, options, 70))).toBe(503);
     await settle();
     expect([...messages("error"), ...messages("warn"), ...errors]).toEqual([]);
@@ -132,7 +136,7 @@ describe("the input deadline", () => {
     const route: Route = get(at, { inputs: { deadline }, returns: Returns.text }, ({ deadline }) => {
       return new Promise<string>((_, reject) => deadline.addEventListener("abort", () => reject(odd)));
     });
-    expect(statusOf(await asked(route, { deadlineMs: 50 }, 70))).toBe(503);
+    expect(statusOf(await asked(route, { deadline: Deadline.make(50) }, 70))).toBe(503);
     await settle();
     expect(messages("error")).toEqual(["GET /x: internal: it raised"]);
   });
@@ -144,7 +148,7 @@ describe("the input deadline", () => {
       await settle();
       return "x";
     });
-    for (const options of [{}, { deadlineMs: 50 }]) {
+    for (const options of [{}, { deadline: Deadline.make(50) }]) {
       expect((await App.make([route], options).fetch(new Request("http://h/x"))).status).toBe(200);
       vi.advanceTimersByTime(1000);
     }
@@ -163,7 +167,7 @@ describe("middleware that is late", () => {
       return Answer.stream(stream, { status: 201 });
     };
     const route = get(at, text, never);
-    expect(statusOf(await asked(route, { deadlineMs: 50, middleware: [slow] }, 1100))).toBe(503);
+    expect(statusOf(await asked(route, { deadline: Deadline.make(50), middleware: [slow] }, 1100))).toBe(503);
     ready.open();
     await settle();
     expect(isCancelled).toBe(true);
@@ -190,7 +194,7 @@ describe("a handler that is late", () => {
       await ready.passed;
       return end();
     });
-    expect(statusOf(await asked(route, { deadlineMs: 50 }, 70))).toBe(503);
+    expect(statusOf(await asked(route, { deadline: Deadline.make(50) }, 70))).toBe(503);
     ready.open();
     await settle();
     expect(messages(level).filter((one) => String(one).includes(message))).toHaveLength(1);
@@ -205,7 +209,7 @@ describe("a handler that is late", () => {
       await ready.passed;
       return new Response(new ReadableStream({ cancel: () => void (cancelled = true) }));
     });
-    await asked(route, { deadlineMs: 50 }, 70);
+    await asked(route, { deadline: Deadline.make(50) }, 70);
     ready.open();
     await settle();
     expect(cancelled).toBe(true);
@@ -220,7 +224,7 @@ describe("a handler that is late", () => {
       ran++;
       return "x";
     });
-    expect(statusOf(await asked(route, { deadlineMs: 50 }, 70))).toBe(503);
+    expect(statusOf(await asked(route, { deadline: Deadline.make(50) }, 70))).toBe(503);
     ready.open();
     await settle();
     expect([ran, messages("warn")]).toEqual([0, []]);
@@ -247,7 +251,7 @@ describe("a body that arrives at the deadline", () => {
       }),
     ],
   ] as const)("%s is a 503, and holds no bytes of the budget", async (_what, route) => {
-    const options: AppOptions = { deadlineMs: 50, bodyBudget: 6, maxBody: 6, bodyShare: 6 };
+    const options: AppOptions = { deadline: Deadline.make(50), bodyBudget: 6, maxBody: 6, bodyShare: 6 };
     const app = App.make([route], options);
     for (let i = 0; i < 4; i++) {
       const answer = app.fetch(new Request("http://h/x", endless()));
@@ -275,7 +279,7 @@ describe("the caller's deadline header", () => {
     ["4294967297", 520, 503],
     ["NaN", 520, 503],
   ] as const)("of %j, after %d ms: %s", async (value, passes, status) => {
-    const options = { deadlineMs: 500, deadlineHeader: "X-Request-Timeout-Ms" };
+    const options = { deadline: Deadline.make(500), deadlineHeader: "X-Request-Timeout-Ms" };
     const headers = { "x-request-timeout-ms": value };
     expect(statusOf(await asked(route, options, passes, { headers }))).toBe(status);
   });
@@ -286,18 +290,18 @@ describe("the caller's deadline header", () => {
       ran = true;
       return "x";
     });
-    const options = { deadlineMs: 500, deadlineHeader: "x-budget" };
+    const options = { deadline: Deadline.make(500), deadlineHeader: "x-budget" };
     expect(statusOf(await asked(route, options, 0, { headers: { "x-budget": "0" } }))).toBe(503);
     expect(ran).toBe(false);
   });
 
   it("is not read if the app names no header, nor on a route without a deadline", async () => {
     const headers = { "x-budget": "0" };
-    expect(statusOf(await asked(route, { deadlineMs: 500 }, 10, { headers }))).toBe("no answer");
+    expect(statusOf(await asked(route, { deadline: Deadline.make(500) }, 10, { headers }))).toBe("no answer");
     const free = get(at, { ...text, meta: own("none") }, never);
-    expect(statusOf(await asked(free, { deadlineMs: 5, deadlineHeader: "x-budget" }, 10, { headers }))).toBe(
-      "no answer",
-    );
+    expect(
+      statusOf(await asked(free, { deadline: Deadline.make(5), deadlineHeader: "x-budget" }, 10, { headers })),
+    ).toBe("no answer");
   });
 });
 
@@ -305,16 +309,31 @@ describe("declared deadlines", () => {
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, "5", null, {}])(
     "a deadline cannot be %s",
     (value) => {
-      expect(() => App.make([], { deadlineMs: value as number })).toThrow(
-        "deadlineMs is a whole number of milliseconds from 1 to 2147483647, and not",
+      expect(() => Deadline.make(value as number)).toThrow(
+        "Deadline.make: a deadline is a whole number of milliseconds from 1 to 2147483647, and not",
       );
-      const route = get(at, { ...text, meta: own(value as number) }, never);
-      expect(() => App.make([route])).toThrow("GET /x: its Meta.deadline is a whole number of milliseconds from 1 to");
     },
   );
 
+  it.each<[options: object, sentence: string]>([
+    [{ deadline: 500 }, "deadline is a number, and not made by Deadline.make: write Deadline.make(ms)"],
+    [{ deadline: { ms: 500 } }, "deadline is another object, and not made by Deadline.make"],
+    [{ deadlineMs: 500 }, "deadlineMs is no option of an app: write deadline: Deadline.make(ms)"],
+  ])("%o are no options of an app, and the error says what to write", (options, sentence) => {
+    expect(() => App.make([get(at, text, never)], options)).toThrow(`App.make: ${sentence}`);
+  });
+
+  it.each([
+    [500, 'GET /x: its Meta.deadline is made by Deadline.make, or "none", and not 500: write Deadline.make(500)'],
+    ["500", 'GET /x: its Meta.deadline is made by Deadline.make, or "none", and not "500"'],
+    [{ ms: 5 }, 'GET /x: its Meta.deadline is made by Deadline.make, or "none", and not another object'],
+  ])("Meta.deadline cannot be %o, and the error says what to write", (value, sentence) => {
+    const route = get(at, { ...text, meta: Meta.empty.add(Meta.deadline, value as never) }, never);
+    expect(() => App.make([route])).toThrow(`App.make: ${sentence}`);
+  });
+
   it.each(["", "x y", "x:", 5, null])("the name of the deadline header cannot be %j", (value) => {
-    expect(() => App.make([], { deadlineMs: 5, deadlineHeader: value as string })).toThrow(
+    expect(() => App.make([], { deadline: Deadline.make(5), deadlineHeader: value as string })).toThrow(
       "deadlineHeader is the name of a header, and not",
     );
   });
@@ -340,8 +359,8 @@ describe("declared deadlines", () => {
         .map(([path]) => path)
         .join();
     expect(having(Openapi.document(routes))).toBe("/c,/e");
-    expect(having(Openapi.document(routes, { deadlineMs: 500 }))).toBe("/a,/c,/e");
-    const app = App.make([...routes, ...Openapi.docs(routes)], { deadlineMs: 500 });
+    expect(having(Openapi.document(routes, { deadline: Deadline.make(500) }))).toBe("/a,/c,/e");
+    const app = App.make([...routes, ...Openapi.docs(routes)], { deadline: Deadline.make(500) });
     expect(having(await (await app.fetch(new Request("http://h/openapi.json"))).json())).toBe("/a,/c,/e");
   });
 });

@@ -5,7 +5,21 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import * as v from "valibot";
 import { beforeAll, describe, expect, it } from "vitest";
-import { Answer, App, Dep, Meta, Path, Returns, Socket, Test, after, clientGone, deadline, get } from "usher-http";
+import {
+  Answer,
+  App,
+  Deadline,
+  Dep,
+  Meta,
+  Path,
+  Returns,
+  Socket,
+  Test,
+  after,
+  clientGone,
+  deadline,
+  get,
+} from "usher-http";
 import type { AppOptions, Middleware } from "usher-http";
 import { eventually } from "../support/eventually.ts";
 import { gate } from "../support/gate.ts";
@@ -222,7 +236,7 @@ describe("the handler of a WebSocket", () => {
 
   it.each([
     ["the client disconnects", clientGone, Meta.empty, "client gone"],
-    ["the deadline of its route passes", deadline, Meta.empty.add(Meta.deadline, 20), "timed out"],
+    ["the deadline of its route passes", deadline, Meta.empty.add(Meta.deadline, Deadline.make(20)), "timed out"],
   ])("that rejects by its signal as %s is no error", async (_what, input, meta, how) => {
     const told: unknown[] = [];
     const ends: unknown[] = [];
@@ -298,7 +312,7 @@ it("a task of after that the passed deadline ends is an error, as its work is no
   const told: unknown[] = [];
   const late = get(
     Path.of("late"),
-    { inputs: { after, deadline }, returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 20) },
+    { inputs: { after, deadline }, returns: Returns.text, meta: Meta.empty.add(Meta.deadline, Deadline.make(20)) },
     async ({ after, deadline }) => {
       after(() => deadline.throwIfAborted(), { always: true });
       return new Promise<string>(() => {});

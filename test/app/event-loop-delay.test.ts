@@ -1,6 +1,6 @@
 /** `maxEventLoopDelayMs`: 503 `busy` while the event loop is late. The clock and the timers are fake. */
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { App, Path, Returns, get } from "usher-http";
+import { App, Overload, Path, Returns, get } from "usher-http";
 import type { AppOptions } from "usher-http";
 import { gate } from "../support/gate.ts";
 import { messages } from "../support/logs.ts";
@@ -27,7 +27,7 @@ const text = { returns: Returns.text };
 const made = (options: AppOptions = {}) => {
   const held = gate<string>();
   const app = App.make([get(at, text, () => "x"), get(Path.of("held"), text, () => held.passed)], {
-    maxEventLoopDelayMs: 50,
+    overload: Overload.make({ maxEventLoopDelayMs: 50 }),
     ...options,
   });
   // Otherwise the line of what it refused since would come a minute later, in the test of another file.
@@ -117,7 +117,7 @@ describe("the timer of the event loop", () => {
   });
 
   it("does not exist without the option", async () => {
-    const app = App.make([get(at, text, () => "x")], { maxInFlight: 1 });
+    const app = App.make([get(at, text, () => "x")], { overload: Overload.make({ maxInFlight: 1 }) });
     await app.fetch(new Request("http://h/x"));
     expect(vi.getTimerCount()).toBe(0);
   });

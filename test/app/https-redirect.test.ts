@@ -1,13 +1,13 @@
 /** An HTTPS redirect, as an application writes it as middleware: it must happen where the client used plain HTTP, and only there. */
 import { expect, it } from "vitest";
-import { Answer, Path, Returns, Test, get } from "usher-http";
+import { Answer, Path, Proxies, Returns, Test, get } from "usher-http";
 import type { Middleware } from "usher-http";
 import "../support/logs.ts";
 
 const redirect: Middleware = (request, next) =>
   request.secure ? next() : Answer.redirect(`https://${request.host}${request.target}`, { status: 308 });
 const app = Test.app([get(Path.of("a"), { returns: Returns.text }, () => "a")], {
-  trustedProxies: ["10.0.0.1"],
+  trustedProxies: Proxies.make(["10.0.0.1"]),
   middleware: [redirect],
 });
 

@@ -1,7 +1,7 @@
 /** Streams of answers that middleware keeps: they are sent whole. Only a stream that another body replaces is cancelled. */
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { Answer, App, Path, Returns, Test, get, setCookie } from "usher-http";
+import { Answer, App, Deadline, Path, Returns, Test, get, setCookie } from "usher-http";
 import type { Middleware } from "usher-http";
 import { eventually } from "../support/eventually.ts";
 import { gate } from "../support/gate.ts";
@@ -92,7 +92,7 @@ describe("a stream behind middleware", () => {
       return Answer.stream(other.stream());
     };
     const outer: Middleware = async (_request, next) => (await next(), Answer.make("closed"));
-    const app = Test.app([one.route], { middleware: [outer, late], deadlineMs: 10 });
+    const app = Test.app([one.route], { middleware: [outer, late], deadline: Deadline.make(10) });
     expect((await Test.call(app, "GET", "/")).status).toBe(503);
     await eventually(() => expect([one.told, other.told]).toEqual([{ isCancelled: true }, { isCancelled: true }]));
   });

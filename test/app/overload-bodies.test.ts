@@ -1,6 +1,6 @@
 /** Bodies that are read as they arrive: while a handler waits for its client, others have its place of `maxInFlight`. */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { App, Path, Returns, bodyStream, get, jsonLines, multipart, post } from "usher-http";
+import { App, Deadline, Overload, Path, Returns, bodyStream, get, jsonLines, multipart, post } from "usher-http";
 import type { Route } from "usher-http";
 import * as v from "valibot";
 import { settle } from "../support/clock.ts";
@@ -60,7 +60,9 @@ describe("a handler that waits for the next part of its body", () => {
   it.each(readers)("of %s holds no place, and answers although all places are taken", async (...row) => {
     const [, route, type, begin, end] = row;
     const held = gate<string>();
-    const app = App.make([route, plain, get(Path.of("held"), text, () => held.passed)], { maxInFlight: 2 });
+    const app = App.make([route, plain, get(Path.of("held"), text, () => held.passed)], {
+      overload: Overload.make({ maxInFlight: 2 }),
+    });
     const uploads: ReturnType<typeof upload>[] = [];
     for (let begun = 0; begun < 10; begun++) {
       const one = upload(app, type);
@@ -90,7 +92,9 @@ describe("a handler that waits for the next part of its body", () => {
       lock.open("unlocked");
       return parts;
     });
-    const app = App.make([locking, get(Path.of("plain"), text, () => lock.passed)], { maxInFlight: 1 });
+    const app = App.make([locking, get(Path.of("plain"), text, () => lock.passed)], {
+      overload: Overload.make({ maxInFlight: 1 }),
+    });
     const { answer, send, end } = upload(app);
     send("a");
     await turns();
@@ -112,7 +116,10 @@ describe("a handler that waits for the next part of its body", () => {
       seen.push(await sent.read());
       return "read";
     });
-    const app = App.make([reading, get(Path.of("plain"), text, () => held.passed)], { maxInFlight: 1, deadlineMs: 60 });
+    const app = App.make([reading, get(Path.of("plain"), text, () => held.passed)], {
+      overload: Overload.make({ maxInFlight: 1 }),
+      deadline: Deadline.make(60),
+    });
     const { answer, send } = upload(app);
     await settle();
     const holding = askPlain(app);

@@ -6,11 +6,13 @@ import {
   App,
   Codec,
   Cors,
+  Deadline,
   Event,
   Header,
   Health,
   Meta,
   Metrics,
+  Overload,
   Path,
   Refusal,
   Returns,
@@ -38,7 +40,7 @@ afterEach(() => trace.disable());
 function full(count: number, routes: readonly Route[] = [], options: AppOptions = {}) {
   const ready = gate<string>();
   const slow = get(Path.of("slow"), text, () => ready.passed);
-  const app = App.make([slow, ...routes], { maxInFlight: count, ...options });
+  const app = App.make([slow, ...routes], { overload: Overload.make({ maxInFlight: count }), ...options });
   // Otherwise the line of what it refused since would come a minute later, in the test of another file.
   onTestFinished(() => app.drain());
   const waiting = Array.from({ length: count }, () => ask(app, "/slow"));
@@ -142,7 +144,7 @@ describe("a request that is refused above maxInFlight", () => {
     const ready = gate<string>();
     const meta = Meta.empty.add(Meta.overload, "exempt");
     const app = App.make([get(at, { ...text, meta }, () => ready.passed), get(Path.of("y"), text, () => "y")], {
-      maxInFlight: 1,
+      overload: Overload.make({ maxInFlight: 1 }),
     });
     const waiting = [ask(app), ask(app), ask(app)];
     expect((await ask(app, "/y")).status).toBe(200);
@@ -175,7 +177,7 @@ const ends: readonly Row[] = [
   ["middleware that throws", get(at, text, later), "/x", {}, { middleware: [raises] }],
   ["an answer that cannot be written", get(at, text, () => 1 as never)],
   ["a clock that throws", get(at, text, later), "/x", {}, { now: raises }],
-  ["a deadline", get(at, text, never), "/x", {}, { deadlineMs: 1 }],
+  ["a deadline", get(at, text, never), "/x", {}, { deadline: Deadline.make(1) }],
   ["a body", sent, "/x", posted('"a"')],
   ["a wrong body", sent, "/x", posted("{")],
   ["a body that is too long", sent, "/x", posted("a".repeat(9)), { maxBody: 8 }],
@@ -186,7 +188,7 @@ const ends: readonly Row[] = [
 describe("a place of maxInFlight", () => {
   it.each(ends.map((row) => [row[0], row] as const))("is free after %s", async (_what, row) => {
     const [, route, target, request, options] = row;
-    const app = App.make([route], { maxInFlight: 1, ...options });
+    const app = App.make([route], { overload: Overload.make({ maxInFlight: 1 }), ...options });
     const answers = [];
     for (let i = 0; i < 3; i++) answers.push(await (await ask(app, target, request)).text());
     expect(answers.join()).not.toContain(busy.message);
@@ -195,7 +197,7 @@ describe("a place of maxInFlight", () => {
   it("is free although the application's tracer throws", async () => {
     const span = { spanContext: raises, setAttribute: raises, updateName: raises, setStatus: raises, end: raises };
     trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: () => span }) as never });
-    const app = App.make([get(at, text, later)], { maxInFlight: 1 });
+    const app = App.make([get(at, text, later)], { overload: Overload.make({ maxInFlight: 1 }) });
     expect(await statuses([await ask(app), await ask(app)].map((answer) => Promise.resolve(answer)))).not.toContain(
       503,
     );
@@ -207,7 +209,7 @@ describe("a place of maxInFlight", () => {
       await send(Event.make(tick, "one"));
       await over.passed;
     });
-    const app = App.make([events], { maxInFlight: 1 });
+    const app = App.make([events], { overload: Overload.make({ maxInFlight: 1 }) });
     const streams = [await ask(app), await ask(app), await ask(app)];
     expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
     over.open();
@@ -217,7 +219,7 @@ describe("a place of maxInFlight", () => {
   it("is not held while a body arrives slowly; without a place at its end, the answer is 503", async () => {
     const slow = gate<string>();
     const slowly = post(at, { inputs: { sent: json(v.string()) }, ...text }, () => slow.passed);
-    const app = App.make([slowly, get(Path.of("y"), text, later)], { maxInFlight: 1 });
+    const app = App.make([slowly, get(Path.of("y"), text, later)], { overload: Overload.make({ maxInFlight: 1 }) });
     const uploads = [upload(app), upload(app), upload(app)];
     await settle();
     expect((await ask(app, "/y")).status).toBe(200);
@@ -238,7 +240,7 @@ describe("a place of maxInFlight", () => {
       return answer.refused === undefined ? answer : Answer.make("later");
     };
     const app = App.make([sent, get(Path.of("held"), text, () => held.passed)], {
-      maxInFlight: 1,
+      overload: Overload.make({ maxInFlight: 1 }),
       middleware: [middleware],
     });
     const { answer, end } = upload(app);
@@ -252,7 +254,7 @@ describe("a place of maxInFlight", () => {
   });
 
   it.each(['"a"', ""])("is not taken by a body that ends after the deadline of its request: %j", async (body) => {
-    const app = App.make([sent], { maxInFlight: 1, deadlineMs: 1 });
+    const app = App.make([sent], { overload: Overload.make({ maxInFlight: 1 }), deadline: Deadline.make(1) });
     const { answer, end } = upload(app);
     expect((await answer).status).toBe(503);
     end(body);
@@ -263,7 +265,9 @@ describe("a place of maxInFlight", () => {
 
 it("a place is freed once, also by a request whose body fails", async () => {
   const held = gate<string>();
-  const app = App.make([sent, get(Path.of("held"), text, () => held.passed)], { maxInFlight: 1 });
+  const app = App.make([sent, get(Path.of("held"), text, () => held.passed)], {
+    overload: Overload.make({ maxInFlight: 1 }),
+  });
   const { answer, fail } = upload(app);
   await settle();
   fail();
@@ -286,8 +290,9 @@ function upload(app: App) {
   return { answer, end, fail: () => sending.error(new Error("cut")) };
 }
 
-describe("App.make", () => {
+describe("Overload.make", () => {
   it.each<readonly [options: object, sentence: string]>([
+    [{}, "set maxInFlight, maxEventLoopDelayMs or both"],
     [{ maxInFlight: 0 }, "maxInFlight is a whole number, 1 or more, and not 0"],
     [{ maxInFlight: 1.5 }, "maxInFlight is a whole number, 1 or more, and not 1.5"],
     [{ maxInFlight: "many" }, 'maxInFlight is a whole number, 1 or more, and not "many"'],
@@ -301,7 +306,38 @@ describe("App.make", () => {
       "maxEventLoopDelayMs is a whole number of milliseconds from 10 to 2147483647, and not NaN",
     ],
   ])("refuses %o", (options, sentence) => {
-    expect(() => App.make([get(at, text, later)], options)).toThrow(`App.make: ${sentence}`);
+    expect(() => Overload.make(options)).toThrow(`Overload.make: ${sentence}`);
+  });
+});
+
+describe("App.make", () => {
+  it("counts for each app by itself, also where they have one value", async () => {
+    const ready = gate<string>();
+    const routes = [get(at, text, () => ready.passed)];
+    const overload = Overload.make({ maxInFlight: 1 });
+    const [one, other] = [App.make(routes, { overload }), App.make(routes, { overload })];
+    onTestFinished(() => [one, other].forEach((app) => app.drain()));
+    const waiting = [ask(one), ask(other)];
+    expect(await statuses([ask(one), ask(other)])).toEqual([503, 503]);
+    ready.open("x");
+    expect(await statuses(waiting)).toEqual([200, 200]);
+  });
+
+  it.each([
+    ["overload", 10, "overload is a number, and not made by Overload.make: write Overload.make({ maxInFlight })"],
+    [
+      "overload",
+      { maxInFlight: 1 },
+      "overload is another object, and not made by Overload.make: write Overload.make({ maxInFlight })",
+    ],
+    ["maxInFlight", 10, "maxInFlight is no option of an app: write overload: Overload.make({ maxInFlight })"],
+    [
+      "maxEventLoopDelayMs",
+      50,
+      "maxEventLoopDelayMs is no option of an app: write overload: Overload.make({ maxEventLoopDelayMs })",
+    ],
+  ])("refuses %s: %o, and says what to write", (name, value, sentence) => {
+    expect(() => App.make([get(at, text, later)], { [name]: value })).toThrow(`App.make: ${sentence}`);
   });
 
   it("refuses a value of Meta.overload that is not valid, and names the route", () => {
@@ -309,9 +345,10 @@ describe("App.make", () => {
     expect(() => App.make([route])).toThrow('App.make: GET /x: its Meta.overload is "exempt", and not a boolean');
   });
 
-  it.each(["maxInFlight", "maxEventLoopDelayMs"])("refuses %s on Workers", (name) => {
+  it("refuses overload on Workers", () => {
+    const overload = Overload.make({ maxInFlight: 100 });
     vi.stubGlobal("WebSocketPair", Object);
-    expect(() => App.make([get(at, text, later)], { [name]: 100 })).toThrow(`App.make: ${name} is not for Workers`);
+    expect(() => App.make([get(at, text, later)], { overload })).toThrow("App.make: overload is not for Workers");
     vi.unstubAllGlobals();
   });
 });

@@ -2,10 +2,10 @@
 import { BlockList, isIP } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { App, Dep, Path, Returns, Test, client, get, peer, request } from "usher-http";
+import { App, Dep, Path, Proxies, Returns, Test, client, get, peer, request } from "usher-http";
 import type { AppOptions } from "usher-http";
 import { addressBytes } from "../../src/http/addresses.ts";
-import { TrustedProxies } from "../../src/app/proxies.ts";
+import { TrustedProxies } from "../../src/app/trusted-proxies.ts";
 import "../support/logs.ts";
 
 const seen = get(Path.root, { inputs: { client, peer, request }, returns: Returns.text }, ({ client, peer, request }) =>
@@ -40,8 +40,8 @@ describe("the client", () => {
     ["SV-25 no proxy is trusted", [], xff("1.2.3.4"), "10.0.0.1"],
     ["SV-25 another one is", ["10.0.0.2"], xff("1.2.3.4"), "10.0.0.1"],
     ["a header of the other family", ["10.0.0.0/8"], forwarded("for=1.2.3.4"), "10.0.0.1"],
-  ] as const)("is %s", async (_id, trustedProxies, headers, client) => {
-    expect((await ask({ trustedProxies }, "10.0.0.1", headers)).client).toBe(client);
+  ] as const)("is %s", async (_id, proxies, headers, client) => {
+    expect((await ask({ trustedProxies: Proxies.make(proxies) }, "10.0.0.1", headers)).client).toBe(client);
   });
 
   it.each([
@@ -56,7 +56,7 @@ describe("the client", () => {
     ["what cannot be read", forwarded("for=1.2.3.4;;for=x"), "10.0.0.1"],
     ["trusted hops", forwarded("for=6.6.6.6, for=1.2.3.4", "for=10.0.0.9"), "1.2.3.4"],
   ] as const)("is %s with Forwarded", async (_id, headers, client) => {
-    const options = { trustedProxies: ["10.0.0.0/8"], proxyHeader: "forwarded" } as const;
+    const options = { trustedProxies: Proxies.make(["10.0.0.0/8"], { header: "forwarded" }) };
     expect((await ask(options, "10.0.0.1", headers)).client).toBe(client);
   });
 
@@ -68,12 +68,12 @@ describe("the client", () => {
     ["one proxy that hides the client", 1, xff("1.2.3.4, unknown"), "10.0.0.1"],
     ["one proxy that says nothing", 1, [], "10.0.0.1"],
     ["no proxy", 0, xff("1.2.3.4"), "10.0.0.1"],
-  ] as const)("is known by the count of proxies: %s", async (_what, trustedProxies, headers, client) => {
-    expect((await ask({ trustedProxies }, "10.0.0.1", headers)).client).toBe(client);
+  ] as const)("is known by the count of proxies: %s", async (_what, count, headers, client) => {
+    expect((await ask({ trustedProxies: Proxies.make(count) }, "10.0.0.1", headers)).client).toBe(client);
   });
 
   it("is known by the count of proxies with Forwarded, with its host, scheme and id", async () => {
-    const options = { trustedProxies: 2, proxyHeader: "forwarded" } as const;
+    const options = { trustedProxies: Proxies.make(2, { header: "forwarded" }) };
     const headers = [
       ...forwarded("for=6.6.6.6, for=1.2.3.4", "for=10.0.0.9;host=shop.example;proto=https"),
       ["x-request-id", "a1"] as const,
@@ -86,34 +86,36 @@ describe("the client", () => {
     });
   });
 
-  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("has no count of proxies like %s", (trustedProxies) => {
-    expect(() => App.make([seen], { trustedProxies })).toThrow("a whole number from 0");
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("has no count of proxies like %s", (count) => {
+    expect(() => Proxies.make(count)).toThrow(
+      `Proxies.make: a count of proxies is a whole number from 0, and not ${count}`,
+    );
   });
 
   it("SV-28 of an IPv4 proxy is known, however the proxy's address is written", async () => {
-    const options = { trustedProxies: ["::ffff:10.0.0.0/104"] };
+    const options = { trustedProxies: Proxies.make(["::ffff:10.0.0.0/104"]) };
     expect((await ask(options, "10.0.0.1", xff("1.2.3.4"))).client).toBe("1.2.3.4");
-    const four = { trustedProxies: ["10.0.0.0/8"] };
+    const four = { trustedProxies: Proxies.make(["10.0.0.0/8"]) };
     expect((await ask(four, "::ffff:10.0.0.1", xff("1.2.3.4"))).client).toBe("1.2.3.4");
   });
 
   it("of a proxy with a link-local address is known, whatever its zone", async () => {
     for (const trusted of ["fe80::1", "fe80::/10"]) {
-      const options = { trustedProxies: [trusted] };
+      const options = { trustedProxies: Proxies.make([trusted]) };
       expect((await ask(options, "fe80::1%eth0", xff("1.2.3.4"))).client).toBe("1.2.3.4");
       expect((await ask(options, "fec0::1%eth0", xff("1.2.3.4"))).client).toBe("fec0::1%eth0");
     }
   });
 
   it("of a proxy on a Unix socket is known", async () => {
-    const options = { trustedProxies: ["unix:/run/proxy.sock"] };
+    const options = { trustedProxies: Proxies.make(["unix:/run/proxy.sock"]) };
     expect((await ask(options, "unix:/run/proxy.sock", xff("1.2.3.4"))).client).toBe("1.2.3.4");
     expect((await ask(options, "unix:/run/other.sock", xff("1.2.3.4"))).client).toBe("unix:/run/other.sock");
   });
 });
 
 describe("host, secure and id", () => {
-  const trusted = { trustedProxies: ["10.0.0.1"] };
+  const trusted = { trustedProxies: Proxies.make(["10.0.0.1"]) };
   const told = [
     ["host", "inner.example"],
     ["x-forwarded-host", "a.example, Shop.Example:8443"],
@@ -149,7 +151,9 @@ describe("host, secure and id", () => {
       ["host", "localhost"],
       ...forwarded("for=1.2.3.4;host=a;proto=http, host=Shop.Example;proto=https"),
     ] as const;
-    expect(await ask({ ...trusted, proxyHeader: "forwarded" }, "10.0.0.1", headers)).toMatchObject({
+    expect(
+      await ask({ trustedProxies: Proxies.make(["10.0.0.1"], { header: "forwarded" }) }, "10.0.0.1", headers),
+    ).toMatchObject({
       client: "10.0.0.1",
       host: "shop.example",
       secure: "secure",
@@ -170,7 +174,7 @@ describe("host, secure and id", () => {
 });
 
 describe("ST-48 trustedProxies", () => {
-  const make = (...trustedProxies: readonly string[]) => App.make([seen], { trustedProxies });
+  const make = (...proxies: readonly string[]) => App.make([seen], { trustedProxies: Proxies.make(proxies) });
 
   it.each([
     "10.0.0.0/33",
@@ -185,7 +189,7 @@ describe("ST-48 trustedProxies", () => {
     "host",
   ])("refuses %j", (proxy) => {
     expect(() => make("10.0.0.1", proxy)).toThrow(
-      `trusted proxy ${JSON.stringify(proxy)} is no address, range or unix:<path>`,
+      `Proxies.make: ${JSON.stringify(proxy)} is no address, range or unix:<path>`,
     );
   });
 
@@ -194,10 +198,25 @@ describe("ST-48 trustedProxies", () => {
     (proxy) => expect(() => make(proxy)).not.toThrow(),
   );
 
+  it.each([
+    [
+      "trustedProxies",
+      ["10.0.0.0/8"],
+      "trustedProxies is a list, and not made by Proxies.make: write Proxies.make(addresses)",
+    ],
+    ["trustedProxies", 2, "trustedProxies is a number, and not made by Proxies.make: write Proxies.make(addresses)"],
+    [
+      "proxyHeader",
+      "forwarded",
+      "proxyHeader is no option of an app: write trustedProxies: Proxies.make(addresses, { header })",
+    ],
+  ])("refuses the option %s: %o, and says what to write", (name, value, sentence) => {
+    expect(() => App.make([seen], { [name]: value })).toThrow(`App.make: ${sentence}`);
+  });
+
   it("uses one of two headers", () => {
-    const proxyHeader = "via" as "forwarded";
-    expect(() => App.make([seen], { proxyHeader })).toThrow(
-      'proxyHeader is "x-forwarded-for" or "forwarded", and not "via"',
+    expect(() => Proxies.make([], { header: "via" as "forwarded" })).toThrow(
+      'Proxies.make: header is "x-forwarded-for" or "forwarded", and not "via"',
     );
   });
 });
@@ -233,7 +252,7 @@ describe("addresses", () => {
         const list = new BlockList();
         const family = isIP(net) === 4 ? "ipv4" : "ipv6";
         list.addSubnet(net, bits, family);
-        const proxies = TrustedProxies.read([`${net}/${bits}`], "forwarded", (problem) => expect.fail(problem));
+        const proxies = TrustedProxies.read([`${net}/${bits}`], "forwarded");
         expect(proxies?.trusts(address)).toBe(list.check(address, family));
       }),
     );

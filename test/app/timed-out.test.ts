@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   Answer,
   App,
+  Deadline,
   Dep,
   Event,
   Refusal,
@@ -51,7 +52,7 @@ describe("releases and tasks after a request that timed out", () => {
       after((end) => told.push(["task", end.how]), { always: true });
     });
     const route = get(at, { inputs: { task, first, late, later }, returns: Returns.text }, () => "x");
-    expect(statusOf(await asked(route, { deadlineMs: 50 }, 70))).toBe(503);
+    expect(statusOf(await asked(route, { deadline: Deadline.make(50) }, 70))).toBe(503);
     await settle();
     // An acquire still uses the first value.
     expect(told).toEqual([["task", "timed out"]]);
@@ -80,7 +81,7 @@ describe("releases and tasks after a request that timed out", () => {
       await fails.passed;
       throw new Error("s3cret");
     });
-    expect(statusOf(await asked(failing, { deadlineMs: 50 }, 70))).toBe(503);
+    expect(statusOf(await asked(failing, { deadline: Deadline.make(50) }, 70))).toBe(503);
     await settle();
     expect(told).toEqual([]);
     fails.open();
@@ -91,7 +92,7 @@ describe("releases and tasks after a request that timed out", () => {
       statusOf(
         await asked(
           routeOf(() => hangs.passed),
-          { deadlineMs: 50 },
+          { deadline: Deadline.make(50) },
           70,
         ),
       ),
@@ -123,7 +124,7 @@ describe("releases and tasks after a request that timed out", () => {
     );
     const chosen = Dep.bind(Dep.return(0), () => second);
     const route = get(at, { inputs: { chosen }, returns: Returns.text }, () => "x");
-    expect(statusOf(await asked(route, { deadlineMs: 50 }, 70))).toBe(503);
+    expect(statusOf(await asked(route, { deadline: Deadline.make(50) }, 70))).toBe(503);
     ready.open();
     await settle();
     await settle();
@@ -139,7 +140,7 @@ describe("releases and tasks after a request that timed out", () => {
       after(() => told.push("always"), { always: true });
       return "x";
     });
-    await asked(route, { deadlineMs: 50 }, 70);
+    await asked(route, { deadline: Deadline.make(50) }, 70);
     ready.open();
     await settle();
     expect(told).toEqual(["always"]);
@@ -190,7 +191,7 @@ describe("a commit before the answer", () => {
   it("becomes a rollback if the deadline expires in the handler, and the answer does not wait for it", async () => {
     const { told, end, tx } = bank();
     const route = post(at, { inputs: { tx }, returns: Returns.text }, never);
-    const answer = (await asked(route, { deadlineMs: 50 }, 70, { method: "POST" })) as Response;
+    const answer = (await asked(route, { deadline: Deadline.make(50) }, 70, { method: "POST" })) as Response;
     expect([answer.status, told]).toEqual([503, ["rolled back?"]]);
     expect(((await answer.json()) as { error: string }).error).toBe("timed_out");
     end();
@@ -201,7 +202,7 @@ describe("a commit before the answer", () => {
   it("is answered 503 outcome_unknown if the deadline expires during the commit", async () => {
     const { told, end, tx } = bank();
     const route = post(at, { inputs: { tx }, returns: Returns.text }, () => "paid");
-    const answer = (await asked(route, { deadlineMs: 50 }, 70, { method: "POST" })) as Response;
+    const answer = (await asked(route, { deadline: Deadline.make(50) }, 70, { method: "POST" })) as Response;
     expect([answer.status, await answer.json()]).toEqual([
       503,
       {
@@ -218,7 +219,7 @@ describe("a commit before the answer", () => {
   it("keeps the handler's refusal as the answer during the rollback", async () => {
     const { told, end, tx } = bank();
     const route = post(at, { inputs: { tx }, returns: Returns.text }, () => refuse(Refusal.invalid) as never);
-    expect(statusOf(await asked(route, { deadlineMs: 50 }, 70, { method: "POST" }))).toBe(400);
+    expect(statusOf(await asked(route, { deadline: Deadline.make(50) }, 70, { method: "POST" }))).toBe(400);
     end();
     await settle();
     expect(told).toEqual(["rolled back?", "rolled back", "released: timed out"]);
@@ -233,7 +234,9 @@ const marked: Middleware = async (_request, next) => {
 it("middleware receives the answer of its route when it is in time", async () => {
   const ready = gate<string>();
   const route = get(at, text, () => ready.passed);
-  const answer = App.make([route], { deadlineMs: 500, middleware: [marked, marked] }).fetch(new Request("http://h/x"));
+  const answer = App.make([route], { deadline: Deadline.make(500), middleware: [marked, marked] }).fetch(
+    new Request("http://h/x"),
+  );
   await settle();
   ready.open("x");
   const { status, headers } = await answer;
@@ -242,7 +245,7 @@ it("middleware receives the answer of its route when it is in time", async () =>
 
 describe("middleware of a request whose deadline passes", () => {
   it("receives the 503 as the answer of its route", async () => {
-    const answer = await asked(get(at, text, never), { deadlineMs: 50, middleware: [marked, marked] }, 70);
+    const answer = await asked(get(at, text, never), { deadline: Deadline.make(50), middleware: [marked, marked] }, 70);
     expect([statusOf(answer), (answer as Response).headers.get("x-seen")]).toEqual([503, "503, 503"]);
   });
 
@@ -260,7 +263,11 @@ describe("middleware of a request whose deadline passes", () => {
   ] as const)("is not waited for: %s", async (what, middleware, passes) => {
     const handler = what === "after the 503" ? never : () => "x";
     const refusalFormat = RefusalFormat.problemDetails();
-    const app = App.make([get(at, text, handler)], { deadlineMs: 50, middleware: [middleware], refusalFormat });
+    const app = App.make([get(at, text, handler)], {
+      deadline: Deadline.make(50),
+      middleware: [middleware],
+      refusalFormat,
+    });
     const answer = app.fetch(new Request("http://h/x"));
     await settle();
     vi.advanceTimersByTime(passes);
@@ -279,7 +286,7 @@ describe("middleware of a request whose deadline passes", () => {
       await ready.passed;
       return { ...answer, status: 200 };
     };
-    const answer = App.make([get(at, text, never)], { deadlineMs: 50, middleware: [late] }).fetch(
+    const answer = App.make([get(at, text, never)], { deadline: Deadline.make(50), middleware: [late] }).fetch(
       new Request("http://h/x"),
     );
     await settle();
@@ -303,7 +310,7 @@ describe("middleware of a request whose deadline passes", () => {
       await ready.passed;
       return next();
     };
-    expect(statusOf(await asked(route, { deadlineMs: 50, middleware: [waits] }, 70))).toBe(503);
+    expect(statusOf(await asked(route, { deadline: Deadline.make(50), middleware: [waits] }, 70))).toBe(503);
     ready.open();
     await settle();
     expect(ran).toBe(false);
@@ -319,7 +326,7 @@ describe("a request on a runtime whose timers belong to requests, such as Worker
   const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
   it("is answered 503 at its deadline", async () => {
-    const answer = App.make([get(at, text, never)], { deadlineMs: 50 }).fetch(new Request("http://h/x"));
+    const answer = App.make([get(at, text, never)], { deadline: Deadline.make(50) }).fetch(new Request("http://h/x"));
     await passes(49);
     expect(vi.getTimerCount()).toBe(1);
     await passes(1);
@@ -329,7 +336,9 @@ describe("a request on a runtime whose timers belong to requests, such as Worker
 
   it("leaves no timer when it is answered earlier", async () => {
     const ready = gate<string>();
-    const answer = App.make([get(at, text, () => ready.passed)], { deadlineMs: 50 }).fetch(new Request("http://h/x"));
+    const answer = App.make([get(at, text, () => ready.passed)], { deadline: Deadline.make(50) }).fetch(
+      new Request("http://h/x"),
+    );
     await passes(10);
     ready.open("x");
     expect([(await answer).status, vi.getTimerCount()]).toEqual([200, 0]);
@@ -340,7 +349,7 @@ describe("a request on a runtime whose timers belong to requests, such as Worker
       await next();
       return never();
     };
-    const app = App.make([get(at, text, never)], { deadlineMs: 50, middleware: [after503] });
+    const app = App.make([get(at, text, never)], { deadline: Deadline.make(50), middleware: [after503] });
     const answer = app.fetch(new Request("http://h/x"));
     await passes(50);
     expect(vi.getTimerCount()).toBe(1);
@@ -365,7 +374,7 @@ describe("a body that the handler reads as a stream", () => {
 
   it("a read fails, and does not end, when the deadline expires", async () => {
     const told: unknown[] = [];
-    expect(statusOf(await asked(reading(told), { deadlineMs: 50 }, 70, arriving()))).toBe(503);
+    expect(statusOf(await asked(reading(told), { deadline: Deadline.make(50) }, 70, arriving()))).toBe(503);
     await settle();
     expect(told).toEqual([first, cut, cut]);
   });
@@ -392,7 +401,7 @@ describe("an event stream", () => {
     });
 
   it("does not have the app's deadline", async () => {
-    const answer = (await asked(stream(), { deadlineMs: 50 }, 10_000)) as Response;
+    const answer = (await asked(stream(), { deadline: Deadline.make(50) }, 10_000)) as Response;
     const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
     expect(new TextDecoder().decode((await reader.read()).value)).toContain("one");
     const next = reader.read();

@@ -74,13 +74,13 @@ const folder = mkdtempSync(join(tmpdir(), "usher-dev-hosts-"));
 const module = join(folder, "routes.mjs");
 writeFileSync(
   module,
-  `import { Event, Openapi, Path, Returns, get, post } from ${JSON.stringify(pathToFileURL(join(root, "dist/index.js")).href)};
+  `import { Event, Openapi, Path, Proxies, Returns, get, post } from ${JSON.stringify(pathToFileURL(join(root, "dist/index.js")).href)};
 import { Socket } from ${JSON.stringify(pathToFileURL(join(root, "dist/index.js")).href)};
 const tick = Event.text("tick");
 let changes = 0;
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hello, after " + changes);
 export const options = {
-  trustedProxies: ["127.0.0.1", "::1"],
+  trustedProxies: Proxies.make(["127.0.0.1", "::1"]),
   checkOrigin: false,
   middleware: [async (request, next) => { const answer = await next(); return { ...answer, headers: [...answer.headers, ["x-own", "1"]] }; }],
 };

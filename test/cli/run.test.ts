@@ -286,7 +286,7 @@ describe("usher openapi", () => {
   });
 
   it("has the refusals at a deadline of the app's options, like the document that the app serves", async () => {
-    const exported = "export const routes = [text('a')], options = { deadlineMs: 1000 };";
+    const exported = "export const routes = [text('a')], options = { deadline: Deadline.make(1000) };";
     const { out } = await usher("openapi", moduleOf("deadline.mjs", exported));
     expect(out).toContain("timed_out:");
     expect((await usher("openapi", moduleOf("none.mjs", "export const routes = [text('a')];"))).out).not.toContain(

@@ -3,7 +3,7 @@
  * ended. Each ends after so many milliseconds. Then calls it from requests that have a deadline, and for the keys of tokens.
  */
 import process from "node:process";
-import { App, Client, HttpClient, Log, Meta, Path, Returns, get } from "usher-http";
+import { App, Client, Deadline, HttpClient, Log, Meta, Path, Returns, get } from "usher-http";
 import { Jwt } from "usher-http/jwt";
 
 Log.setup({ level: undefined });
@@ -62,7 +62,7 @@ const calls = {
 
 /** Calls it from a route with a deadline. The app answers when it is over; the call must end, too. */
 function underDeadline(call) {
-  const meta = Meta.empty.add(Meta.deadline, endMs);
+  const meta = Meta.empty.add(Meta.deadline, Deadline.make(endMs));
   return new Promise((resolve) => {
     const calling = get(Path.of("calling"), { meta, returns: Returns.text }, async () => {
       resolve(await outcomeOf(call));

@@ -1,13 +1,13 @@
 /** Calls to other servers end at the deadline of the request that makes them. */
 import { describe, expect, it, vi } from "vitest";
-import { App, Client, HttpClient, Meta, Path, Returns, get } from "usher-http";
+import { App, Client, Deadline, HttpClient, Meta, Path, Returns, get } from "usher-http";
 import { holdClock } from "../support/clock.ts";
 import { gate } from "../support/gate.ts";
 import type { Gate } from "../support/gate.ts";
 import { serverOfFile } from "../support/http-server.ts";
 import { messages } from "../support/logs.ts";
 
-const meta = Meta.empty.add(Meta.deadline, 50);
+const meta = Meta.empty.add(Meta.deadline, Deadline.make(50));
 const stock = get(Path.of("stock"), { returns: Returns.text }, () => "");
 type Routes = readonly [typeof stock];
 

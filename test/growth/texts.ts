@@ -15,6 +15,7 @@ import {
   Keys,
   Openapi,
   Path,
+  Proxies,
   Query,
   Returns,
   Sessions,
@@ -461,10 +462,9 @@ const shared = Test.app([post(Path.root, answers, handlerless)], {
   cors: Cors.make({ origins: ["https://a.example"], headers: ["x-a"] }),
   trustedOrigins: ["https://b.example"],
 });
-const behind = (proxyHeader: "forwarded" | "x-forwarded-for") =>
+const behind = (header: "forwarded" | "x-forwarded-for") =>
   Test.app([get(Path.root, { inputs: { client }, ...answers }, handlerless)], {
-    trustedProxies: ["127.0.0.0/8", "::1", "unix:x"],
-    proxyHeader,
+    trustedProxies: Proxies.make(["127.0.0.0/8", "::1", "unix:x"], { header }),
   });
 
 const keys = Keys.ring("0".repeat(32));

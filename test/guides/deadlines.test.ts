@@ -11,7 +11,7 @@ guide.write("package.ts", 'export * from "usher-http";');
 let made: App;
 beforeAll(async () => {
   const { url: baseUrl } = await serverOfFile((request) => void request.resume());
-  const { make } = await guide.load<{ make: (client: Clients, deadlineMs: number) => App }>("main.ts");
+  const { make } = await guide.load<{ make: (client: Clients, ms: number) => App }>("main.ts");
   const { HttpClient: Loaded } = await guide.load<typeof Usher>("package.ts");
   made = make(Loaded.make({ baseUrl }), 50);
 });

@@ -23,7 +23,7 @@ it("main.ts listens as its environment variables say, is ready, and ends with SI
 });
 
 /** A server of each kind of route, behind nginx. */
-const program = `import { Event, Path, Returns, Socket, bodyStream, client, get, post } from "usher-http";
+const program = `import { Event, Path, Proxies, Returns, Socket, bodyStream, client, get, post } from "usher-http";
 import { serve } from "usher-http/node";
 const tick = Event.text("tick");
 const chat = Socket.protocol({ client: Socket.text, server: Socket.text });
@@ -43,7 +43,7 @@ const routes = [
     return String(bytes);
   }),
 ];
-await serve(routes, { port: 0, trustedProxies: ["127.0.0.1"] });
+await serve(routes, { port: 0, trustedProxies: Proxies.make(["127.0.0.1"]) });
 `;
 
 /** The page's configuration, without TLS and with files in the guide's folder. */

@@ -12,6 +12,7 @@ import {
   Header,
   Openapi,
   Path,
+  Proxies,
   Returns,
   Socket,
   Test,
@@ -48,7 +49,7 @@ const socket = get(Path.of("socket"), { returns: Returns.websocket(talk) }, () =
 const docs = Openapi.docs([cookies]);
 const routes = [cookies, headers, form, secure, who, socket, ...docs];
 const app = Test.app(routes, {
-  trustedProxies: ["127.0.0.1"],
+  trustedProxies: Proxies.make(["127.0.0.1"]),
   cors: Cors.make({ origins: ["https://a.example"], headers: ["x-a"] }),
 });
 

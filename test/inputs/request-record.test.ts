@@ -1,7 +1,7 @@
 /** The request that an application's own reader gets: `request` and `Dep.ofRequest` (contract 4.4; facts 9.1). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { App, Codec, Dep, Path, Query, Refusal, Returns, Test, get, refuse, request } from "usher-http";
+import { App, Codec, Dep, Path, Proxies, Query, Refusal, Returns, Test, get, refuse, request } from "usher-http";
 import type { RequestRecord } from "usher-http";
 import { invalid } from "../support/refusals.ts";
 import "../support/logs.ts";
@@ -72,7 +72,7 @@ describe("the request record", () => {
   it("has `secure`, by what the connection or a trusted proxy says, whatever the host", async () => {
     const app = Test.app(
       [get(Path.root, { inputs: { request }, returns: Returns.text }, ({ request }) => String(request.secure))],
-      { trustedProxies: ["10.0.0.1"] },
+      { trustedProxies: Proxies.make(["10.0.0.1"]) },
     );
     const rows = [
       ["192.0.2.1", undefined, "false"],

@@ -1,5 +1,5 @@
 /** Routes with failures around them, for every runtime, and a record of the events. */
-import { Answer, Dep, Log, Meta, Path, Refusal, Returns, after, get, post, refuse } from "usher-http";
+import { Answer, Deadline, Dep, Log, Meta, Path, Refusal, Returns, after, get, post, refuse } from "usher-http";
 import type { Route } from "usher-http";
 import { gate } from "../support/gate.ts";
 import type { Gate } from "../support/gate.ts";
@@ -53,7 +53,7 @@ const tx = Dep.transaction(Dep.ofRequest(() => bank));
 
 const text = { returns: Returns.text, refuses: [soldOut] } as const;
 const failing = Dep.scoped({}, raise, () => void events.push("released what was never acquired"));
-const soon = { ...text, meta: Meta.empty.add(Meta.deadline, 2000) };
+const soon = { ...text, meta: Meta.empty.add(Meta.deadline, Deadline.make(2000)) };
 export const routes: readonly Route[] = [
   get(Path.of("answered"), { ...text, inputs: { outer, inner: noted("inner") } }, () => "x"),
   get(Path.of("refused"), { ...text, inputs: { outer } }, () => refuse(soldOut, "None is left.")),

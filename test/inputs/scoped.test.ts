@@ -2,7 +2,22 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as v from "valibot";
-import { Answer, App, Codec, Dep, Path, Query, Refusal, Returns, Test, get, json, post, refuse } from "usher-http";
+import {
+  Answer,
+  App,
+  Codec,
+  Deadline,
+  Dep,
+  Path,
+  Query,
+  Refusal,
+  Returns,
+  Test,
+  get,
+  json,
+  post,
+  refuse,
+} from "usher-http";
 import type { Middleware } from "usher-http";
 import { gate } from "../support/gate.ts";
 import { lines, messages } from "../support/logs.ts";
@@ -322,7 +337,9 @@ it("a transaction that begins after its request has timed out is rolled back at 
   };
   const tx = Dep.transaction(Dep.ofRequest(() => bank));
   const route = post(Path.of("x"), { inputs: { tx }, returns: text }, () => "x");
-  const answer = App.make([route], { deadlineMs: 50 }).fetch(new Request("http://h/x", { method: "POST" }));
+  const answer = App.make([route], { deadline: Deadline.make(50) }).fetch(
+    new Request("http://h/x", { method: "POST" }),
+  );
   await new Promise(setImmediate);
   vi.advanceTimersByTime(70);
   expect((await answer).status).toBe(503);

@@ -5,6 +5,7 @@ import {
   App,
   Codec,
   Cookie,
+  Deadline,
   Dep,
   Event,
   Header,
@@ -122,7 +123,7 @@ describe("LG-12 a request's id: its lines", () => {
 describe("LG-12 a request's id: after its end", () => {
   it.each<[what: string, options: AppOptions]>([
     ["", {}],
-    [" that had a deadline", { deadlineMs: 10_000 }],
+    [" that had a deadline", { deadline: Deadline.make(10_000) }],
   ])(
     "is on a line of work that outlives its answer, and nothing else of its request is kept%s",
     async (_what, options) => {

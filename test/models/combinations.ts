@@ -9,6 +9,7 @@ import {
   Dep,
   Form,
   Path,
+  Proxies,
   Query,
   Refusal,
   Returns,
@@ -150,7 +151,7 @@ function served(one: Features, fateOf: (id: string) => Fate): Served {
   );
   return {
     routes: [made],
-    options: { trustedProxies: ["127.0.0.1"], middleware: one.layers.map((name) => layers[name]) },
+    options: { trustedProxies: Proxies.make(["127.0.0.1"]), middleware: one.layers.map((name) => layers[name]) },
   };
 }
 

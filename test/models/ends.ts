@@ -4,10 +4,12 @@ import * as v from "valibot";
 import {
   Answer,
   App,
+  Deadline,
   Dep,
   Event,
   Idempotency,
   Meta,
+  Overload,
   Path,
   Refusal,
   RefusalFormat,
@@ -184,7 +186,7 @@ export function appOf(one: Features, fate: Fate): UsherApp {
     inputs["key"] = Dep.map(key as Dep<unknown>, (given) => given);
   }
   const makes = isPost ? post : get;
-  const meta = one.deadline === "whole" ? Meta.empty.add(Meta.deadline, 50) : Meta.empty;
+  const meta = one.deadline === "whole" ? Meta.empty.add(Meta.deadline, Deadline.make(50)) : Meta.empty;
   const made = makes(Path.of("x"), { inputs, returns, refuses: [teapot], meta }, async (given) => {
     const { after: later, gone } = given as unknown as Values;
     fate.handled++;
@@ -195,10 +197,10 @@ export function appOf(one: Features, fate: Fate): UsherApp {
   });
   return App.make([made], {
     codes: [teapot],
-    maxInFlight: 1,
+    overload: Overload.make({ maxInFlight: 1 }),
     middleware: one.layers.map((name) => layersOf(fate)[name]),
     refusalFormat: RefusalFormat.problemDetails(),
-    ...(one.deadline === "answer" ? { deadlineMs: 50 } : {}),
+    ...(one.deadline === "answer" ? { deadline: Deadline.make(50) } : {}),
   });
 }
 

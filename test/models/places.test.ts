@@ -1,7 +1,7 @@
 /** The places of `maxInFlight`, while bodies arrive in parts: who runs, who waits, and in which order they continue. */
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { App, Path, Returns, bodyStream, get, post } from "usher-http";
+import { App, Overload, Path, Returns, bodyStream, get, post } from "usher-http";
 import { gate } from "../support/gate.ts";
 import type { Gate } from "../support/gate.ts";
 import { played } from "./seeds.ts";
@@ -141,7 +141,7 @@ class Real {
       this.asks.push(answered);
       return answered.passed;
     });
-    this.#app = App.make([upload, ask], { maxInFlight: limit });
+    this.#app = App.make([upload, ask], { overload: Overload.make({ maxInFlight: limit }) });
   }
 
   ask(): void {

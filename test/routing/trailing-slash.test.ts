@@ -1,6 +1,6 @@
 /** A slash at the end of a path (contract 4.2, rule 7; rows RT). */
 import { describe, expect, it } from "vitest";
-import { Answer, App, Path, Returns, Test, get, param, post } from "usher-http";
+import { Answer, App, Path, Proxies, Returns, Test, get, param, post } from "usher-http";
 import { notAllowed } from "../support/refusals.ts";
 import "../support/logs.ts";
 
@@ -61,7 +61,7 @@ describe("redirect", () => {
     ["192.0.2.1", ["/api"], "/hello/kim?x=1"],
   ])("with the prefix that a trusted proxy removed: %s, %j → %s", async (peer, prefixes, location) => {
     const lines = prefixes.map((prefix) => ["x-forwarded-prefix", prefix] as const);
-    const behind = Test.app(routes, { ...redirect, trustedProxies: ["10.0.0.1"] });
+    const behind = Test.app(routes, { ...redirect, trustedProxies: Proxies.make(["10.0.0.1"]) });
     const { headers } = await Test.call(behind, "GET", "/hello/kim/?x=1", { peer, headers: lines });
     expect(headers.get("location")).toBe(location);
     const unnamed = await Test.call(app, "GET", "/hello/kim/?x=1", { peer, headers: lines });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import { ApiKeys, Meta, Openapi, Path, Returns, Test, get, refuse } from "usher-http";
+import { ApiKeys, Deadline, Meta, Openapi, Path, Returns, Test, get, refuse } from "usher-http";
 import type { ApiKeyStore, Dep } from "usher-http";
 import { Jwt } from "usher-http/jwt";
 import { eventually } from "../support/eventually.ts";
@@ -220,7 +220,7 @@ it("an API key whose last use is stored late does not delay the answer", async (
   const keys = keysOf({ ...bound(memory), find });
   const { key, entry } = await ApiKeys.create(keys, { owner: "ada" });
   const inputs = { caller: ApiKeys.input(keys) };
-  const meta = Meta.empty.add(Meta.deadline, 1);
+  const meta = Meta.empty.add(Meta.deadline, Deadline.make(1));
   const app = Test.app([get(Path.root, { meta, inputs, returns: Returns.text }, () => "")], { maxAfter: 1 });
   const asked = await Test.call(app, "GET", "/", { headers: { authorization: `Bearer ${key}` } });
   expect(asked.status).toBe(503);

@@ -1,6 +1,6 @@
 /** What a store of idempotency keys and its requests leave behind: free space for others, and no timer. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Answer, App, Dep, Idempotency, Meta, Path, Returns, Test, post } from "usher-http";
+import { Answer, App, Deadline, Dep, Idempotency, Meta, Path, Returns, Test, post } from "usher-http";
 import type { AppOptions, IdempotencyStore, Middleware, Route } from "usher-http";
 import { RefusingError, busy, refuse } from "../../src/refusals.ts";
 import { settle } from "../support/clock.ts";
@@ -138,7 +138,7 @@ function noting(faults: Partial<IdempotencyStore> = {}) {
 
 async function asked(store: IdempotencyStore, handler: () => string | Promise<string>, passes = 0): Promise<number> {
   const once = Idempotency.by(store, { caller: Dep.return("everybody"), leaseMs: 300 });
-  const meta = Meta.empty.add(Meta.deadline, 1000);
+  const meta = Meta.empty.add(Meta.deadline, Deadline.make(1000));
   let begin = (): void => {};
   const begun = new Promise<void>((resolve) => {
     begin = resolve;
@@ -235,7 +235,7 @@ describe("a request with an idempotency key whose inputs end their work before t
 });
 
 const withKey = { method: "POST", headers: { "idempotency-key": '"key"' } };
-const inASecond = Meta.empty.add(Meta.deadline, 1000);
+const inASecond = Meta.empty.add(Meta.deadline, Deadline.make(1000));
 const ending = (beforeAnswer: (value: number, refused: unknown, hasFailed: boolean) => unknown) =>
   Dep.scoped(
     {},
@@ -350,7 +350,7 @@ it("cancels the rest of a late answer above the size limit", async () => {
   const late = new Promise<Answer>((resolve) => (finish = resolve));
   const { store, calls } = noting();
   const once = Idempotency.by(store, { caller: Dep.return("everybody"), maxAnswer: 4 });
-  const meta = Meta.empty.add(Meta.deadline, 1000);
+  const meta = Meta.empty.add(Meta.deadline, Deadline.make(1000));
   const route = post(Path.root, { inputs: { once }, returns: Returns.response, meta }, () => {
     begin();
     return late;

@@ -1,12 +1,13 @@
 /** The cross-origin check against CSRF (contract 5.7; facts 12.1; rows XO, FM-09, BS-15, WS-13). */
 import { describe, expect, it } from "vitest";
 import {
-  App,
   Answer,
+  App,
   Codec,
   Dep,
   Form,
   Path,
+  Proxies,
   Returns,
   Socket,
   Test,
@@ -75,7 +76,7 @@ describe("a host with a default port, as some proxies write it", () => {
       { host, method: "POST" },
     );
     expect([status, handshake[0]]).toEqual(isOwn ? [200, 200] : [403, 403]);
-    const forwarded = { trustedProxies: ["192.0.2.1"], host: "inner.example" };
+    const forwarded = { trustedProxies: Proxies.make(["192.0.2.1"]), host: "inner.example" };
     const [behind] = await ask(
       [
         ["origin", origin],
@@ -284,8 +285,8 @@ describe("hosts and origins that the check trusts", () => {
   it("XO-15, XO-16 the host is read from a trusted proxy's header only", async () => {
     const headers = [["x-forwarded-host", "example.com"], own] as const;
     const behind = { host: "10.0.0.5:8080", peer: "10.0.0.1" };
-    expect(await ask(headers, { ...behind, trustedProxies: ["10.0.0.0/8"] })).toEqual([200, "done"]);
-    expect(await ask(headers, { ...behind, trustedProxies: ["10.9.0.0/16"] })).toEqual([403, refused]);
+    expect(await ask(headers, { ...behind, trustedProxies: Proxies.make(["10.0.0.0/8"]) })).toEqual([200, "done"]);
+    expect(await ask(headers, { ...behind, trustedProxies: Proxies.make(["10.9.0.0/16"]) })).toEqual([403, refused]);
     expect(await ask(headers, behind)).toEqual([403, refused]);
   });
 

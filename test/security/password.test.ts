@@ -1,7 +1,7 @@
 /** Password hashes by scrypt, and invalid Argon2id options; the hashes of Argon2id are in password-runtimes.test.ts. */
 import { scryptSync } from "node:crypto";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { Password, Path, Returns, Test, deadline, post } from "usher-http";
+import { Deadline, Password, Path, Returns, Test, deadline, post } from "usher-http";
 import { gate } from "../support/gate.ts";
 import { messages } from "../support/logs.ts";
 
@@ -194,7 +194,7 @@ describe("concurrent password hashes", () => {
     const passwords = Password.make({ cost, atOnce: 1, maxWaiting: 1, waitMs: 600_000 });
     const route = post(Path.root, { returns: Returns.text }, async () => passwords.hash("secret"));
     const first = passwords.hash("secret");
-    const answer = await Test.call(Test.app([route], { deadlineMs: 30 }), "POST", "/");
+    const answer = await Test.call(Test.app([route], { deadline: Deadline.make(30) }), "POST", "/");
     expect([answer.status, answer.json()]).toMatchObject([503, { error: "timed_out" }]);
     const third = passwords.hash("secret");
     release();
@@ -215,7 +215,7 @@ describe("concurrent password hashes", () => {
     });
     const ended = late.passed.catch((thrown: unknown) => String(thrown));
     const first = passwords.hash("secret");
-    const answer = await Test.call(Test.app([route], { deadlineMs: 30 }), "POST", "/");
+    const answer = await Test.call(Test.app([route], { deadline: Deadline.make(30) }), "POST", "/");
     expect([answer.status, answer.json()]).toMatchObject([503, { error: "timed_out" }]);
     expect(await ended).toBe("TimeoutError: The deadline of the request has passed.");
     const third = passwords.hash("secret");

@@ -1,6 +1,6 @@
 /** Sessions of a request that is already answered: no new id can reach the browser. */
 import { describe, expect, it } from "vitest";
-import { Meta, Path, Returns, Sessions, Test, post, setCookie } from "usher-http";
+import { Deadline, Meta, Path, Returns, Sessions, Test, post, setCookie } from "usher-http";
 import type { Session, SetCookie } from "usher-http";
 import * as v from "valibot";
 import { gate } from "../support/gate.ts";
@@ -20,7 +20,7 @@ async function late(deed: Deed, deadlineMs?: number) {
     await sessions.start(setCookie, { name: "kim" });
   });
   // The deadline of this route alone, which on a busy machine may pass before the handler begins.
-  const meta = deadlineMs === undefined ? Meta.empty : Meta.empty.add(Meta.deadline, deadlineMs);
+  const meta = deadlineMs === undefined ? Meta.empty : Meta.empty.add(Meta.deadline, Deadline.make(deadlineMs));
   let hasBegun = false;
   const act = post(
     Path.of("act"),

@@ -1,6 +1,6 @@
 /** A clock that a test holds, for the deadlines of requests. */
 import { afterEach, beforeEach, vi } from "vitest";
-import { App, Meta, Path, Returns } from "usher-http";
+import { App, Deadline, Meta, Path, Returns } from "usher-http";
 import type { AppOptions, Route } from "usher-http";
 
 /** Holds the clock in each test of a file. The requests that are not answered end with their test: the timer of all deadlines does. */
@@ -14,7 +14,7 @@ export function holdClock(): void {
 
 export const at = Path.of("x");
 export const text = { inputs: {}, returns: Returns.text };
-export const own = (ms: number | "none"): Meta => Meta.empty.add(Meta.deadline, ms);
+export const own = (ms: number | "none"): Meta => Meta.empty.add(Meta.deadline, ms === "none" ? ms : Deadline.make(ms));
 export const never = (): Promise<never> => new Promise(() => {});
 /** Lets what is settled already run, and what waits for a turn of the event loop, after each other. */
 export async function settle(): Promise<void> {

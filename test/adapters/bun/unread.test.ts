@@ -1,14 +1,14 @@
 /** Clients of `usher-http/bun` that read nothing, on a real bun. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ServeOptions } from "../../../src/server/options.ts";
+import type { SpawnOptions } from "../../support/spawned/options.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { RawClient } from "../../support/raw-client.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { describeUnread, mute, said, wholeLength } from "../../support/spawned/unread.ts";
 import { SpawnedServer } from "../../support/spawned/server.ts";
 
-const start = (options: ServeOptions): Promise<SpawnedServer> =>
+const start = (options: SpawnOptions): Promise<SpawnedServer> =>
   SpawnedServer.start([runtimes.bun()], join(import.meta.dirname, "unread-program.ts"), options);
 
 // Of a long whole response Bun holds the rest, which nothing but its client frees: it has tests of its own.

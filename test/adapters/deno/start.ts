@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ServeOptions } from "../../../adapters/deno/index.ts";
+import type { SpawnOptions } from "../../support/spawned/options.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { SpawnedServer } from "../../support/spawned/server.ts";
 
@@ -15,6 +15,6 @@ const flags = [
 const rights = ["--allow-net", "--allow-read", "--allow-write"];
 
 /** A server of `usher-http/deno`, run from its source. */
-export function start(options: ServeOptions = {}, program = "server.ts"): Promise<SpawnedServer> {
+export function start(options: SpawnOptions = {}, program = "server.ts"): Promise<SpawnedServer> {
   return SpawnedServer.start([runtimes.deno(), ...flags, ...rights], join(import.meta.dirname, program), options);
 }

@@ -7,6 +7,7 @@ import {
   Header,
   Idempotency,
   Meta,
+  Overload,
   Path,
   Rate,
   Refusal,
@@ -58,7 +59,7 @@ it("a call takes one place of maxInFlight", async () => {
     await ends.passed;
     return "done";
   });
-  const app = Test.app([route, ...Mcp.routes([route], about)], { maxInFlight: 1 });
+  const app = Test.app([route, ...Mcp.routes([route], about)], { overload: Overload.make({ maxInFlight: 1 }) });
   const called = callTool(app, "waits");
   // If the call is refused it never begins.
   expect(await Promise.race([begun.passed, called])).toBe(undefined);

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Arrivals } from "../../../adapters/node/arrivals.ts";
-import { Path, Returns, Socket, body, get, post } from "usher-http";
+import { Overload, Path, Returns, Socket, body, get, post } from "usher-http";
 import { start } from "../../support/node-server.ts";
 
 const inText = { returns: Returns.text };
@@ -36,7 +36,7 @@ it("answers the first request after every waiting connection is accepted", async
     seen.push(accepted);
     return "ok";
   });
-  const { port } = await start([counts], { maxEventLoopDelayMs: 10_000 });
+  const { port } = await start([counts], { overload: Overload.make({ maxEventLoopDelayMs: 10_000 }) });
   const request = "GET /counts HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
   const answers = await Promise.all(Array.from({ length: 20 }, () => sent(port, request)));
   expect(answers.filter((answer) => answer.startsWith("HTTP/1.1 200"))).toHaveLength(20);
@@ -50,7 +50,7 @@ it("keeps the order of a connection's requests, and their bodies", async () => {
     seen.push(whole);
     return whole;
   });
-  const { port } = await start([echo], { maxEventLoopDelayMs: 10_000 });
+  const { port } = await start([echo], { overload: Overload.make({ maxEventLoopDelayMs: 10_000 }) });
   const request = (text: string, more = ""): string =>
     `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/octet-stream\r\n${more}Content-Length: 1\r\n\r\n${text}`;
   const answer = await sent(port, request("1") + request("2") + request("3", "Connection: close\r\n"));
@@ -88,7 +88,7 @@ describe("answers a new connection as a server without the limit does", () => {
     ],
     ["more than it wants", `GET /ok HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${first}`, [200]],
   ])("after a request: %s", async (_what, bytes, statuses) => {
-    for (const options of [{}, { maxEventLoopDelayMs: 10_000 }]) {
+    for (const options of [{}, { overload: Overload.make({ maxEventLoopDelayMs: 10_000 }) }]) {
       const { port } = await start(routes, options);
       expect(statusesOf(await sent(port, bytes, statuses.length))).toEqual(statuses);
     }
@@ -124,7 +124,9 @@ it("holds requests while each turn accepts a connection, but not for ever, each 
 });
 
 it("answers the held requests when the server stops", async () => {
-  const server = await start([get(Path.of("ok"), inText, () => "ok")], { maxEventLoopDelayMs: 10_000 });
+  const server = await start([get(Path.of("ok"), inText, () => "ok")], {
+    overload: Overload.make({ maxEventLoopDelayMs: 10_000 }),
+  });
   const arrived = vi.spyOn(Arrivals.prototype, "wait");
   onTestFinished(() => arrived.mockRestore());
   const answer = sent(server.port, first, 1);

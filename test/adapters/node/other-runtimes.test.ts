@@ -1,7 +1,7 @@
 /** `usher-http/node` on the `node:http` of Bun and of Deno: the same listener, unchanged, with a list of the differences. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ServeOptions } from "usher-http/node";
+import type { SpawnOptions } from "../../support/spawned/options.ts";
 import { describeBearing } from "../../support/spawned/bearing.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { SpawnedServer } from "../../support/spawned/server.ts";
@@ -18,7 +18,7 @@ const commands: { readonly [runtime: string]: () => Command } = {
 
 describe.each(Object.entries(commands))("on %s", (runtime, command) => {
   const listed = differs[runtime] ?? {};
-  const start: Start = (options: ServeOptions = {}) =>
+  const start: Start = (options: SpawnOptions = {}) =>
     SpawnedServer.start(command(), join(import.meta.dirname, "server.ts"), options);
 
   const open = either[runtime] ?? {};

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { App, Dep, Path, Returns, Test, get, peerCertificate } from "usher-http";
+import { App, Dep, Path, Proxies, Returns, Test, get, peerCertificate } from "usher-http";
 import type { PeerCertificate } from "usher-http";
 import { serve as serveOnBun } from "usher-http/bun";
 import { serve as serveOnDeno } from "usher-http/deno";
@@ -93,7 +93,7 @@ describe("peerCertificate", () => {
   });
 
   it("is not read from headers", async () => {
-    const { port } = await start([who], { tls, trustedProxies: ["127.0.0.1"] });
+    const { port } = await start([who], { tls, trustedProxies: Proxies.make(["127.0.0.1"]) });
     const headers = { "x-client-cert": member.cert.replaceAll("\n", " "), "ssl-client-verify": "SUCCESS" };
     expect((await secureAsk(port, "/who", { ca, headers })).body).toBe("none");
   });

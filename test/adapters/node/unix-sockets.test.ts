@@ -7,7 +7,7 @@ import type { Server as Listening, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { Codec, Cookie, Path, Returns, client, get, peer, request, requestId, setCookie } from "usher-http";
+import { Codec, Cookie, Path, Proxies, Returns, client, get, peer, request, requestId, setCookie } from "usher-http";
 import { serve } from "usher-http/node";
 import { messages } from "../../support/logs.ts";
 import { gate, start } from "../../support/node-server.ts";
@@ -126,7 +126,7 @@ describe("a peer on a Unix socket", () => {
 
   it("SV-22, CK-04 is a trusted proxy if the socket is trusted", async () => {
     const socket = path();
-    await start([who], { socket, trustedProxies: [`unix:${socket}`] });
+    await start([who], { socket, trustedProxies: Proxies.make([`unix:${socket}`]) });
     const client = await RawClient.to(socket);
     const answered = await client.send("GET /who HTTP/1.1", ...forwarded, ...loopback).answer();
     expect(answered.body).toBe(`unix:${socket} | 1.2.3.4 | shop.example | true`);
@@ -135,7 +135,7 @@ describe("a peer on a Unix socket", () => {
 
   it("SV-24 may be behind another trusted proxy", async () => {
     const socket = path();
-    await start([who], { socket, trustedProxies: [`unix:${socket}`, "10.0.0.0/8"] });
+    await start([who], { socket, trustedProxies: Proxies.make([`unix:${socket}`, "10.0.0.0/8"]) });
     const lines = ["x-forwarded-for: 6.6.6.6, 1.2.3.4, 10.0.0.7"];
     expect((await (await RawClient.to(socket)).ask("GET /who", lines).answer()).body).toBe(
       `unix:${socket} | 1.2.3.4 | h | false`,
@@ -144,7 +144,7 @@ describe("a peer on a Unix socket", () => {
 
   it("SV-27 may send one of the two kinds of forwarding headers", async () => {
     const socket = path();
-    await start([who], { socket, trustedProxies: [`unix:${socket}`], proxyHeader: "forwarded" });
+    await start([who], { socket, trustedProxies: Proxies.make([`unix:${socket}`], { header: "forwarded" }) });
     const lines = [...forwarded, 'forwarded: for="[2001:db8::1]:4711";host=other.example'];
     expect((await (await RawClient.to(socket)).ask("GET /who", lines).answer()).body).toBe(
       `unix:${socket} | 2001:db8::1 | other.example | true`,
@@ -155,9 +155,9 @@ describe("a peer on a Unix socket", () => {
     ["nobody is", []],
     ["another one is", ["unix:/run/other.sock"]],
     ["every address is", ["0.0.0.0/0", "::/0"]],
-  ])("SV-25 is only the peer when %s", async (_who, trustedProxies) => {
+  ])("SV-25 is only the peer when %s", async (_who, proxies) => {
     const socket = path();
-    await start([who], { socket, trustedProxies });
+    await start([who], { socket, trustedProxies: Proxies.make(proxies) });
     const client = await RawClient.to(socket);
     const answered = await client.send("GET /who HTTP/1.1", ...forwarded, ...loopback).answer();
     expect(answered.body).toBe(`unix:${socket} | unix:${socket} | localhost | false`);
@@ -173,7 +173,7 @@ describe("a peer on a Unix socket", () => {
       await letGo.passed;
       return `${request.peer} ${request.client}`;
     });
-    const server = await start([late], { socket, trustedProxies: [`unix:${socket}`], drainMs: 600_000 });
+    const server = await start([late], { socket, trustedProxies: Proxies.make([`unix:${socket}`]), drainMs: 600_000 });
     const client = await RawClient.to(socket);
     client.ask("GET /late", forwarded);
     await asked.passed;

@@ -1,7 +1,7 @@
 /** The access token of a session, and its refresh: alone, in concurrent requests, and while the issuer is unreachable. */
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Dep, HttpClient, Path, Returns, Test, get } from "usher-http";
+import { Deadline, Dep, HttpClient, Path, Returns, Test, get } from "usher-http";
 import type { Session, Sessions, TestBrowser } from "usher-http";
 import { Oidc } from "usher-http/oidc";
 import { Shop } from "./fake-issuer.ts";
@@ -281,7 +281,7 @@ async function cutAtIssuer(target: (shop: Shop, browser: TestBrowser) => Promise
   const path = await target(shop, browser);
   const headers = { cookie: [...browser.cookies()].map((pair) => pair.join("=")).join("; ") };
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
-  const cut = Test.call(Test.app(shop.routes, { deadlineMs: 1000 }), "GET", path, { headers });
+  const cut = Test.call(Test.app(shop.routes, { deadline: Deadline.make(1000) }), "GET", path, { headers });
   await arrived.passed;
   vi.advanceTimersByTime(1100);
   const { status } = await cut;

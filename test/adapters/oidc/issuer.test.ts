@@ -3,7 +3,7 @@ import { Readable, pipeline } from "node:stream";
 import { inspect } from "node:util";
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { HttpClient, Test } from "usher-http";
+import { Deadline, HttpClient, Test } from "usher-http";
 import { Oidc } from "usher-http/oidc";
 import { Shop, keys, session } from "./fake-issuer.ts";
 import { serverOfTest } from "../../support/http-server.ts";
@@ -256,7 +256,7 @@ it("the discovery document is read to its end although the request that started 
     sessions: session(),
     onSignIn: ({ claims }) => ({ user: claims.sub }),
   });
-  const app = Test.app(routes, { deadlineMs: 10_000, deadlineHeader: "x-timeout-ms" });
+  const app = Test.app(routes, { deadline: Deadline.make(10_000), deadlineHeader: "x-timeout-ms" });
   const hasty = await Test.call(app, "GET", "/sign-in", { headers: { "x-timeout-ms": "20" } });
   expect(hasty.status).toBe(503);
   expect((await Test.call(app, "GET", "/sign-in")).status).toBe(303);

@@ -1,6 +1,6 @@
 /** The deadline of a request ends its statements, and its transaction is never answered as not done while it commits. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { App, Dep, Meta, Path, Returns, after, get } from "usher-http";
+import { App, Deadline, Dep, Meta, Path, Returns, after, get } from "usher-http";
 import type { Inputs, Values } from "usher-http";
 import { Pool, Statement, Type } from "usher-http/postgres";
 import type { Database } from "usher-http/postgres";
@@ -46,7 +46,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const soon = Meta.empty.add(Meta.deadline, 50);
+const soon = Meta.empty.add(Meta.deadline, Deadline.make(50));
 
 /** The code of a request whose deadline passes once its work is where it waits; the rest of that work has ended by then. */
 async function asked<const I extends Inputs>(

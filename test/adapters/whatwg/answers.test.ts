@@ -13,6 +13,7 @@ import {
   Header,
   Log,
   Path,
+  Proxies,
   Query,
   Refusal,
   Returns,
@@ -161,14 +162,14 @@ describe("the fields of a request", () => {
   it("has the address of the other end of the connection, and the client of a trusted proxy", async () => {
     const forwarded = ["x-forwarded-for: 9.9.9.9"];
     expect((await (await clientOf(routes)).ask("GET /who", forwarded).answer()).body).toBe("127.0.0.1 127.0.0.1");
-    const trusting = await clientOf(routes, { trustedProxies: ["127.0.0.1"] });
+    const trusting = await clientOf(routes, { trustedProxies: Proxies.make(["127.0.0.1"]) });
     expect((await trusting.ask("GET /who", forwarded).answer()).body).toBe("127.0.0.1 9.9.9.9");
   });
 
   it("has the path of a Unix socket, and the client of a proxy there", async () => {
     const folder = mkdtempSync(join(tmpdir(), "usher-whatwg-"));
     const path = join(folder, "s.sock");
-    const adapter = adapterOf(routes, { trustedProxies: [`unix:${path}`] });
+    const adapter = adapterOf(routes, { trustedProxies: Proxies.make([`unix:${path}`]) });
     const server = createServer((request, response) => void adapter(request, response));
     onTestFinished(() => {
       server.close();

@@ -1,6 +1,6 @@
 /** What still runs of a request when it is answered: the runtime would drop it with everything that it holds. */
 import { beforeAll, expect, it, vi } from "vitest";
-import { Meta, Path, Returns, body, get, post } from "usher-http";
+import { Deadline, Meta, Path, Returns, body, get, post } from "usher-http";
 import type { Middleware } from "usher-http";
 import { worker as workerOf } from "../../../adapters/workers/index.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -52,7 +52,7 @@ it.each([
 it("a handler that never ends is awaited for half a minute after its deadline", async () => {
   vi.useFakeTimers();
   try {
-    const declared = { returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 50) };
+    const declared = { returns: Returns.text, meta: Meta.empty.add(Meta.deadline, Deadline.make(50)) };
     const { fetch } = workerOf([get(Path.of("x"), declared, () => new Promise(() => {}))]);
     let running = 0;
     const waitUntil = (work: Promise<unknown>): void => {
@@ -73,7 +73,7 @@ it("a handler that never ends is awaited for half a minute after its deadline", 
 
 it("a handler that has read a body is awaited after its deadline until it ends", async () => {
   const [ended, kept] = [gate(), new Set<Promise<unknown>>()];
-  const declared = { inputs: { body }, returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 20) };
+  const declared = { inputs: { body }, returns: Returns.text, meta: Meta.empty.add(Meta.deadline, Deadline.make(20)) };
   const { fetch } = workerOf([post(Path.of("x"), declared, () => ended.passed.then(() => "late"))]);
   const waitUntil = (work: Promise<unknown>): void => {
     kept.add(work);

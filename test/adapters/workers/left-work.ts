@@ -1,5 +1,5 @@
 /** The Worker whose requests are answered while a part of their work still runs. */
-import { Answer, Dep, Idempotency, Meta, Path, Refusal, Returns, after, get, post, refuse } from "usher-http";
+import { Answer, Deadline, Dep, Idempotency, Meta, Path, Refusal, Returns, after, get, post, refuse } from "usher-http";
 import type { IdempotencyStore, Middleware } from "usher-http";
 import { worker } from "../../../adapters/workers/index.ts";
 
@@ -56,7 +56,7 @@ const once = Idempotency.by(store, { caller: Dep.return("everybody") });
 const losing: IdempotencyStore = { ...store, claim: () => Promise.reject(new Error("lost")) };
 
 const text = { returns: Returns.text } as const;
-const soon = { ...text, meta: Meta.empty.add(Meta.deadline, 50) };
+const soon = { ...text, meta: Meta.empty.add(Meta.deadline, Deadline.make(50)) };
 
 const routes = [
   get(Path.of("works"), { ...text, inputs: { held: held(20), after } }, async ({ after }) => {

@@ -4,6 +4,7 @@ import {
   Answer,
   Codec,
   Cookie,
+  Deadline,
   Dep,
   Event,
   Form,
@@ -55,7 +56,7 @@ const answers: readonly Route[] = [
   get(Path.root, { inputs: { word }, returns: Returns.text }, ({ word }) => word),
   get(
     Path.of("deadline"),
-    { returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 50) },
+    { returns: Returns.text, meta: Meta.empty.add(Meta.deadline, Deadline.make(50)) },
     () => new Promise(() => {}),
   ),
   get(Path.of("page"), { returns: Returns.html }, () => "<p>é"),

@@ -1,5 +1,5 @@
 /** The applications of the cases, by the names that the cases use. Each target runs every one of them. */
-import { Answer, Health, Path, Result } from "usher-http";
+import { Answer, Health, Path, Proxies, Result } from "usher-http";
 import type { AppOptions, Route } from "usher-http";
 import type { Configuration } from "../case.ts";
 import { answers } from "./answers.ts";
@@ -71,14 +71,14 @@ export const configurations: { readonly [C in Configuration]: Configured } = {
   proxied: {
     routes: everything,
     options: {
-      trustedProxies: ["127.0.0.1", "::1", "10.0.0.0/8"],
+      trustedProxies: Proxies.make(["127.0.0.1", "::1", "10.0.0.0/8"]),
       // Row AN-16's clock.
       now: () => new Date(784_111_777_000),
     },
   },
   forwarded: {
     routes: everything,
-    options: { trustedProxies: ["127.0.0.1", "::1", "10.0.0.0/8"], proxyHeader: "forwarded" },
+    options: { trustedProxies: Proxies.make(["127.0.0.1", "::1", "10.0.0.0/8"], { header: "forwarded" }) },
   },
   wrong: { routes: [...always, ...wrong], options: wrongOptions },
   // A process for each case: with the routes of `main` it would take a third longer to start.

@@ -5,12 +5,15 @@ import {
   Codec,
   Cookie,
   Cors,
+  Deadline,
   Event,
   Health,
   Keys,
   Meta,
   Openapi,
+  Overload,
   Path,
+  Proxies,
   Rate,
   Returns,
   Sessions,
@@ -84,7 +87,9 @@ const stated: readonly Row[] = [
   ["App.make", (r, o) => App.make(r, o), [[hello], {}]],
   ["App.make", (x) => App.make([hello], { cors: x }), [Cors.make({ origins: "any" })]],
   ["App.make", (x) => App.make([hello], { trustedOrigins: x }), [["https://a.example"]]],
-  ["App.make", (x) => App.make([hello], { trustedProxies: x }), [1]],
+  ["Deadline.make", (ms) => App.make([hello], { deadline: Deadline.make(ms) }), [1000]],
+  ["Overload.make", (o) => App.make([hello], { overload: Overload.make(o) }), [{ maxInFlight: 1 }]],
+  ["Proxies.make", (x, o) => App.make([hello], { trustedProxies: Proxies.make(x, o) }), [1, {}]],
 ];
 
 const ring = Keys.ring("0123456789abcdef0123456789abcdef");

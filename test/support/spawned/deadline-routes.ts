@@ -1,5 +1,6 @@
 /** Routes whose deadline passes. They tell how what they began has ended. */
 import {
+  Deadline,
   Dep,
   Event,
   Meta,
@@ -18,7 +19,7 @@ import type { Route } from "../../../src/index.ts";
 
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
 const tick = Event.text("tick");
-const meta = Meta.empty.add(Meta.deadline, 100);
+const meta = Meta.empty.add(Meta.deadline, Deadline.make(100));
 const never = (): Promise<never> => new Promise(() => {});
 
 export function deadlineRoutes(tell: (what: string) => void): readonly Route[] {

@@ -4,9 +4,9 @@ import type { AddressInfo, Server as Listening } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ServeOptions } from "../../../src/server/options.ts";
 import { endsWithTest } from "../ends.ts";
 import { RawClient } from "../raw-client.ts";
+import type { SpawnOptions } from "./options.ts";
 import { refusesAt, shared } from "./server.ts";
 import type { Start } from "./server.ts";
 
@@ -44,7 +44,7 @@ async function askAt(path: string, line: string): Promise<string> {
 export function describeListening(start: Start): void {
   const startShared = shared(start);
   /** Starts a second server in a running program, and answers the error that `serve` threw. */
-  const listens = async (options: ServeOptions): Promise<string> =>
+  const listens = async (options: SpawnOptions): Promise<string> =>
     (await startShared()).asks("POST /listen", JSON.stringify(options));
   const taken = /is taken: stop the program that has it/;
 

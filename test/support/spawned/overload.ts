@@ -16,7 +16,7 @@ export function describeOverload(start: Start): void {
 
   describe("an app with maxInFlight and maxEventLoopDelayMs", () => {
     it("refuses requests above maxInFlight with one log line, and serves when a place is free", async () => {
-      const server = await start({ maxInFlight: 1 });
+      const server = await start({ overload: { maxInFlight: 1 } });
       const held = (await server.client()).ask("GET /held");
       await server.tells("held: asked");
       const client = await server.client();
@@ -36,7 +36,7 @@ export function describeOverload(start: Start): void {
     });
 
     it("holds no place while a body arrives, for a stream, or for a WebSocket", async () => {
-      const server = await start({ maxInFlight: 1 });
+      const server = await start({ overload: { maxInFlight: 1 } });
       const slow = await server.client();
       slow.socket.write("POST /size HTTP/1.1\r\nhost: h\r\ncontent-length: 4\r\n\r\nab");
       const stream = (await server.client()).ask("GET /quiet");
@@ -49,7 +49,7 @@ export function describeOverload(start: Start): void {
     });
 
     it("holds no place while handlers wait for the parts of their bodies", async () => {
-      const server = await start({ maxInFlight: 1 });
+      const server = await start({ overload: { maxInFlight: 1 } });
       const uploads = [await server.client(), await server.client(), await server.client()];
       for (const [index, client] of uploads.entries()) {
         const part = "x".repeat(index + 1);
@@ -67,7 +67,7 @@ export function describeOverload(start: Start): void {
     });
 
     it("refuses requests while its event loop is late, and serves after that", async () => {
-      const server = await start({ maxEventLoopDelayMs: 20 });
+      const server = await start({ overload: { maxEventLoopDelayMs: 20 } });
       const blocking = (await server.client()).ask("GET /blocking");
       await eventually(async () => expect(await statusOf(server, "GET /hello")).toBe(503));
       expect(await statusOf(server, "GET /livez")).toBe(200);

@@ -27,6 +27,8 @@ import {
 } from "../../../src/index.ts";
 import type { RequestRecord, Route } from "../../../src/index.ts";
 import type { ServeOptions, Server } from "../../../src/server/options.ts";
+import { serveOptions } from "./options.ts";
+import type { SpawnOptions } from "./options.ts";
 
 export type Serve = (routes: readonly Route[], options: ServeOptions) => Promise<Server>;
 
@@ -356,7 +358,7 @@ const notFound = ({ target, method, host }: RequestRecord): Answer =>
   Answer.make(JSON.stringify({ method, target, host }), { status: 404 });
 
 /** Serves as the first argument says, tells where, and stops when it is asked to. */
-export async function main(serve: Serve, options: ServeOptions): Promise<void> {
+export async function main(serve: Serve, options: SpawnOptions): Promise<void> {
   const running: Server[] = [];
   const stopAll = async (): Promise<void> => {
     for (const server of running) {
@@ -373,7 +375,7 @@ export async function main(serve: Serve, options: ServeOptions): Promise<void> {
   });
   const listen = post(Path.of("listen"), { inputs: { body }, returns: Returns.text }, async ({ body }) => {
     try {
-      running.push(await serve([], JSON.parse(new TextDecoder().decode(body)) as ServeOptions));
+      running.push(await serve([], serveOptions(JSON.parse(new TextDecoder().decode(body)) as SpawnOptions)));
       return "listening";
     } catch (error) {
       return String(error);
@@ -383,7 +385,7 @@ export async function main(serve: Serve, options: ServeOptions): Promise<void> {
     notFound,
     port: 0,
     host: "127.0.0.1",
-    ...options,
+    ...serveOptions(options),
   });
   running.push(server);
   void server.stopped.then((cut) => tell(`ended: ${cut}`));

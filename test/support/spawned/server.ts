@@ -11,6 +11,7 @@ import { builtProgram } from "../built-program.ts";
 import { endsWithTest } from "../ends.ts";
 import { came } from "../eventually.ts";
 import { RawClient, leaveAll } from "../raw-client.ts";
+import type { SpawnOptions } from "./options.ts";
 
 let marks = 0;
 const running: SpawnedServer[] = [];
@@ -45,7 +46,11 @@ export class SpawnedServer {
     running.push(this);
   }
 
-  static async start(command: Command, program: string, options: ServeOptions = {}): Promise<SpawnedServer> {
+  static async start(
+    command: Command,
+    program: string,
+    options: ServeOptions | SpawnOptions = {},
+  ): Promise<SpawnedServer> {
     const file = program.endsWith(".ts") ? await builtProgram(program) : program;
     const server = new SpawnedServer(command, file, options);
     const { port, url } = JSON.parse(await server.#finds(server.#told, (line) => line.includes('"port"'))) as {
@@ -158,7 +163,7 @@ export class SpawnedServer {
 }
 
 /** Starts a server of one runtime. */
-export type Start = (options?: ServeOptions) => Promise<SpawnedServer>;
+export type Start = (options?: SpawnOptions) => Promise<SpawnedServer>;
 
 type StartBy<Args extends readonly unknown[]> = (...args: Args) => Promise<SpawnedServer>;
 

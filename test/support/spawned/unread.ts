@@ -5,6 +5,7 @@ import type { Route } from "../../../src/index.ts";
 import type { ServeOptions, Server } from "../../../src/server/options.ts";
 import { eventually } from "../eventually.ts";
 import type { RawClient } from "../raw-client.ts";
+import type { SpawnOptions } from "./options.ts";
 import type { SpawnedServer } from "./server.ts";
 
 /** The bytes of `/whole` and `/stream`. */
@@ -52,7 +53,7 @@ export async function mute(server: SpawnedServer, path: string): Promise<RawClie
 }
 
 export function describeUnread(
-  start: (options: ServeOptions) => Promise<SpawnedServer>,
+  start: (options: SpawnOptions) => Promise<SpawnedServer>,
   paths: readonly ("whole" | "stream" | "socket")[],
 ): void {
   describe("clients that read nothing", () => {
