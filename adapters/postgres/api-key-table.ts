@@ -1,6 +1,6 @@
 /** `ApiKeyTable`: stores the digests of API keys in a table. */
 import * as Statement from "../../src/database/statement.ts";
-import type { Database } from "../../src/database/transaction.ts";
+import type { Database } from "../../src/database/queryable.ts";
 import * as Type from "../../src/database/types.ts";
 import type { ApiKeyEntry, ApiKeyStore } from "../../src/security/api-key-store.ts";
 import { indexOf, needsPool, sweepAll, sweeping, tableOf } from "./tables.ts";

@@ -2,7 +2,8 @@
 import * as Statement from "../../src/database/statement.ts";
 import { DatabaseError } from "../../src/database/failure.ts";
 import { openTransaction } from "../../src/database/transaction.ts";
-import type { Database, RefusalKeeper } from "../../src/database/transaction.ts";
+import type { Database } from "../../src/database/queryable.ts";
+import type { RefusalKeeper } from "../../src/database/transaction.ts";
 import * as Type from "../../src/database/types.ts";
 import { isA } from "../../src/logging/raised.ts";
 import type { Refusal } from "../../src/refusals.ts";

@@ -1,6 +1,6 @@
 /** `SessionTable`: stores sign-in sessions in a table. */
 import * as Statement from "../../src/database/statement.ts";
-import type { Database } from "../../src/database/transaction.ts";
+import type { Database } from "../../src/database/queryable.ts";
 import * as Type from "../../src/database/types.ts";
 import type { SessionEntry, SessionStore } from "../../src/security/session-store.ts";
 import { indexOf, needsPool, sweepAll, sweeping, tableOf } from "./tables.ts";

@@ -22,8 +22,10 @@ import { Paces } from "./pace.ts";
 import type { Pace } from "./pace.ts";
 import { needsStatement } from "./statement.ts";
 import type { Statement } from "./statement.ts";
-import { Lease, checkBorrower, controlsTransaction, transact } from "./transaction.ts";
-import type { Database, TransactionOptions } from "./transaction.ts";
+import { queryStatement } from "./query.ts";
+import type { QueryOptions, QueryResult, QueryRow, Queryable } from "./queryable.ts";
+import { Lease, checkBorrow, checkBorrower, controlsTransaction, transact } from "./transaction.ts";
+import type { TransactionOptions } from "./transaction.ts";
 
 /** A readiness check for `Health.routes`. */
 export interface PoolCheck {
@@ -88,6 +90,7 @@ async function untilDeadline<Options extends Borrow, A>(
 ): Promise<A> {
   const deadline = currentDeadline();
   if (deadline === undefined) return work(options);
+  if (options.signal === undefined) return work({ ...options, signal: deadline.signal });
   const ending = following([options.signal, deadline.signal]);
   try {
     return await work({ ...options, signal: ending.signal });
@@ -107,12 +110,12 @@ const borrowed = /* @__PURE__ */ new AsyncLocalStorage<Borrowed>();
  * Marks the work as one that holds a connection, to warn if it waits for another. Only inside a request: up to Node 22 the
  * first `AsyncLocalStorage` slows every promise of the process, a transaction by a half.
  */
-function holding<A>(from: Pool, work: (db: Database) => Promise<A>, db: Database): Promise<A> {
+function holding<A>(from: Pool, work: (db: Queryable) => Promise<A>, db: Queryable): Promise<A> {
   return current() === undefined ? work(db) : borrowed.run({ from, before: borrowed.getStore() }, work, db);
 }
 
 /** A pool with a fixed number of database connections. */
-export class Pool implements Database {
+export class Pool implements Queryable {
   readonly #connections: ConnectionPool;
   readonly #reset: Reset;
   readonly #resetting: string;
@@ -136,14 +139,41 @@ export class Pool implements Database {
   /** Runs one statement on a borrowed connection. */
   async exec<P extends readonly unknown[], A>(statement: Statement<P, A>, ...params: P): Promise<A> {
     needsStatement("Pool.exec: its statement", statement);
+    return this.#exec(statement, params, noOptions);
+  }
+
+  async query<R = readonly unknown[]>(
+    text: string,
+    values: readonly unknown[],
+    options: QueryOptions & Borrow & { readonly rows: "lists" },
+  ): Promise<QueryResult<R>>;
+  async query<R = QueryRow>(
+    text: string,
+    values?: readonly unknown[],
+    options?: QueryOptions & Borrow,
+  ): Promise<QueryResult<R>>;
+  async query(
+    text: string,
+    values: readonly unknown[] = [],
+    options: QueryOptions & Borrow = noOptions,
+  ): Promise<QueryResult<never>> {
+    const statement = queryStatement("Pool.query", text, values, options);
+    checkBorrow("Pool.query", options);
+    return this.#exec(statement, [values], options);
+  }
+
+  async #exec<P extends readonly unknown[], A>(statement: Statement<P, A>, params: P, borrow: Borrow): Promise<A> {
     const values = statement.print(params);
     const { sql } = statement;
     if (controlsTransaction(sql)) throw new DatabaseError({ kind: "not_committed", detail: "none was begun here" });
     const deadline = currentDeadline();
-    const answer = await (deadline === undefined
-      ? this.#once(run, sql, values, noOptions, this.#paceOf(statement))
-      : this.#once(runUntil(deadline.signal), sql, values, { signal: deadline.signal }));
-    return statement.read(answer);
+    if (deadline === undefined && borrow.signal === undefined)
+      return statement.read(await this.#once(run, sql, values, borrow, this.#paceOf(statement)));
+    return untilDeadline(borrow, async (until) => {
+      // One of the two has a signal.
+      const signal = until.signal as AbortSignal;
+      return statement.read(await this.#once(runUntil(signal), sql, values, until));
+    });
   }
 
   /** Describes a statement without running it. */
@@ -157,7 +187,7 @@ export class Pool implements Database {
    *
    * @param options `waitMs` overrides the pool's. `signal` ends the wait and cancels the running statement.
    */
-  async use<A>(work: (db: Database) => Promise<A>, options: Borrow = {}): Promise<A> {
+  async use<A>(work: (db: Queryable) => Promise<A>, options: Borrow = {}): Promise<A> {
     checkBorrower("Pool.use", work, options);
     return untilDeadline(options, async (borrow) => {
       const pooled = await this.#acquire(borrow);
@@ -179,7 +209,7 @@ export class Pool implements Database {
    *
    * Publish events and call other servers after the transaction: until it commits, nothing is kept.
    */
-  async transaction<A>(work: (db: Database) => Promise<A>, options: TransactionOptions = {}): Promise<A> {
+  async transaction<A>(work: (db: Queryable) => Promise<A>, options: TransactionOptions = {}): Promise<A> {
     checkBorrower("Pool.transaction", work, options);
     let pooled: PooledConnection | undefined;
     let startedAt = 0;

@@ -10,6 +10,8 @@ import { ConnectionFailure } from "./connection.ts";
 import type { StatementResult, StatementValues } from "./connection.ts";
 import { DatabaseError, failureOf } from "./failure.ts";
 import type { DatabaseFailure } from "./failure.ts";
+import { queryStatement } from "./query.ts";
+import type { QueryOptions, QueryResult, QueryRow, Queryable } from "./queryable.ts";
 import { needsStatement } from "./statement.ts";
 import type { Statement } from "./statement.ts";
 
@@ -47,12 +49,6 @@ function endOfComment(sql: string, start: number): number {
   }
 }
 
-/** What runs statements: a pool, or a connection borrowed from one. */
-export interface Database {
-  /** Runs a statement with its parameters. Throws a {@link DatabaseError}. */
-  exec<P extends readonly unknown[], A>(statement: Statement<P, A>, ...params: P): Promise<A>;
-}
-
 /** Where a borrowed connection is. While it is ending, the statements that it has accepted still run, and it takes no others. */
 type LeaseState =
   | { readonly at: "idle" }
@@ -65,7 +61,7 @@ const running: LeaseState = { at: "running" };
 const ended: LeaseState = { at: "ended" };
 
 /** A borrowed connection. Its statements run one after another, and are refused once it is released. */
-export class Lease implements Database {
+export class Lease implements Queryable {
   readonly #pooled: PooledConnection;
   readonly signal: AbortSignal | undefined;
   readonly #unlisten: (() => void) | undefined;
@@ -114,6 +110,20 @@ export class Lease implements Database {
     // A promise that the work does not await must not become an unhandled rejection: the commit reports the failure.
     if (this.#isTransaction) read.catch(ignore);
     return read;
+  }
+
+  query<R = readonly unknown[]>(
+    text: string,
+    values: readonly unknown[],
+    options: QueryOptions & { readonly rows: "lists" },
+  ): Promise<QueryResult<R>>;
+  query<R = QueryRow>(text: string, values?: readonly unknown[], options?: QueryOptions): Promise<QueryResult<R>>;
+  query(text: string, values: readonly unknown[] = [], options?: QueryOptions): Promise<QueryResult<never>> {
+    try {
+      return this.exec(queryStatement("Database.query", text, values, options), values);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
   }
 
   /** Runs a statement alone; its failure is that of its connection, or that the signal ended it. */
@@ -257,6 +267,11 @@ const begins: ReadonlyMap<Isolation | undefined, string> = /* @__PURE__ */ new M
 /** Looks at what only JavaScript gets wrong before a connection is borrowed. */
 export function checkBorrower(at: string, work: unknown, options: TransactionOptions): void {
   needsFunction(`${at}: its work`, work);
+  checkBorrow(at, options);
+}
+
+/** Looks at the options of one who borrows a connection. */
+export function checkBorrow(at: string, options: TransactionOptions): void {
   needsObject(`${at}: options`, options);
   const { signal, waitMs, retries } = options;
   const isSignal = signal === undefined || (isObject(signal) && typeof signal.addEventListener === "function");
@@ -276,7 +291,7 @@ type AttemptOutcome<A> =
 /** Runs `work` in a transaction, with retries. `onBorrowed` gets the connection, which the caller must release. */
 export async function transact<A>(
   source: ConnectionSource,
-  work: (db: Database) => Promise<A>,
+  work: (db: Queryable) => Promise<A>,
   options: TransactionOptions,
   onBorrowed: (pooled: PooledConnection) => void,
 ): Promise<A> {
@@ -327,7 +342,7 @@ async function beginOn(
 
 async function attempt<A>(
   pooled: PooledConnection,
-  work: (db: Database) => Promise<A>,
+  work: (db: Queryable) => Promise<A>,
   { signal, keep }: TransactionOptions,
 ): Promise<AttemptOutcome<A>> {
   const lease = new Lease(pooled, signal, true, keep);

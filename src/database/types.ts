@@ -5,7 +5,19 @@ import { compileReader } from "../schema/read.ts";
 import type { StandardSchema, OutputOf, AnyStandard, Stored } from "../schema/standard.ts";
 import type { Shape } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
-import { TypeMismatch, elementsOf, instantOf, instantText, listText, customTypes, needsType } from "./type-text.ts";
+import {
+  TypeMismatch,
+  bytesFromText,
+  elementsOf,
+  fit,
+  hexOf,
+  instantOf,
+  instantText,
+  listText,
+  customTypes,
+  needsType,
+  storableText,
+} from "./type-text.ts";
 import type { DatabaseType } from "./type-text.ts";
 
 const integers = [21, 23];
@@ -201,46 +213,6 @@ const arrays: ReadonlyMap<number, number> = /* @__PURE__ */ new Map([
   [2950, 2951],
   [3802, 3807],
 ]);
-
-function fit<A>(value: A, is: (value: A) => boolean): A {
-  if (is(value)) return value;
-  throw new TypeMismatch();
-}
-
-// A lone surrogate would be sent as another character, and the server refuses NUL.
-function storableText(value: string): string {
-  return fit(value, (value) => typeof value === "string" && !value.includes("\0") && value.isWellFormed());
-}
-
-const digits = "0123456789abcdef";
-
-function hexOf(value: Uint8Array): string {
-  if (!(value instanceof Uint8Array)) throw new TypeMismatch();
-  let hex = "\\x";
-  for (const byte of value) hex += (digits[byte >> 4] as string) + (digits[byte & 15] as string);
-  return hex;
-}
-
-function bytesFromText(text: string): Uint8Array {
-  if (!text.startsWith("\\x")) return escapedBytes(text);
-  if (!/^\\x(?:[0-9a-f]{2})*$/.test(text)) throw new TypeMismatch();
-  const bytes = new Uint8Array((text.length - 2) / 2);
-  for (let at = 0; at < bytes.length; at++) bytes[at] = Number.parseInt(text.slice(2 + 2 * at, 4 + 2 * at), 16);
-  return bytes;
-}
-
-/** The form of `bytea_output = escape`, which older databases may have: a character is a byte, and so is `\377`. */
-function escapedBytes(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length);
-  let length = 0;
-  for (let at = 0; at < text.length; length++) {
-    if (text[at] === "\\" && text[++at] !== "\\") {
-      bytes[length] = Number.parseInt(text.slice(at, at + 3), 8);
-      at += 3;
-    } else bytes[length] = text.charCodeAt(at++);
-  }
-  return bytes.slice(0, length);
-}
 
 export type { DatabaseType as Type } from "./type-text.ts";
 

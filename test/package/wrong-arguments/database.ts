@@ -18,6 +18,7 @@ import type { Row, Tables } from "./rule.ts";
 const work = async () => 1;
 const none = "postgres://nobody@127.0.0.1:1/none";
 const unreached = /ECONNREFUSED/;
+const refused = /^the database: 1 values where there are 0 parameters/;
 const result = Object.assign([], { columns: [], command: "SELECT", count: 0 }) as StatementResult;
 const connection: DatabaseConnection = {
   isOpen: true,
@@ -80,6 +81,11 @@ const pools: readonly Row[] = [
   ["Pool.create", (x) => Pool.create(none, { reset: x }), ["use"], unreached],
   ["Pool.run", (x, o, f) => Pool.run(x, o, f), [none, {}, work], /process\.exit/],
   ["Pool.exec", (x) => pool.exec(x), [statement]],
+  ["Pool.query", (x, values, o) => pool.query(x, values, o), ["select 1", [], {}], refused],
+  ["Pool.query", (x) => pool.query("select 1", [], { rows: x }), ["lists"]],
+  ["Pool.query", (x) => pool.query("select 1", [], { types: x }), [{}]],
+  ["Pool.query", (x) => pool.query("select 1", [], { types: { int8: x } }), [Type.text]],
+  ["Pool.query", (x) => pool.query("select 1", [], { signal: x }), [new AbortController().signal]],
   ["Pool.describe", (x) => pool.describe(x), ["select 1"]],
   ["Pool.use", (f, o) => pool.use(f, o), [work, {}]],
   ["Pool.transaction", (f, o) => pool.transaction(f, o), [work, {}]],
@@ -88,6 +94,7 @@ const pools: readonly Row[] = [
   ["Pool.transaction", (x) => pool.transaction(work, { waitMs: x }), [7]],
   ["Pool.transaction", (x) => pool.transaction(work, { retries: x }), [7]],
   ["Database.exec", (x) => pool.transaction((db) => db.exec(x)), [statement]],
+  ["Database.query", (x, values, o) => pool.transaction((db) => db.query(x, values, o)), ["select 1", [], {}], refused],
   ["Pool.check", (x) => pool.check(x), ["postgres"]],
   ["Pool.measure", (o) => pool.measure(o), [{}]],
 ];
