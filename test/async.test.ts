@@ -10,6 +10,7 @@ import type { SocketTransport } from "../src/sockets/socket.ts";
 import { OpenSocket } from "../src/sockets/open-socket.ts";
 import { noteIo, shouldYield } from "../src/async.ts";
 import { PulledStream } from "../src/events/readable.ts";
+import { OpenStream } from "../src/events/open-stream.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -52,7 +53,7 @@ const floods: { readonly [what: string]: () => Promise<number> } = {
   "events, asked for one after the other": () =>
     new Promise((resolve) => {
       const produce: Producer<never> = async (send) => resolve(await flood(() => send(tick)));
-      const parts = readParts({ kind: "stream", parts: new EventStream(produce, undefined, 15_000) });
+      const parts = readParts({ parts: new EventStream(produce, undefined, 15_000) });
       void (async () => {
         while ((await parts.next()) !== undefined);
       })();
@@ -70,10 +71,10 @@ const floods: { readonly [what: string]: () => Promise<number> } = {
       for (; !another.had && made < 3_000_000; made++) yield new Uint8Array(1);
     }
     const sending = { stopsAtLength: false, making: nothing, made: nothing, ended: nothing };
-    const { readable } = new PulledStream(
-      { kind: "stream", parts: parts() },
-      { ...sending, cancelled: () => "client gone" },
-    );
+    const { readable } = new PulledStream(new OpenStream({ kind: "stream", parts: parts() }), {
+      ...sending,
+      cancelled: () => "client gone",
+    });
     await readable.pipeTo(new WritableStream());
     return made;
   },

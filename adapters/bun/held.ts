@@ -1,4 +1,4 @@
-import type { StreamBody } from "../../src/events/stream.ts";
+import { OpenStream } from "../../src/events/open-stream.ts";
 import type { Deadline, DeadlineListener, Deadlines } from "../../src/server/deadlines.ts";
 import type { SendingState } from "../../src/server/pulled-unsent.ts";
 import type { HeldBytes } from "../../src/server/send-budget.ts";
@@ -127,9 +127,9 @@ class HeldResponse implements DeadlineListener {
 }
 
 /** A whole body as a stream. */
-export function asStream(body: string | Uint8Array): StreamBody {
+export function asStream(body: string | Uint8Array): OpenStream {
   async function* parts(): AsyncGenerator<Uint8Array> {
     yield typeof body === "string" ? Buffer.from(body) : body;
   }
-  return { kind: "stream", parts: parts() };
+  return new OpenStream({ kind: "stream", parts: parts() });
 }

@@ -4,7 +4,8 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { Exchange, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
 import type { ValueReceiver } from "../../src/deferred.ts";
-import type { StreamBody, StreamEnd } from "../../src/events/stream.ts";
+import type { OpenStream } from "../../src/events/open-stream.ts";
+import type { StreamEnd } from "../../src/events/stream.ts";
 import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { EventStreams } from "../../src/server/lifecycle.ts";
@@ -340,7 +341,7 @@ class ClientWatch implements StreamEvents {
   }
 
   /** The stream that it watches. */
-  pulled(body: StreamBody, opening?: Uint8Array): PulledStream {
+  pulled(body: OpenStream, opening?: Uint8Array): PulledStream {
     return (this.#stream = new PulledStream(body, this, opening));
   }
 

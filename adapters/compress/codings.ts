@@ -90,7 +90,7 @@ export function compressStream(body: StreamBody, level: number, network: string 
     kind: "stream",
     source: body,
     parts: {
-      [Symbol.asyncIterator]: () => new GzippedParts(readParts({ kind: "stream", parts }), level, network),
+      [Symbol.asyncIterator]: () => new GzippedParts(readParts({ parts }), level, network),
       get produced() {
         return parts.produced;
       },

@@ -2,7 +2,8 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { App } from "../../src/app/app.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { lengthAt, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
-import type { StreamBody, StreamEnd } from "../../src/events/stream.ts";
+import type { OpenStream } from "../../src/events/open-stream.ts";
+import type { StreamEnd } from "../../src/events/stream.ts";
 import type { ValueReceiver } from "../../src/deferred.ts";
 import { inBackground } from "../../src/logging/raised.ts";
 import { PulledUnsent } from "../../src/server/pulled-unsent.ts";
@@ -243,7 +244,7 @@ class DenoSender implements StreamEvents, Cuttable {
   readonly #unsent: PulledUnsent;
   readonly #last: LastPart;
 
-  constructor(exchange: DenoExchange, body: StreamBody, state: DenoServerState, group: InFlight<Cuttable>) {
+  constructor(exchange: DenoExchange, body: OpenStream, state: DenoServerState, group: InFlight<Cuttable>) {
     this.#exchange = exchange;
     this.#state = state;
     this.#streaming = new PulledStream(body, this);

@@ -5,13 +5,11 @@ import type { WireResponse } from "../../src/app/exchange.ts";
 import { andThen } from "../../src/async.ts";
 import { EventReader } from "../../src/events/event-reader.ts";
 import type { ReadEvent } from "../../src/events/event-reader.ts";
-import { endAfter, readParts } from "../../src/events/stream.ts";
-import type { StreamBody } from "../../src/events/stream.ts";
+import type { OpenStream } from "../../src/events/open-stream.ts";
 import { isRecord } from "../../src/arguments.ts";
 import { byteLength, encodeBase64 } from "../../src/http/bytes.ts";
 import { stripped } from "../../src/http/fields.ts";
 import { joined } from "../../src/inputs/body-source.ts";
-import { inBackground } from "../../src/logging/raised.ts";
 import { resultMember } from "../../src/openapi/tool-schemas.ts";
 import { internal, sentenceOf } from "../../src/refusals.ts";
 import type { CompiledTool } from "./tool.ts";
@@ -209,7 +207,7 @@ function isLonger(body: string | Uint8Array, most: number): boolean {
   return typeof body === "string" && byteLength(body) > most;
 }
 
-async function readWhole(body: StreamBody, { maxAnswer, gone }: BodyReadOptions): Promise<Uint8Array | undefined> {
+async function readWhole(body: OpenStream, { maxAnswer, gone }: BodyReadOptions): Promise<Uint8Array | undefined> {
   const parts: Uint8Array[] = [];
   let length = 0;
   const isWhole = await readStream(body, gone(), async (part) => {
@@ -229,48 +227,22 @@ export class BrokenStream extends Error {}
  * @throws BrokenStream where the stream throws, or its length is another.
  */
 async function readStream(
-  body: StreamBody,
+  body: OpenStream,
   gone: AbortSignal,
   take: (part: Uint8Array) => Promise<boolean>,
 ): Promise<boolean> {
-  const parts = readParts(body);
-  let wake = (): void => {};
-  const cancelled = (): void => wake();
-  gone.addEventListener("abort", cancelled);
   // The stream may wait for long, and not look at `clientGone`.
-  const next = (): ReturnType<typeof parts.next> =>
-    new Promise((resolve, reject) => {
-      wake = () => resolve(undefined);
-      parts.next().then(resolve, reject);
-    });
-  let bytes = 0;
-  try {
-    while (!gone.aborted) {
-      const part = await next();
-      bytes += part?.byteLength ?? 0;
-      const end = endAfter(bytes, body);
-      if (end === "long" || (part === undefined && !gone.aborted)) {
-        body.request?.ended(end);
-        if (end === "finished") return true;
-        inBackground(parts.cancel());
-        throw new BrokenStream();
-      }
-      if (part === undefined || !(await take(part))) break;
-    }
-  } catch (thrown) {
-    body.request?.ended("failed", thrown);
-    throw new BrokenStream();
-  } finally {
-    gone.removeEventListener("abort", cancelled);
-  }
-  // Not awaited: a producer that waits ends once its wait does.
-  inBackground(parts.cancel());
-  body.request?.ended("client gone");
-  return false;
+  const leave = (): void => body.end("client gone");
+  if (gone.aborted) leave();
+  gone.addEventListener("abort", leave);
+  const { how } = await body.sendTo(take);
+  gone.removeEventListener("abort", leave);
+  if (how === "finished" || how === "client gone") return how === "finished";
+  throw new BrokenStream();
 }
 
 /** The events of a stream: a list of them once it ends, or each as it comes. What is past the limit ends the stream. */
-async function eventsResult(body: StreamBody, { maxAnswer, gone, onEvent }: ResultOptions): Promise<string> {
+async function eventsResult(body: OpenStream, { maxAnswer, gone, onEvent }: ResultOptions): Promise<string> {
   const reader = new EventReader(maxAnswer);
   const events: string[] = [];
   let [count, length, isTooLong] = [0, 0, false];

@@ -15,7 +15,7 @@ import type { Connections } from "./connection.ts";
 import { NodeExchange } from "./exchange.ts";
 import { skipEmptyBody } from "./private.ts";
 import { whenAnswered, write } from "./response.ts";
-import type { OpenStream, ServerState } from "./stream-writer.ts";
+import type { WrittenStream, ServerState } from "./stream-writer.ts";
 
 /** Answers the requests of a server, its own or another's. */
 export class RequestHandler implements ServerState {
@@ -23,7 +23,7 @@ export class RequestHandler implements ServerState {
   readonly deadlines: Deadlines;
   readonly unsent: SendBudget;
   readonly sendTimeoutMs: number;
-  readonly streams: OpenThings<OpenStream> = new OpenThings((stream) => {
+  readonly streams: OpenThings<WrittenStream> = new OpenThings((stream) => {
     if (stream.isEventStream) stream.cut();
   });
   readonly connections: Connections;

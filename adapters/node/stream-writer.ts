@@ -1,12 +1,12 @@
-import { readParts } from "../../src/events/stream.ts";
-import type { Parts, StreamBody, StreamEnd, StreamSink, StreamWriting } from "../../src/events/stream.ts";
+import type { OpenStream, BodySender } from "../../src/events/open-stream.ts";
+import type { StreamEnd, StreamSink } from "../../src/events/stream.ts";
 import { caught, inBackground } from "../../src/logging/raised.ts";
 import type { App } from "../../src/app/app.ts";
 import type { OpenThings } from "../../src/server/lifecycle.ts";
 import type { SendingState } from "../../src/server/pulled-unsent.ts";
 
-/** An open stream, which a stopping server may end. */
-export interface OpenStream {
+/** A stream that is written, which a stopping server may end. */
+export interface WrittenStream {
   readonly isEventStream: boolean;
   cut(): void;
 }
@@ -19,7 +19,7 @@ export interface ServerState extends SendingState {
   /** Another server listens, whose middleware may have set headers, and which has timeouts of its own. */
   readonly isMounted: boolean;
   /** The open streams. Those of events end when the server stops. */
-  readonly streams: OpenThings<OpenStream>;
+  readonly streams: OpenThings<WrittenStream>;
 }
 
 /** What a response is written to: the connection of HTTP/1.1, a stream of HTTP/2. */
@@ -34,26 +34,20 @@ interface Channel {
  * Writes a streamed body as it is made, at most one part ahead of the client. For a body that writes itself, as events do, nothing
  * is pending here: a subscriber stays in memory for hours.
  */
-export abstract class StreamWriter<C extends Channel> implements StreamSink, OpenStream {
+export abstract class StreamWriter<C extends Channel> implements StreamSink, BodySender, WrittenStream {
   readonly isEventStream: boolean;
   protected readonly channel: C;
   protected readonly server: ServerState;
-  readonly #body: StreamBody;
-  /** The source of the body, which is cancelled when reading ends. */
-  #source: Parts | StreamWriting | undefined = undefined;
+  readonly #stream: OpenStream;
   /** The bytes of the part that are written once the client has taken those before. */
   protected unwritten = 0;
-  #isCut = false;
-  #hasEnded = false;
   #draining: Promise<void> | undefined = undefined;
-  /** Ends the wait for a part, if there is one. */
-  #wake: (() => void) | undefined = undefined;
 
-  constructor(channel: C, body: StreamBody, isEventStream: boolean, server: ServerState) {
+  constructor(channel: C, stream: OpenStream, isEventStream: boolean, server: ServerState) {
     this.isEventStream = isEventStream;
     this.channel = channel;
     this.server = server;
-    this.#body = body;
+    this.#stream = stream;
   }
 
   /** The longest part that is written at once. */
@@ -84,31 +78,14 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
   }
 
   run(): void {
-    this.channel.on("close", this.#cancel);
+    const stream = this.#stream;
+    stream.sentBy(this);
+    this.channel.on("close", this.#left);
     this.server.streams.add(this);
-    this.#begin();
+    // The body writes when it has something: waiting for each part would cost an event as much as writing it.
+    if (!stream.writeTo(this)) inBackground(this.#writeParts());
     // It was requested while the server ran, and answered after it stopped.
     if (this.isEventStream && this.server.streams.isStopping) this.cut();
-  }
-
-  #begin(): void {
-    const { writeTo } = this.#body;
-    // The body writes when it has something: waiting for each part would cost an event as much as writing it.
-    if (writeTo !== undefined) {
-      const source = writeTo(this);
-      this.#source = source;
-      // It may have ended meanwhile, before the source could be cancelled.
-      if (this.#hasEnded) source.cancel();
-      return;
-    }
-    const parts = readParts(this.#body);
-    this.#source = parts;
-    this.#writeParts(parts)
-      .then(
-        (how) => this.#over(how),
-        (thrown: unknown) => this.fail(thrown),
-      )
-      .catch((thrown: unknown) => this.raised(thrown));
   }
 
   // Checked before the event: a producer that sends without a pause would never let its turn come.
@@ -122,63 +99,52 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
   }
 
   end(): void {
-    this.#over(this.#isOver() ? this.#gone() : "finished");
+    this.#stream.finish();
   }
 
   fail(thrown: unknown): void {
-    // A producer that is cancelled may throw.
-    this.#over(this.#isOver() ? this.#gone() : "failed", thrown);
+    this.#stream.end("failed", thrown);
   }
 
-  readonly #cancel = (): void => {
-    try {
-      inBackground(this.#source?.cancel());
-      if (this.#body.writeTo !== undefined) this.#over(this.#gone());
-      else this.#wake?.();
-    } catch (thrown) {
-      this.raised(thrown);
-    }
-  };
+  readonly #left = (): void => this.#stream.end("client gone");
 
   /** The server stops: the source is cancelled, and what was written is sent. */
   cut(): void {
-    if (this.#hasEnded || this.#isCut) return;
-    this.#isCut = true;
-    this.#cancel();
-    this.abortInTime();
+    this.#stream.end("connection closed");
   }
 
-  #over(how: StreamEnd, thrown?: unknown): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.server.streams.remove(this);
-    this.channel.off("close", this.#cancel);
-    this.#end(how);
-    this.#body.request?.ended(how, thrown);
+  lost(): StreamEnd | undefined {
+    if (!this.isGone) return undefined;
+    return this.stoppedReading ? "client stopped reading" : "client gone";
   }
 
-  #end(how: StreamEnd): void {
-    if (how === "finished") return this.finish();
-    inBackground(this.#source?.cancel());
-    if (!this.#isOver()) this.abort(how);
-  }
-
-  async #writeParts(parts: Parts): Promise<StreamEnd> {
-    const { length } = this.#body;
-    let left = length ?? Number.POSITIVE_INFINITY;
-    for (;;) {
-      const turn = this.mayRead();
-      if (turn !== undefined) await turn;
-      const part = await this.#next(parts);
-      if (part === undefined) break;
-      const room = this.#writePart(part.subarray(0, left));
-      if (room !== undefined) await room;
-      if (this.#isOver()) return this.#gone();
-      if (part.byteLength > left) return "long";
-      left -= part.byteLength;
+  ended(how: StreamEnd): void {
+    try {
+      this.server.streams.remove(this);
+      this.channel.off("close", this.#left);
+      if (how === "finished") this.finish();
+      else if (how === "connection closed") this.abortInTime();
+      else if (!this.isGone) this.abort(how);
+    } catch (thrown) {
+      this.raised(thrown);
     }
-    if (this.#isOver()) return this.#gone();
-    return length !== undefined && left > 0 ? "short" : "finished";
+  }
+
+  async #writeParts(): Promise<void> {
+    await this.mayRead();
+    await this.#stream.sendTo((part) => this.#sent(part));
+  }
+
+  /** Resolves with true once the next part may be read; with false where the client has gone. */
+  #sent(part: Uint8Array): boolean | Promise<boolean> {
+    const room = this.#writePart(part);
+    if (room !== undefined) return room.then(() => this.#turn());
+    return this.#turn();
+  }
+
+  #turn(): boolean | Promise<boolean> {
+    if (this.#isOver()) return false;
+    return this.mayRead()?.then(() => !this.#isOver()) ?? true;
   }
 
   /** Undefined where there is room for the next part. */
@@ -195,23 +161,8 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Ope
     }
   }
 
-  // The source may not notice that reading has ended: a generator that itself awaits does not.
-  #next(parts: Parts): Promise<Uint8Array | undefined> {
-    return new Promise((resolve, reject) => {
-      // A named constant: V8 pretenures a closure that is assigned straight to a member.
-      const wake = (): void => resolve(undefined);
-      this.#wake = wake;
-      parts.next().then(resolve, reject);
-    });
-  }
-
   #isOver(): boolean {
-    return this.#isCut || this.isGone;
-  }
-
-  #gone(): StreamEnd {
-    if (this.#isCut) return "connection closed";
-    return this.stoppedReading ? "client stopped reading" : "client gone";
+    return this.#stream.how !== undefined || this.isGone;
   }
 
   /** Waits until the client has taken what was written, or has gone; one wait for all sends. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { logListener } from "../../src/app/failures.ts";
-import type { StreamBody } from "../../src/events/stream.ts";
+import type { OpenStream } from "../../src/events/open-stream.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import { connectionOf } from "./connection.ts";
 import type { NodeConnection } from "./connection.ts";
@@ -91,7 +91,7 @@ function hangUp(response: ServerResponse, server: ServerState): void {
 }
 
 /** Writes a body as it is made, at most one part ahead of the client. */
-export function stream(response: ServerResponse, body: StreamBody, isEventStream: boolean, server: ServerState): void {
+export function stream(response: ServerResponse, body: OpenStream, isEventStream: boolean, server: ServerState): void {
   const connection = connectionOf(response.req.socket);
   connection.beginStream();
   if (!isEventStream) connection.trackSent(response);
@@ -108,7 +108,7 @@ export function stream(response: ServerResponse, body: StreamBody, isEventStream
 class NodeStream extends StreamWriter<Socket> {
   readonly #response: ServerResponse;
 
-  constructor(response: ServerResponse, body: StreamBody, isEventStream: boolean, server: ServerState) {
+  constructor(response: ServerResponse, body: OpenStream, isEventStream: boolean, server: ServerState) {
     // The connection's `close` and not the response's: Node 20 emits it only on the response that is being written.
     super(response.req.socket, body, isEventStream, server);
     this.#response = response;

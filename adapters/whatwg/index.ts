@@ -12,7 +12,7 @@ import { inTime, unrefTimer } from "../../src/async.ts";
 import { isPending } from "../../src/deferred.ts";
 import { internalRefusal } from "../../src/refusals.ts";
 import type { MaybePromise } from "../../src/deferred.ts";
-import type { StreamBody } from "../../src/events/stream.ts";
+import type { OpenStream } from "../../src/events/open-stream.ts";
 import { gather, isFailure } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { guarded } from "../../src/logging/raised.ts";
@@ -178,7 +178,7 @@ const nothing = (): void => {};
  * one that goes after it has sent a body.
  */
 function watched(
-  body: StreamBody,
+  body: OpenStream,
   response: Node["res"],
   eventStreams: EventStreams | undefined,
 ): ReadableStream<Uint8Array> {

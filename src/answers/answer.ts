@@ -93,7 +93,7 @@ export interface RevisedRequest {
 /** Makes another answer of one, once the whole of it and the request are known; by a promise where that takes long. */
 export type Revise = (request: RevisedRequest, answer: Answer) => MaybePromise<Answer>;
 
-export function isStream(body: AnswerBody): body is StreamBody {
+export function isStream<Body>(body: Body): body is Extract<Body, { readonly kind: "stream" }> {
   return typeof body === "object" && (body as Partial<StreamBody>).kind === "stream";
 }
 

@@ -321,7 +321,6 @@ const nothingRaised: RaisedFailure = { level: "error", why: "", fields: {} };
 export class StreamLog implements StreamRequest {
   readonly #request: RequestState;
   readonly #startedAt = performance.now();
-  #isOver = false;
 
   constructor(request: RequestState) {
     this.#request = request;
@@ -343,8 +342,6 @@ export class StreamLog implements StreamRequest {
   }
 
   ended(end: StreamEnd, thrown?: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
     // The client may have gone before the stream began, or before its listener knows.
     const how = end === "failed" && this.#request.isOfClientGone(thrown) ? "client gone" : end;
     const { rawPath, context, ending, deadline, validity } = this.#request;

@@ -1,5 +1,5 @@
 import type { TakeoverBody, TakeoverRequest } from "../answers/answer.ts";
-import type { StreamBody } from "../events/stream.ts";
+import type { OpenStream } from "../events/open-stream.ts";
 import type { SocketTransport } from "../sockets/socket.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
 import type { BodySource } from "../inputs/body-source.ts";
@@ -86,7 +86,7 @@ export interface WireResponse {
   /** Name, value, name, value…, in the order they are written; checked, and complete except for the framing of a stream. */
   readonly head: readonly string[];
   /** Undefined for an answer without a body, and for every answer to `HEAD`. */
-  readonly body: undefined | string | Uint8Array | StreamBody;
+  readonly body: undefined | string | Uint8Array | OpenStream;
   /** A 101: the connection becomes a WebSocket. Only where `canUpgrade` was true. */
   readonly socket?: OpenedSocket;
   /** A 101, after which the application's own protocol runs on the connection. Only where `canTakeOver` was true. */

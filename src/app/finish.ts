@@ -13,12 +13,12 @@ import { lastOfEach, setCookieLine, wrongPart } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import { chain, isPending } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
-import { isTaken, readParts, take } from "../events/stream.ts";
+import { OpenStream } from "../events/open-stream.ts";
+import { isTaken } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
 import { isBytes, ownBytes } from "../http/bytes.ts";
 import { httpDate, isFieldValue, isToken } from "../http/fields.ts";
-import { inBackground } from "../logging/raised.ts";
 import { InvalidAnswerError, isRefusal, overloadedRefusal } from "../refusals.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import {
@@ -145,11 +145,8 @@ function record(request: RequestState, answer: Answer, bytesSent: number, undecl
 
 /** Ends what would have followed the head, where the client has gone before. */
 function dropUnsent(request: RequestState, body: WireResponse["body"]): void {
-  if (isStream(body)) {
-    inBackground(readParts(body).cancel());
-    body.request?.ended("client gone");
-  }
-  request.ending.over("client gone");
+  if (isStream(body)) body.end("client gone");
+  else request.ending.over("client gone");
 }
 
 /** What is sent in the place of an answer. The body that is not sent is ended. */
@@ -295,7 +292,7 @@ function bodyOf(request: RequestState, { status, body }: Answer): WireResponse["
   if (request.method === "HEAD" || isBodiless(status)) return cancelBody(body);
   if (typeof body !== "object") return body;
   if (ArrayBuffer.isView(body)) return ownBytes(body);
-  return body.kind === "stream" ? startedStream(request, body) : undefined;
+  return body.kind === "stream" ? openedStream(request, body) : undefined;
 }
 
 function openedSocket(
@@ -313,15 +310,13 @@ function openedSocket(
   };
 }
 
-function startedStream(request: RequestState, body: StreamBody): StreamBody {
-  const log = new StreamLog(request);
-  if (body.begin === undefined) return { ...body, iterator: take(body.parts), request: log };
-  body.begin(log);
+function openedStream(request: RequestState, body: StreamBody): OpenStream {
+  const stream = new OpenStream(body, new StreamLog(request));
   if (body.stop !== undefined) {
     request.deadline?.continues(body.stop);
     request.endWithValidity(body.stop);
   }
-  return { ...body, request: log };
+  return stream;
 }
 
 function undeclaredBy(request: RequestState, answer: Answer): string | undefined {

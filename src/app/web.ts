@@ -3,7 +3,8 @@ import { inTime } from "../async.ts";
 import { Deferred } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { PulledStream } from "../events/readable.ts";
-import type { StreamBody, StreamEnd } from "../events/stream.ts";
+import type { OpenStream } from "../events/open-stream.ts";
+import type { StreamEnd } from "../events/stream.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { endedEarly, gather, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
@@ -250,7 +251,7 @@ export function responseOf(
 }
 
 /** A streamed body as a `ReadableStream`, cut at its `Content-Length`. Its reader's `cancel` is the client's leaving. */
-function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uint8Array> {
+function readable(body: OpenStream, exchange: FetchExchange): ReadableStream<Uint8Array> {
   const cancelled = (): StreamEnd => {
     exchange.left();
     return "client gone";

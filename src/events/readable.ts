@@ -1,9 +1,9 @@
 import { attempt, inBackground } from "../logging/raised.ts";
-import { readParts } from "./stream.ts";
-import type { Parts, StreamBody, StreamEnd } from "./stream.ts";
+import type { OpenStream, BodySender } from "./open-stream.ts";
+import type { StreamEnd } from "./stream.ts";
 
 /** The steps of a sender while a body is sent. */
-export interface StreamEvents {
+export interface StreamEvents extends Pick<BodySender, "ended"> {
   /** The runtime stops reading a body at its announced length, without a sign that the body was complete. */
   readonly stopsAtLength: boolean;
   /** The runtime prints the error of a stream that fails in the turn in which it got that, with lines of its source. */
@@ -20,8 +20,6 @@ export interface StreamEvents {
   made(bytes: number, waiting: number): void;
   /** Why the runtime cancelled the stream. */
   cancelled(): StreamEnd;
-  /** The stream has ended. Only after `finished` can the connection carry another response. */
-  ended(how: StreamEnd): void;
 }
 
 /**
@@ -45,26 +43,22 @@ type Controller = ReadableStreamDefaultController<Uint8Array>;
  * A body as a `ReadableStream` that makes a part only when its reader asks for one. Listeners that take a `Response`
  * send bodies by it, and so does `app.fetch`; Node's and Workers' write to a stream of the runtime's.
  */
-export class PulledStream {
-  readonly #body: StreamBody;
-  readonly #parts: Parts;
+export class PulledStream implements BodySender {
+  readonly #stream: OpenStream;
   readonly #sending: StreamEvents;
-  #left: number;
   #opening: Uint8Array | undefined;
   /** The part that was pending when the opening was sent. */
   #first: Promise<Uint8Array | undefined> | undefined = undefined;
   /** What is left of a part that was longer than `longestPart`. */
   #tail: Uint8Array | undefined = undefined;
-  #isOver = false;
   #controller: Controller | undefined = undefined;
 
   /** @param opening Bytes without meaning, sent first where the first part is not available at once. */
-  constructor(body: StreamBody, sending: StreamEvents, opening?: Uint8Array) {
-    this.#body = body;
-    this.#parts = readParts(body);
-    this.#left = body.length ?? Number.POSITIVE_INFINITY;
+  constructor(stream: OpenStream, sending: StreamEvents, opening?: Uint8Array) {
+    this.#stream = stream;
     this.#sending = sending;
     this.#opening = opening;
+    stream.sentBy(this);
   }
 
   get readable(): ReadableStream<Uint8Array> {
@@ -80,32 +74,34 @@ export class PulledStream {
     this.#opening = undefined;
     try {
       this.#sending.making();
-      if (this.#isOver) return;
+      if (this.#stream.how !== undefined) return;
       const next = this.#first ?? this.#next();
       this.#first = undefined;
       if (opening !== undefined && !(await settlesAtOnce(next))) {
         this.#first = next;
-        if (!this.#isOver) controller.enqueue(opening);
+        if (this.#stream.how === undefined) controller.enqueue(opening);
         return;
       }
       this.#send(controller, await next);
     } catch (thrown) {
-      this.end("failed", thrown);
+      this.#stream.end("failed", thrown);
     }
   }
 
   cancel(): void {
-    if (this.#left === 0 && this.#sending.stopsAtLength) inBackground(this.#rest());
+    const isWhole = this.#stream.isAtLength && this.#tail === undefined;
+    if (isWhole && this.#sending.stopsAtLength) inBackground(this.#rest());
     else attempt(undefined, () => this.end(this.#sending.cancelled()));
   }
 
   /** Ends the stream now. */
-  end(how: StreamEnd, thrown?: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+  end(how: StreamEnd): void {
+    this.#stream.end(how);
+  }
+
+  ended(how: StreamEnd): void {
     this.#tail = undefined;
     attempt(undefined, () => this.#sending.ended(how));
-    if (how !== "finished") inBackground(this.#parts.cancel());
     try {
       // A body that is too long is cut at its length, and its client got all that was announced.
       if (how === "finished" || how === "long") this.#controller?.close();
@@ -113,37 +109,32 @@ export class PulledStream {
     } catch {
       // It was cancelled, which has closed it.
     }
-    this.#body.request?.ended(how, thrown);
   }
 
-  /** The next part that is not empty. */
-  async #next(): Promise<Uint8Array | undefined> {
+  #next(): Promise<Uint8Array | undefined> {
     const tail = this.#tail;
     this.#tail = undefined;
-    if (tail !== undefined) return tail;
-    let part = await this.#parts.next();
-    while (part?.byteLength === 0) part = await this.#parts.next();
-    return part;
+    return tail === undefined ? this.#stream.next() : Promise.resolve(tail);
   }
 
   #send(controller: Controller, part: Uint8Array | undefined): void {
-    if (this.#isOver) return;
-    const isShort = this.#body.length !== undefined && this.#left > 0;
-    if (part === undefined) return this.end(isShort ? "short" : "finished");
+    const stream = this.#stream;
+    if (stream.how !== undefined) return;
+    if (part === undefined) return stream.finish();
     const { longestPart = Number.POSITIVE_INFINITY } = this.#sending;
     // A copy of a part of a longer buffer: a runtime that holds a view holds all bytes behind it.
     const sent = part.buffer.byteLength <= longestPart ? part : new Uint8Array(part.subarray(0, longestPart));
     if (sent.byteLength < part.byteLength) this.#tail = part.subarray(longestPart);
-    const isLong = sent.byteLength > this.#left;
-    if (this.#left > 0) controller.enqueue(isLong ? sent.subarray(0, this.#left) : sent);
-    if (isLong) return this.end("long");
-    this.#left -= sent.byteLength;
+    // Nothing is left of a part that follows the last byte of the length.
+    if (sent.byteLength > 0) controller.enqueue(sent);
+    if (stream.isLong && this.#tail === undefined) return stream.finish();
     this.#sending.made(sent.byteLength, part.byteLength);
   }
 
+  /** The runtime has all bytes of the length: is there more? */
   async #rest(): Promise<void> {
-    const part = await this.#next().catch(() => undefined);
-    this.end(part === undefined ? "finished" : "long");
+    await this.#stream.next().catch(() => undefined);
+    this.#stream.finish();
   }
 }
 

@@ -16,14 +16,10 @@ export interface StreamBody {
   readonly length?: number;
   /** The content type for a client that asks which events are text. */
   readonly typeWithTextKinds?: string;
-  /** The iterator of an async iterable, set when the response is prepared. */
-  readonly iterator?: AsyncIterator<Uint8Array> | undefined;
   /** Ends a body that made its first part before the head and is not sent. */
   readonly abandon?: () => void;
   /** The body whose parts it reads, as one in another coding does. */
   readonly source?: StreamBody;
-  /** Set when the response is prepared. */
-  readonly request?: StreamRequest;
   /** Called before the first part is read. Throws for a second request. */
   readonly begin?: (request: StreamRequest) => void;
   /** Ends a body that a producer makes, as though that had returned. */
@@ -46,8 +42,8 @@ export interface StreamSink {
 
 /** A body that writes to a sink. */
 export interface StreamWriting {
-  /** The client has gone. */
-  cancel(): void;
+  /** The client has gone. Settles once its producer has ended, unless the body reports that itself; never rejects. */
+  cancel(): void | Promise<void>;
 }
 
 /** How the sending of a streamed body ended. */
@@ -63,11 +59,6 @@ export type StreamEnd =
   /** The producer threw. */
   | "failed";
 
-/** How a body ends after these bytes, by its length. */
-export function endAfter(bytes: number, { length = bytes }: StreamBody): "finished" | "short" | "long" {
-  return bytes < length ? "short" : bytes > length ? "long" : "finished";
-}
-
 /** The request of a streamed body. */
 export interface StreamRequest {
   /** Runs work in the request's context: its log lines have the request's id. */
@@ -76,7 +67,7 @@ export interface StreamRequest {
   undeclared(did: string): void;
   /** The producer may outlast the stream: `over` settles once it has ended, and never rejects. Called before `ended`. */
   producing(over: Promise<void>): void;
-  /** Called once by the listener. */
+  /** Called once. */
   ended(how: StreamEnd, thrown?: unknown): void;
 }
 
@@ -120,18 +111,31 @@ export function take(parts: StreamBody["parts"]): AsyncIterator<Uint8Array> | un
   return iterator as AsyncIterator<Uint8Array>;
 }
 
-/** Starts to read a body. Never throws: `next` rejects instead. */
-export function readParts(body: StreamBody): Parts {
+/**
+ * Starts to read a body. Never throws: `next` rejects instead.
+ *
+ * @param iterator What `take` gave for its parts.
+ * @param request The request in whose context the parts are made.
+ */
+export function readParts(
+  { parts }: Pick<StreamBody, "parts">,
+  iterator?: AsyncIterator<Uint8Array>,
+  request?: StreamRequest,
+): Parts {
   try {
-    return iteratedParts(body);
+    return iteratedParts(parts, iterator ?? iteratorOf(parts), request);
   } catch (thrown) {
     // The application read the stream after it had returned it.
     return { next: () => Promise.reject(thrown), cancel: () => Promise.resolve() };
   }
 }
 
-function iteratedParts({ parts, iterator = iteratorOf(parts), request }: StreamBody): Parts {
-  const cancel = once(request, async () => {
+function iteratedParts(
+  parts: StreamParts,
+  iterator: AsyncIterator<Uint8Array>,
+  request: StreamRequest | undefined,
+): Parts {
+  const cancel = once(async () => {
     await iterator.return?.();
     await parts.produced;
   });
@@ -140,7 +144,7 @@ function iteratedParts({ parts, iterator = iteratorOf(parts), request }: StreamB
 
 // The listener calls this from a "drain" event, outside the request's context.
 async function nextOf(
-  request: StreamBody["request"],
+  request: StreamRequest | undefined,
   read: () => Promise<IteratorResult<unknown>>,
 ): Promise<Uint8Array | undefined> {
   if (shouldYield()) await yieldToEventLoop();
@@ -150,14 +154,8 @@ async function nextOf(
   return ownBytes(value);
 }
 
-function once(request: StreamBody["request"], cancel: () => Promise<void>): Parts["cancel"] {
+/** The response is over: an error of the producer has no place to go. */
+function once(cancel: () => Promise<void>): Parts["cancel"] {
   let cancelled: Promise<void> | undefined;
-  return () => {
-    if (cancelled === undefined) {
-      // The response is over: an error of the producer has no place to go.
-      cancelled = cancel().catch(() => {});
-      request?.producing(cancelled);
-    }
-    return cancelled;
-  };
+  return () => (cancelled ??= cancel().catch(() => {}));
 }

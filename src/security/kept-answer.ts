@@ -1,6 +1,6 @@
 import { isStream } from "../answers/answer.ts";
 import type { Answer, AnswerBody } from "../answers/answer.ts";
-import { endAfter, readParts, take } from "../events/stream.ts";
+import { readParts, take } from "../events/stream.ts";
 import type { Parts, StreamBody } from "../events/stream.ts";
 import { isObject } from "../arguments.ts";
 import { decode, decodeBase64url, encodeBase64url } from "../http/bytes.ts";
@@ -86,8 +86,7 @@ function bodyText(body: string | Uint8Array | undefined): { readonly body?: stri
 }
 
 async function readStream(body: StreamBody, maxBytes: number): Promise<AnswerBody> {
-  const iterator = take(body.parts);
-  const parts = readParts(iterator === undefined ? body : { ...body, iterator });
+  const parts = readParts(body, take(body.parts));
   const read: Uint8Array[] = [];
   let bytes = 0;
   for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
@@ -101,7 +100,7 @@ async function readStream(body: StreamBody, maxBytes: number): Promise<AnswerBod
     const framed = body.length === undefined ? {} : { length: body.length };
     return { kind: "stream", parts: followed(read, parts), ...framed, abandon };
   }
-  if (endAfter(bytes, body) !== "finished")
+  if (body.length !== undefined && body.length !== bytes)
     throw new InvalidAnswerError("a stream of another length than it was given");
   return joined(read, bytes);
 }

@@ -5,8 +5,7 @@ import { isEventStream } from "../app/exchange.ts";
 import type { Exchange, WireResponse } from "../app/exchange.ts";
 import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";
-import { endAfter, readParts } from "../events/stream.ts";
-import type { StreamBody } from "../events/stream.ts";
+import type { OpenStream } from "../events/open-stream.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
 import { byteLength, decode } from "../http/bytes.ts";
@@ -15,7 +14,6 @@ import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { isListOf, isObject, needs, needsApp, needsFunction, needsObject, needsText } from "../arguments.ts";
 import type { Awaitable } from "../inputs/dep.ts";
 import type { PeerCertificate } from "../inputs/peer-certificate.ts";
-import { inBackground } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Route } from "../routing/route.ts";
@@ -88,53 +86,31 @@ async function bodyText(body: WireResponse["body"], gone: AbortSignal): Promise<
  * What the stream raises is thrown, and an error where it has fewer or more bytes than its length.
  */
 async function readBody(
-  body: StreamBody,
+  body: OpenStream,
   going: Following,
   take: (part: Uint8Array) => Awaitable<void | "stop">,
 ): Promise<void> {
-  const parts = readParts(body);
-  let leave = (): void => {};
-  const left = new Promise<undefined>((resolve) => {
-    leave = () => {
-      inBackground(parts.cancel());
-      resolve(undefined);
-    };
-  });
+  const leave = (): void => body.end("client gone");
   const { signal: gone } = going;
+  if (gone.aborted) leave();
   gone.addEventListener("abort", leave);
   // What `take` throws is not the producer's.
-  const made = async (): Promise<Uint8Array | undefined> => {
+  let raised: { readonly thrown: unknown } | undefined;
+  const { how, thrown } = await body.sendTo(async (part) => {
     try {
-      return gone.aborted ? undefined : await Promise.race([parts.next(), left]);
+      return (await take(part)) !== "stop";
     } catch (thrown) {
-      body.request?.ended("failed", thrown);
-      throw thrown;
+      raised = { thrown };
+      return false;
     }
-  };
-  let bytes = 0;
-  const next = async (): Promise<Uint8Array | undefined> => {
-    const part = await made();
-    bytes += part?.byteLength ?? 0;
-    const end = endAfter(bytes, body);
-    if (gone.aborted || end === "finished" || (end === "short" && part !== undefined)) return part;
-    body.request?.ended(end);
-    throw new Error(`Test.call: its stream sent ${end === "short" ? "less" : "more"} than the length it was given`);
-  };
-  let isWhole = false;
-  try {
-    let part = await next();
-    while (part !== undefined && (await take(part)) !== "stop") part = await next();
-    isWhole = part === undefined && !gone.aborted;
-  } finally {
-    if (!isWhole) {
-      going.abort(undefined);
-      // It may have been aborted before.
-      leave();
-    }
-    going.release();
-    gone.removeEventListener("abort", leave);
-    body.request?.ended(isWhole ? "finished" : "client gone");
-  }
+  });
+  gone.removeEventListener("abort", leave);
+  if (how !== "finished") going.abort(undefined);
+  going.release();
+  if (raised !== undefined) throw raised.thrown;
+  if (how === "failed") throw thrown;
+  if (how !== "short" && how !== "long") return;
+  throw new Error(`Test.call: its stream sent ${how === "short" ? "less" : "more"} than the length it was given`);
 }
 
 /** What `fetch` can send, besides text and bytes. */

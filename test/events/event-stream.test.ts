@@ -4,6 +4,7 @@ import type { StreamSink } from "../../src/events/stream.ts";
 import { EventStream } from "../../src/events/event-stream.ts";
 import { PulledStream } from "../../src/events/readable.ts";
 import { gate } from "../support/gate.ts";
+import { OpenStream } from "../../src/events/open-stream.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -74,7 +75,7 @@ describe("the first bytes of a stream that the runtime pulls", () => {
       ended: noop,
     } as const;
     const opening = new TextEncoder().encode(":\n\n");
-    return new PulledStream({ kind: "stream", parts }, quiet, opening).readable.getReader();
+    return new PulledStream(new OpenStream({ kind: "stream", parts }), quiet, opening).readable.getReader();
   };
   const textOf = async (reading: Promise<{ readonly value?: Uint8Array | undefined }>): Promise<string> => {
     await vi.advanceTimersByTimeAsync(1);

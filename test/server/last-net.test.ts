@@ -11,6 +11,7 @@ import { keepAlive } from "../../src/events/event-stream.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import { eventually } from "../support/eventually.ts";
 import { lines } from "../support/logs.ts";
+import { OpenStream } from "../../src/events/open-stream.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -132,7 +133,7 @@ describe("an exception during the sending of a stream cuts it off, and is logged
     const parts = (async function* () {
       yield new Uint8Array(1);
     })();
-    const { readable } = new PulledStream({ kind: "stream", parts, request }, sending);
+    const { readable } = new PulledStream(new OpenStream({ kind: "stream", parts }, request), sending);
     await sendings[method]?.(readable).catch(nothing);
     if (method === "making" || method === "made") expect(failed).toBeInstanceOf(TypeError);
     else await isTold();

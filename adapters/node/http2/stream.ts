@@ -1,7 +1,8 @@
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { WireResponse } from "../../../src/app/exchange.ts";
 import { logListener } from "../../../src/app/failures.ts";
-import type { StreamBody, StreamEnd } from "../../../src/events/stream.ts";
+import type { OpenStream } from "../../../src/events/open-stream.ts";
+import type { StreamEnd } from "../../../src/events/stream.ts";
 import { stripped } from "../../../src/http/fields.ts";
 import { lingerMs } from "../../../src/server/lingering.ts";
 import { PulledUnsent } from "../../../src/server/pulled-unsent.ts";
@@ -174,7 +175,7 @@ export class Http2Stream extends StreamWriter<ServerHttp2Stream> {
 
   constructor(
     exchange: Http2Exchange,
-    body: StreamBody,
+    body: OpenStream,
     isEventStream: boolean,
     server: ServerState,
     timeout: SendTimeout,

@@ -11,6 +11,7 @@ import { EventStreams } from "../../../src/server/lifecycle.ts";
 import type { PulledStream } from "../../../src/events/readable.ts";
 import type { StreamBody } from "../../../src/events/stream.ts";
 import { gate } from "../../support/gate.ts";
+import { OpenStream } from "../../../src/events/open-stream.ts";
 
 const exchange = {
   method: "GET",
@@ -47,7 +48,7 @@ it.each(["text/event-stream", "text/plain"])("a stream of %s is open until it ha
   async function* parts(): AsyncGenerator<Uint8Array> {
     yield new TextEncoder().encode(": one\n\n");
   }
-  const body = { kind: "stream", parts: parts() } as const;
+  const body = new OpenStream({ kind: "stream", parts: parts() });
   const sent = { status: 200, head: ["content-type", type], body, closes: false };
   const response = (await bunResponse(exchange, sent, state)) as Response;
   const isEvents = type === "text/event-stream";
@@ -70,7 +71,7 @@ it.each<[what: string, coded: (body: StreamBody) => StreamBody, first: Buffer]>(
     yield new TextEncoder().encode(": one\n\n");
   }
   const times = { ...counted, idleSeconds: 1, sendSeconds: 1, stopping: false, cutting: false };
-  const body = coded({ kind: "stream", parts: parts() });
+  const body = new OpenStream(coded({ kind: "stream", parts: parts() }));
   const head = ["content-type", "text/event-stream", "content-encoding", "gzip"];
   const sent = { status: 200, head, body, closes: false };
   const response = (await bunResponse(exchange, sent, {

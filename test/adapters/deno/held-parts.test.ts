@@ -9,6 +9,7 @@ import { Deadlines } from "../../../src/server/deadlines.ts";
 import type { App } from "../../../src/app/app.ts";
 import { SendBudget } from "../../../src/server/send-budget.ts";
 import { OpenSockets } from "../../../src/server/lifecycle.ts";
+import { OpenStream } from "../../../src/events/open-stream.ts";
 
 const sendTimeoutMs = 1000;
 const sendBudget = 8 * 1024 * 1024;
@@ -41,7 +42,7 @@ beforeEach(() => {
     yield whole;
   }
   asks = (kind) => {
-    const body = kind === "whole" ? whole : ({ kind: "stream", parts: parts() } as const);
+    const body = kind === "whole" ? whole : new OpenStream({ kind: "stream", parts: parts() });
     const { body: stream } = denoResponse(exchange, { status: 200, head: [], body, closes: false }, state);
     return (stream as ReadableStream<Uint8Array>).getReader();
   };

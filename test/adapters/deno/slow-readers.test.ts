@@ -6,6 +6,7 @@ import { Deadlines } from "../../../src/server/deadlines.ts";
 import type { App } from "../../../src/app/app.ts";
 import { SendBudget } from "../../../src/server/send-budget.ts";
 import { OpenSockets } from "../../../src/server/lifecycle.ts";
+import { OpenStream } from "../../../src/events/open-stream.ts";
 
 const sendTimeoutMs = 1000;
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -29,7 +30,8 @@ beforeEach(() => {
   const unsent = new SendBudget({ sendBudget: 10, sendShare: 10 }, deadlines, () => {});
   const app = { networkOf: () => undefined } as unknown as App;
   const state = { app, deadlines, unsent, sendTimeoutMs, stopping: false, open: new OpenSockets(), ...none };
-  const sent = { status: 200, head: [], body: { kind: "stream", parts: parts() }, closes: false } as const;
+  const body = new OpenStream({ kind: "stream", parts: parts() });
+  const sent = { status: 200, head: [], body, closes: false } as const;
   reader = (denoResponse(exchange, sent, state).body as ReadableStream<Uint8Array>).getReader();
   return () => {
     deadlines.stop();

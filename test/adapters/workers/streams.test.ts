@@ -11,6 +11,7 @@ import type { RawClient } from "../../support/raw-client.ts";
 import { internal } from "../../support/refusals.ts";
 import { bundle, start } from "./running.ts";
 import type { Running } from "./running.ts";
+import { OpenStream } from "../../../src/events/open-stream.ts";
 
 let script: string;
 let worker: Running;
@@ -192,7 +193,7 @@ it("a stream that fails is cut off after the sent chunks, and leaves no timer", 
   const exchange = new WorkerExchange(new Request("http://h/"), "", { waitUntil: () => {} });
   vi.useFakeTimers();
   try {
-    const sent = stream(exchange, { kind: "stream", parts: failing() }, writable);
+    const sent = stream(exchange, new OpenStream({ kind: "stream", parts: failing() }), writable);
     const reader = readable.getReader();
     await reader.read();
     await expect(reader.read()).rejects.toThrow("the stream was cut");
@@ -215,7 +216,7 @@ describe("a client that disconnected before there was a stream", () => {
     const request = { run: <A>(work: () => A): A => work(), undeclared: () => {}, producing: () => {}, ended };
     vi.useFakeTimers();
     try {
-      const sent = stream(exchange, { kind: "stream", parts, request }, writable);
+      const sent = stream(exchange, new OpenStream({ kind: "stream", parts }, request), writable);
       await vi.advanceTimersByTimeAsync(0);
       expect(ended.mock.calls).toEqual([["client gone", undefined]]);
       await vi.advanceTimersByTimeAsync(30_000);
@@ -237,9 +238,11 @@ describe("a client that disconnects from a stream: the rest", () => {
     vi.useFakeTimers();
     try {
       let isOver = false;
-      void stream(exchange, { kind: "stream", parts: never() }, writable).then(() => (isOver = true));
+      void stream(exchange, new OpenStream({ kind: "stream", parts: never() }), writable).then(() => (isOver = true));
       const reader = readable.getReader();
       await reader.read();
+      // The producer is asked for the next part.
+      await vi.advanceTimersByTimeAsync(0);
       await reader.cancel();
       await vi.advanceTimersByTimeAsync(29_999);
       expect(isOver).toBe(false);
