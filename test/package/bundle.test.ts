@@ -14,6 +14,14 @@ import { App, Path, Returns, get } from "usher-http";
 export const { fetch } = App.make([get(Path.root, { returns: Returns.text }, () => "hi")]);
 `;
 
+// As the guide for Workers says, because esbuild keeps all of `Path` and `Returns`.
+const helloOfModules = `
+import { App, get } from "usher-http";
+import * as Path from "usher-http/path";
+import * as Returns from "usher-http/returns";
+export const { fetch } = App.make([get(Path.root, { returns: Returns.text }, () => "hi")]);
+`;
+
 // Of the chunk that all entries share, only what it uses may stay.
 const path = `
 import { Path } from "usher-http";
@@ -60,6 +68,7 @@ type Bundler = keyof typeof bundlers;
 
 const programs: { readonly [name: string]: string } = {
   "hello world": hello,
+  "hello world of modules": helloOfModules,
   "a path": path,
   "hello world in German": german,
   "a JSON route": order,

@@ -68,7 +68,9 @@ it("have the project's addresses in one place, with a description of the placeho
 
 it("are one for each entry, one for each namespace, and a few shared ones", () => {
   const nameOf = (path: string | undefined) => path?.slice("./dist/".length, -3) ?? [];
-  const entries = Object.values(exports).flatMap((entry) => nameOf(entry.default));
+  const all = Object.values(exports).flatMap((entry) => nameOf(entry.default));
+  // A namespace that is a module is the file that it has in any case.
+  const entries = all.filter((name) => !name.startsWith("namespaces/"));
   const forRuntimes = Object.values(exports).flatMap((entry) => [nameOf(entry.node), nameOf(entry.workerd)].flat());
   const shared = [
     "compression",

@@ -5,6 +5,16 @@ import { parseSync } from "oxc-parser";
 import * as usher from "usher-http";
 import * as bun from "usher-http/bun";
 import * as client from "usher-http/client";
+import * as answer from "usher-http/answer";
+import * as codec from "usher-http/codec";
+import * as cookie from "usher-http/cookie";
+import * as event from "usher-http/event";
+import * as form from "usher-http/form";
+import * as header from "usher-http/header";
+import * as path from "usher-http/path";
+import * as query from "usher-http/query";
+import * as returns from "usher-http/returns";
+import * as socket from "usher-http/socket";
 import * as compress from "usher-http/compress";
 import * as conditional from "usher-http/conditional";
 import * as languages from "usher-http/languages";
@@ -57,6 +67,20 @@ it.each(entries)("the built exports of $name are those of its source", async ({ 
     expect(valuesOf(built, "")).toEqual(valuesOf(module, ""));
   }
 });
+
+// Their names are those of `exports.txt` for `usher-http`, with the namespace.
+it.each(Object.entries({ answer, codec, cookie, event, form, header, path, query, returns, socket }))(
+  "usher-http/%s is its namespace of usher-http",
+  async (name, module) => {
+    const namespace = `${name.charAt(0).toUpperCase()}${name.slice(1)}` as keyof typeof usher;
+    expect(Object.entries(module)).toEqual(Object.entries(usher[namespace]));
+    const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const file = `./dist/namespaces/${namespace}`;
+    expect(exports[`./${name}`]).toEqual({ types: `${file}.d.ts`, default: `${file}.js` });
+    const built = (await import(/* @vite-ignore */ pathToFileURL(join(root, `${file}.js`)).href)) as object;
+    expect(valuesOf(built, "")).toEqual(valuesOf(module, ""));
+  },
+);
 
 /** What is there at run time, with the members of a namespace and the statics of a class. */
 function valuesOf(exported: object, prefix: string): string[] {
