@@ -88,6 +88,7 @@ export type Route<
 > = routes.Route<M, P, Wire, Sent, Names>;
 export type { Route as RouteType } from "./routing/route.ts";
 export * as Route from "./routing/group.ts";
+export type { MountHandler, MountOptions } from "./routing/mount.ts";
 export type { Group as RouteGroup, GroupMaker, GroupMethod, GroupOptions, GroupedRoutes } from "./routing/group.ts";
 export type Meta = metas.Meta;
 export type { Meta as MetaType, MetaKey } from "./routing/meta.ts";

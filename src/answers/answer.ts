@@ -76,6 +76,14 @@ export interface Answer {
   readonly refused?: Refusal;
   /** Chooses what is sent in its place, last of all: a 304, a part of it, a compressed body. */
   readonly revise?: Revise;
+  /** Made by `Answer.pass`: its headers have the `Set-Cookie` lines of other code. */
+  readonly passed?: PassedAnswer;
+}
+
+/** What a `Response` of other code says, and an answer of the app's own does not. */
+export interface PassedAnswer {
+  /** Its `Content-Length`, which the answer to a `HEAD` has without a body; undefined where it has none. */
+  readonly length: number | undefined;
 }
 
 /** What a revision of an answer reads of the request. */
@@ -142,8 +150,8 @@ export function isHandshakeOwned(name: string): boolean {
  *
  * @param answer The answer that has the header.
  */
-export function isServerOwned(name: string, answer?: Pick<Answer, "status" | "refused">): boolean {
+export function isServerOwned(name: string, answer?: Pick<Answer, "status" | "refused" | "passed">): boolean {
   const lower = name.toLowerCase();
-  if (!serverOwned.has(lower)) return false;
+  if (!serverOwned.has(lower) || (lower === "set-cookie" && answer?.passed !== undefined)) return false;
   return lower !== "upgrade" || (answer?.status !== 426 && answer?.refused?.code.status !== 426);
 }

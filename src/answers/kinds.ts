@@ -14,6 +14,7 @@ import type { JsonWriter } from "../schema/write.ts";
 import { chosenSubprotocol } from "../sockets/socket.ts";
 import type { AnyProtocol, SocketHandler } from "../sockets/socket.ts";
 import { serveSocket } from "../sockets/open-socket.ts";
+import { isServerOwned } from "./answer.ts";
 import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakeoverRequest } from "./answer.ts";
 
 /** A standard `Response` as an answer. A header that only the framework writes is refused in it, too. */
@@ -23,7 +24,10 @@ function fromResponse(response: Response): Answer {
   let contentType: string | undefined;
   for (const [name, value] of response.headers) {
     if (name === "content-type") contentType = value;
-    else headers.push([name, value]);
+    else if (isServerOwned(name, response)) {
+      const instead = "Answer.pass(response) sends a Response of other code";
+      throw new InvalidAnswerError(`a Response with a header only the framework writes: "${name}": ${instead}`);
+    } else headers.push([name, value]);
   }
   return {
     status: response.status,
@@ -39,7 +43,7 @@ function fromResponse(response: Response): Answer {
  * Node from 24.21 on writes a `FormData` into its stream at once. If the stream is cancelled before its end, Node throws where no code
  * can catch it, and the process ends (nodejs/undici#5835). So such a stream is never cancelled.
  */
-function partsOf(body: ReadableStream<Uint8Array>, contentType: string | undefined): AsyncIterable<Uint8Array> {
+export function partsOf(body: ReadableStream<Uint8Array>, contentType: string | undefined): AsyncIterable<Uint8Array> {
   if (contentType?.startsWith("multipart/form-data; boundary=----formdata-undici-") !== true) return body;
   return { [Symbol.asyncIterator]: () => body.values({ preventCancel: true }) };
 }
@@ -60,9 +64,9 @@ export function answerFrom(returned: unknown): Answer {
 }
 
 // A getter of an object from JavaScript may throw, or return another value each time: each member is read once.
-function copyOf({ status, contentType, headers, cookies, body, closes, refused, revise }: Answer): Answer {
+function copyOf({ status, contentType, headers, cookies, body, closes, refused, revise, passed }: Answer): Answer {
   // V8 takes seven times as long for a literal that begins with a spread.
-  return { status, contentType, headers, cookies, body, closes, refused, revise } as Answer;
+  return { status, contentType, headers, cookies, body, closes, refused, revise, passed } as Answer;
 }
 
 /** An answer with a body, and no headers or cookies. */

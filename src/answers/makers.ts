@@ -184,3 +184,4 @@ function buildAnswer(
 }
 
 export type { Answer } from "./answer.ts";
+export { pass } from "./pass.ts";

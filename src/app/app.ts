@@ -13,6 +13,7 @@ import type { Code } from "../refusals.ts";
 import { deadline as deadlineKey } from "../routing/meta.ts";
 import type { TimeLimit } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
+import { methodsOf } from "../routing/mounted.ts";
 import { Router } from "../routing/router.ts";
 import type { Match } from "../routing/router.ts";
 import type { Exporter } from "../telemetry/exporter.ts";
@@ -273,7 +274,7 @@ function compileAll(all: readonly Declared[], settings: RouteSettings, problems:
     if (wrong.length > 0) continue;
     const compiled = compile(one, settings);
     if (typeof compiled === "string") problems.push(`${one.name}: ${compiled}`);
-    else router.add(one.route.method, one.route.path, compiled);
+    else for (const method of methodsOf(one.route)) router.add(method, one.route.path, compiled);
   }
   return router;
 }

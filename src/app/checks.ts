@@ -8,6 +8,7 @@ import type { CheckedRoute } from "../inputs/request.ts";
 import { frameworkCodes } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { deadline, emptyQuery, overload } from "../routing/meta.ts";
+import { anyMethod, methodsOf } from "../routing/mounted.ts";
 import type { Segment } from "../routing/path.ts";
 import type { Route } from "../routing/route.ts";
 
@@ -297,15 +298,28 @@ function checkAnswer({ route, name }: Declared, problems: string[]): void {
 // `unparsed: "next-route"` never clashes: the router tries equal ones in the order of the list.
 function checkClashes(routes: readonly Declared[]): readonly string[] {
   const problems: string[] = [];
-  const taken = new Map<string, Declared>();
+  const taken = new Map<string, Declared[]>();
   for (const declared of routes) {
-    const key = clashKey(declared.route);
+    const key = clashKey(declared.route.path);
     if (key === undefined) continue;
-    const other = taken.get(key);
-    if (other === undefined) taken.set(key, declared);
-    else problems.push(`${other.name} and ${declared.name} could both answer one URL: ${insteadOf(other, declared)}`);
+    const beside = taken.get(key);
+    if (beside === undefined) {
+      taken.set(key, [declared]);
+      continue;
+    }
+    const other = beside.find(({ route }) => haveOneMethod(route, declared.route));
+    beside.push(declared);
+    if (other === undefined) continue;
+    problems.push(`${other.name} and ${declared.name} could both answer one URL: ${insteadOf(other, declared)}`);
   }
   return problems;
+}
+
+function haveOneMethod(one: Route, other: Route): boolean {
+  const methods = methodsOf(other);
+  return methodsOf(one).some(
+    (method) => method === anyMethod || methods.includes(method) || methods.includes(anyMethod),
+  );
 }
 
 function insteadOf(one: Declared, other: Declared): string {
@@ -316,9 +330,9 @@ function insteadOf(one: Declared, other: Declared): string {
   return canDecline ? 'remove one, or give a parameter the option { unparsed: "next-route" }' : "remove one";
 }
 
-function clashKey({ method, path }: Route): string | undefined {
-  let key = method;
-  for (const segment of path.segments) {
+function clashKey({ segments }: Route["path"]): string | undefined {
+  let key = "";
+  for (const segment of segments) {
     if (typeof segment === "string") key += `/=${segment}`;
     else if (segment.kind === "rest") key += "/*";
     else if (segment.declines) return undefined;

@@ -276,7 +276,9 @@ function wrongConnection(request: RequestState, body: Exclude<AnswerBody, string
 }
 
 /** The length of a body in bytes; undefined where it is made while it is sent. */
-function sizeOf(request: RequestState, { status, body }: Answer): number | undefined {
+function sizeOf(request: RequestState, { status, body, passed }: Answer): number | undefined {
+  // What `fetch` got for a HEAD has the length of the body that a GET has, and no body.
+  if (body === undefined && passed !== undefined && request.method === "HEAD") return passed.length;
   if (body === undefined || isBodiless(status)) return 0;
   if (typeof body === "string") return request.exchange.byteLength(body);
   if (ArrayBuffer.isView(body)) return body.byteLength;

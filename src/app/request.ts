@@ -253,6 +253,9 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   get text(): string | undefined {
     return this.exchange.decode(this.bytes);
   }
+  get maxBody(): number {
+    return this.app.maxBody;
+  }
   get maxProblems(): number {
     return this.app.maxProblems;
   }

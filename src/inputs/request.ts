@@ -40,6 +40,10 @@ export interface InputRequest {
   headers(): Iterable<readonly [name: string, value: string]>;
   cookie(name: string): string | undefined;
   readonly body: BodySource | undefined;
+  /** The app's limit of a body, in bytes. */
+  readonly maxBody: number;
+  /** The beginning of the path that a trusted proxy removed; empty where none did. */
+  readonly prefix: string;
   /** Makes a reader for the body stream and closes it with the response; closing returns whether a read waits. Throws where the body is also read in another way. */
   openBody<Reader extends { close(): boolean }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,

@@ -221,7 +221,7 @@ const makeRoute = route as (method: string, path: Path<never>, declaration: neve
 function makerIn(outer: Shared): GroupMaker<"/", never, unknown, unknown, never, never> {
   const make = (options: GroupOptions<Inputs, string, Path>, ...given: readonly unknown[]): unknown => {
     const shared = within(outer, sharedOptions(options));
-    if (given.length === 0) return methodsOf(shared);
+    if (given.length === 0) return makersOf(shared);
     const routes = given[0] as readonly Route[];
     needs(Array.isArray(routes), "Route.group: its routes", routes, "a list of routes");
     return routes.map((one, index) => {
@@ -232,7 +232,7 @@ function makerIn(outer: Shared): GroupMaker<"/", never, unknown, unknown, never,
   return make as GroupMaker<"/", never, unknown, unknown, never, never>;
 }
 
-function methodsOf(shared: Shared): unknown {
+function makersOf(shared: Shared): unknown {
   type Made = readonly [path: Path<never>, declaration: never, handler: never];
   const of = (method: string, ...made: Made): Route => inGroup(makeRoute(method, ...made), shared);
   return {
@@ -322,3 +322,6 @@ function declaredTwice(name: string, ...from: readonly AnyDep[]): AnyDep {
   const problem = `has the input ${name} twice, of its own and of its group: give one of them another name`;
   return { node: { from, check: () => [problem] } };
 }
+
+export { mount } from "./mount.ts";
+export type { MountHandler, MountOptions } from "./mount.ts";

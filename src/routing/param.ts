@@ -5,6 +5,7 @@ import type { AnyDep, AnyParam, Dep, DepNode, Param, PathWire, RouteContext, Res
 import type { InputRequest } from "../inputs/request.ts";
 import { notText, readText } from "../inputs/text.ts";
 import { internalRefusal } from "../refusals.ts";
+import { mounted } from "./mounted.ts";
 import type { Segment } from "./path.ts";
 
 /**
@@ -39,7 +40,7 @@ export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
 /** Checks for the path parameters that a route does not read. A parameter that declines was parsed when its route was found. */
 export function checksOf(segments: readonly Segment[], read: readonly DepNode[]): readonly AnyDep[] {
   return segments.flatMap((segment) => {
-    if (typeof segment === "string" || (segment.kind === "param" && segment.declines)) return [];
+    if (typeof segment === "string" || segment === mounted || (segment.kind === "param" && segment.declines)) return [];
     const isRead = read.some(({ need }) => need?.in === "path" && need.parameter === segment);
     return isRead ? [] : [param(segment as Rest)];
   });

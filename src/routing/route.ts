@@ -26,7 +26,7 @@ export interface ClientRoute<
   out Sent = unknown,
   out Names extends string = string,
 > {
-  /** The method, in upper case. */
+  /** The method, in upper case; `*` of a mount. */
   readonly method: M;
   /** As in the API document: `/orders/{order_id}`. */
   readonly pattern: P;
@@ -45,6 +45,8 @@ export interface Route<
   out Sent = unknown,
   out Names extends string = string,
 > extends ClientRoute<M, P, Wire, Sent, Names> {
+  /** The methods of a mount that answers only some. */
+  readonly methods?: readonly string[];
   /** The path that it was made with. */
   readonly path: Path<unknown, P>;
   /** The inputs, by the names that the handler uses. */

@@ -1,6 +1,7 @@
 import type { AnyCodec } from "../codecs/codec.ts";
 import { keyOf } from "../http/bytes.ts";
 import { decodeSegment } from "../http/target.ts";
+import { anyMethod, mounted } from "./mounted.ts";
 import type { Path, Segment } from "./path.ts";
 
 /** Values by text, found by a part of a path. */
@@ -67,6 +68,8 @@ interface RouteNode<R> {
   end: RoutesByMethod<R> | undefined;
   /** The routes whose path ends here with a rest. */
   rest: RoutesByMethod<R> | undefined;
+  /** The mounts at and below this path; a rest is preferred to them. */
+  mount: RoutesByMethod<R> | undefined;
 }
 
 /** A parameter with `unparsed: "next-route"`, and the node below it. */
@@ -85,7 +88,7 @@ const nothingCaptured: readonly string[] = [];
 /**
  * The routes of an app, compiled once. The order of the list does not matter. At each segment the router prefers, in this
  * order: literal text, a parameter with `unparsed: "next-route"`, any other parameter. A rest matches only paths that no
- * other route has, under any method.
+ * other route has, under any method; so does a mount, which also matches empty segments.
  */
 export class Router<R> {
   readonly #root: RouteNode<R> = emptyNode();
@@ -95,7 +98,7 @@ export class Router<R> {
   #order = 0;
 
   add(method: string, path: Path<unknown>, route: R): void {
-    if (!this.#methods.includes(method)) this.#methods.push(method);
+    if (method !== anyMethod && !this.#methods.includes(method)) this.#methods.push(method);
     const { segments } = path;
     const routes = routesAt(this.#root, segments);
     if (!routes.has(method)) routes.set(method, { route, captured: nothingCaptured, segments, order: this.#order++ });
@@ -218,12 +221,24 @@ class Walk<R> {
   }
 
   // A rest never contains an empty segment.
-  #noteRest({ rest }: RouteNode<R>, at: number): undefined {
+  #noteRest({ rest, mount }: RouteNode<R>, at: number): undefined {
+    if (mount !== undefined) this.#note(mount);
     if (rest === undefined || (at <= this.#path.length && `/${this.#path.slice(at)}/`.includes("//"))) return;
-    (this.rests ??= []).push(rest);
-    const listed = rest.get(this.#method);
+    this.#note(rest);
+  }
+
+  #note(routes: RoutesByMethod<R>): void {
+    (this.rests ??= []).push(routes);
+    const listed = ofMethod(routes, this.#method);
     if (listed !== undefined && (this.#rest === undefined || beats(listed, this.#rest))) this.#rest = listed;
   }
+}
+
+/** The methods that no standard `Request` can have. */
+const noRequests: ReadonlySet<string> = new Set(["", "CONNECT", "TRACE", "TRACK"]);
+
+function ofMethod<R>(routes: RoutesByMethod<R>, method: string): Listed<R> | undefined {
+  return routes.get(method) ?? (noRequests.has(method) ? undefined : routes.get(anyMethod));
 }
 
 /** The end of the segment that begins at a position. */
@@ -257,17 +272,25 @@ function ranksOf(segments: readonly Segment[]): string {
 
 function rankOf(segment: Segment): string {
   if (typeof segment === "string") return "3";
-  if (segment.kind === "rest") return "0";
+  if (segment.kind === "rest") return segment === mounted ? "-" : "0";
   return segment.declines ? "2" : "1";
 }
 
 function emptyNode<R>(): RouteNode<R> {
-  return { literals: undefined, declining: undefined, plain: undefined, end: undefined, rest: undefined };
+  return {
+    literals: undefined,
+    declining: undefined,
+    plain: undefined,
+    end: undefined,
+    rest: undefined,
+    mount: undefined,
+  };
 }
 
 function routesAt<R>(root: RouteNode<R>, segments: readonly Segment[]): RoutesByMethod<R> {
   let node = root;
   for (const segment of segments) {
+    if (segment === mounted) return (node.mount ??= new Map());
     if (typeof segment === "object" && segment.kind === "rest") return (node.rest ??= new Map());
     node = below(node, segment);
   }

@@ -1,0 +1,13 @@
+import type { Rest } from "../inputs/dep.ts";
+import type { Route } from "./route.ts";
+
+/** The end of a mount's path: everything at and below it, with empty segments too. */
+export const mounted: Rest<"rest"> = { kind: "rest", name: "rest" };
+
+/** The method of a mount that answers every method. */
+export const anyMethod = "*";
+
+/** The methods of a route: its own, those of a mount, or {@link anyMethod}. */
+export function methodsOf({ method, methods }: Pick<Route, "method" | "methods">): readonly string[] {
+  return methods ?? [method];
+}

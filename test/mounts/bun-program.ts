@@ -1,0 +1,5 @@
+/** Run by Bun: routes that pass on what others answer. */
+import { serve } from "../../adapters/bun/index.ts";
+import { main } from "./routes.ts";
+
+await main(serve);

@@ -1,0 +1,5 @@
+/** Run by Deno: routes that pass on what others answer. */
+import { serve } from "../../adapters/deno/index.ts";
+import { main } from "./routes.ts";
+
+await main(serve);

@@ -1,0 +1,5 @@
+/** Run by Node: routes that pass on what others answer. */
+import { serve } from "../../adapters/node/index.ts";
+import { main } from "./routes.ts";
+
+await main(serve);
