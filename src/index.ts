@@ -3,7 +3,7 @@
  * namespace. A type that an inferred type may have therefore has a name here: `DepType` where the namespace is named `Dep`.
  */
 import type * as apiKeys from "./security/api-keys.ts";
-import type * as answers from "./answers/answer.ts";
+import type * as answers from "./exchange/answer.ts";
 import type * as alarms from "./app/alarm.ts";
 import type * as backgrounds from "./app/background.ts";
 import type * as bodies from "./inputs/body-source.ts";
@@ -203,9 +203,9 @@ export type { Answered, ListedAnswer, Returns as ReturnsType, Succeeded } from "
 export * as Returns from "./answers/returns.ts";
 export { answer } from "./answers/returns-type.ts";
 export type Answer = answers.Answer;
-export type { Answer as AnswerType } from "./answers/answer.ts";
+export type { Answer as AnswerType } from "./exchange/answer.ts";
 export * as Answer from "./answers/makers.ts";
-export type { TakenConnection } from "./answers/answer.ts";
+export type { TakenConnection } from "./exchange/answer.ts";
 export { html } from "./html/html.ts";
 export type Html = pages.Html;
 export type { Html as HtmlType, HtmlValue } from "./html/html.ts";

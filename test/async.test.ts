@@ -6,11 +6,11 @@ import { EventStream } from "../src/events/event-stream.ts";
 import type { Producer } from "../src/events/event-stream.ts";
 import { comment } from "../src/events/event.ts";
 import { text } from "../src/sockets/socket.ts";
-import type { SocketTransport } from "../src/sockets/socket.ts";
 import { OpenSocket } from "../src/sockets/open-socket.ts";
 import { noteIo, shouldYield } from "../src/async.ts";
 import { PulledStream } from "../src/events/readable.ts";
 import { OpenStream } from "../src/events/open-stream.ts";
+import type { SocketTransport } from "../src/exchange/transport.ts";
 
 afterEach(() => void vi.useRealTimers());
 

@@ -1,6 +1,6 @@
 import { peerAddress } from "../../src/http/addresses.ts";
 import type { App } from "../../src/app/app.ts";
-import { isStream } from "../../src/answers/answer.ts";
+import { isStream } from "../../src/exchange/answer.ts";
 import type { Exchange, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
 import type { ValueReceiver } from "../../src/deferred.ts";

@@ -4,8 +4,8 @@ import type { Route } from "../../src/routing/route.ts";
 import { BufferedUnsent, unreadFault } from "../../src/server/buffered-unsent.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
 import type { SendStop, SendingState } from "../../src/server/pulled-unsent.ts";
-import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import type { BunSocket, BunSocketHandlers } from "./listen.ts";
+import type { ListenableTransport, SocketListener } from "../../src/exchange/transport.ts";
 
 /** Sent bytes that a client may leave unread before a `send` waits. */
 const maxWaitingBytes = 65_536;

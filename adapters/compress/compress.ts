@@ -1,6 +1,6 @@
 /** The namespace `Compress`. */
-import { isStream } from "../../src/answers/answer.ts";
-import type { Answer, AnswerBody, RevisedRequest } from "../../src/answers/answer.ts";
+import { isStream } from "../../src/exchange/answer.ts";
+import type { Answer, AnswerBody, RevisedRequest } from "../../src/exchange/answer.ts";
 import type { Middleware } from "../../src/app/compile.ts";
 import { preferredCoding } from "../../src/codecs/negotiation.ts";
 import { isListOf, needs, needsObject, needsTexts } from "../../src/arguments.ts";

@@ -1,4 +1,4 @@
-import { isStream } from "../../src/answers/answer.ts";
+import { isStream } from "../../src/exchange/answer.ts";
 import type { App } from "../../src/app/app.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { lengthAt, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";

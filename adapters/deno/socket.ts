@@ -6,9 +6,9 @@ import { BufferedUnsent, unreadFault } from "../../src/server/buffered-unsent.ts
 import type { Deadline } from "../../src/server/deadlines.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
 import type { SendStop, SendingState } from "../../src/server/pulled-unsent.ts";
-import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import type { DenoExchange } from "./exchange.ts";
 import type { DenoRuntime, DenoSocket } from "./runtime.ts";
+import type { ListenableTransport, SocketListener } from "../../src/exchange/transport.ts";
 
 declare const Deno: DenoRuntime;
 

@@ -1,7 +1,7 @@
 /** The namespace `Files`. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Answer } from "../../src/answers/answer.ts";
+import type { Answer } from "../../src/exchange/answer.ts";
 import { needsObject, needsText } from "../../src/arguments.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { checkOptions, fileRoutes, namedFiles, wellKnown } from "./routes.ts";

@@ -1,5 +1,5 @@
 /** The routes of a directory, wherever its files are: on a disk or in memory. */
-import type { Answer } from "../../src/answers/answer.ts";
+import type { Answer } from "../../src/exchange/answer.ts";
 import { response } from "../../src/answers/returns.ts";
 import { isObject, kindOf, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
 import { ofRequest } from "../../src/inputs/dep.ts";

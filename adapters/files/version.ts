@@ -1,5 +1,5 @@
 /** A file as it is answered, wherever its bytes are. */
-import type { Answer } from "../../src/answers/answer.ts";
+import type { Answer } from "../../src/exchange/answer.ts";
 import { preferredCoding } from "../../src/codecs/negotiation.ts";
 import type { EntityTag } from "../../src/codecs/conditions.ts";
 import { encodeHex } from "../../src/http/bytes.ts";

@@ -1,5 +1,5 @@
 /** One message over HTTP: where it may come from, what answers it, and whether the answer is a stream of messages. */
-import { jsonType } from "../../src/answers/answer.ts";
+import { jsonType } from "../../src/exchange/answer.ts";
 import { events, make } from "../../src/answers/makers.ts";
 import type { Answer } from "../../src/answers/makers.ts";
 import { abortingWith } from "../../src/app/exchange.ts";

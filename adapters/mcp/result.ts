@@ -1,5 +1,5 @@
 /** The answer of a route as the result of its tool. Results are members of a JSON object, as text. */
-import { isStream } from "../../src/answers/answer.ts";
+import { isStream } from "../../src/exchange/answer.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { andThen } from "../../src/async.ts";

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { isStream } from "../../src/answers/answer.ts";
+import { isStream } from "../../src/exchange/answer.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { whenResolved } from "../../src/deferred.ts";
 import type { Deferred } from "../../src/deferred.ts";

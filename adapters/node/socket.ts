@@ -5,12 +5,12 @@ import { noteIo } from "../../src/async.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import { unreadFault } from "../../src/server/buffered-unsent.ts";
 import type { SendStop, SendingState } from "../../src/server/pulled-unsent.ts";
-import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import { connectionOf, isWatched } from "./connection.ts";
 import { lingerMs } from "../../src/server/lingering.ts";
 import { isBun } from "./listen.ts";
 import { takenBytes } from "./private.ts";
 import { SendWatch } from "./send-watch.ts";
+import type { ListenableTransport, SocketListener } from "../../src/exchange/transport.ts";
 
 /** The longest message for which a copy costs less than the second write of `ws`. */
 const maxShortLength = 4096;

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { TakenConnection } from "../../src/answers/answer.ts";
+import type { TakenConnection } from "../../src/exchange/answer.ts";
 import type { OpenedTakeover } from "../../src/app/exchange.ts";
 import { shouldYield, unrefTimer, yieldToEventLoop } from "../../src/async.ts";
 import type { StreamEnd } from "../../src/events/stream.ts";

@@ -1,4 +1,4 @@
-import type { Answer } from "../../src/answers/answer.ts";
+import type { Answer } from "../../src/exchange/answer.ts";
 import { redirect } from "../../src/answers/makers.ts";
 import type { SetCookie } from "../../src/codecs/cookie.ts";
 import { custom } from "../../src/codecs/codec.ts";

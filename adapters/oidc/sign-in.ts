@@ -1,6 +1,6 @@
 import { calculatePKCECodeChallenge } from "oauth4webapi";
 import { networkOfClient } from "../../src/http/addresses.ts";
-import type { Answer } from "../../src/answers/answer.ts";
+import type { Answer } from "../../src/exchange/answer.ts";
 import { responses } from "../../src/answers/returns.ts";
 import type { SetCookie } from "../../src/codecs/cookie.ts";
 import { setCookie } from "../../src/inputs/connection.ts";

@@ -3,7 +3,7 @@ import { withOneCookie } from "../../src/http/fields.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import type { Server, Socket } from "node:net";
-import { isStream } from "../../src/answers/answer.ts";
+import { isStream } from "../../src/exchange/answer.ts";
 import { needsApp } from "../../src/arguments.ts";
 import type { App } from "../../src/app/app.ts";
 import type { Exchange, WireResponse } from "../../src/app/exchange.ts";

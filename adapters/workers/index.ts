@@ -1,5 +1,5 @@
 /** `usher-http/workers`: answers on Cloudflare Workers and other hosts of workerd. */
-import { isStream } from "../../src/answers/answer.ts";
+import { isStream } from "../../src/exchange/answer.ts";
 import { make } from "../../src/app/app.ts";
 import type { App, AppOptions } from "../../src/app/app.ts";
 import { DeclarationError } from "../../src/app/checks.ts";

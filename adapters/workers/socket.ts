@@ -1,7 +1,7 @@
 import type { OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { guarded } from "../../src/logging/raised.ts";
-import type { SocketListener, SocketTransport } from "../../src/sockets/socket.ts";
 import type { WorkerExchange } from "./exchange.ts";
+import type { SocketListener, SocketTransport } from "../../src/exchange/transport.ts";
 
 /** The used part of one end of a `WebSocketPair`. */
 export interface WorkerSocket {

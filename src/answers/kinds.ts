@@ -14,8 +14,8 @@ import type { JsonWriter } from "../schema/write.ts";
 import { chosenSubprotocol } from "../sockets/socket.ts";
 import type { AnyProtocol, SocketHandler } from "../sockets/socket.ts";
 import { serveSocket } from "../sockets/open-socket.ts";
-import { isServerOwned } from "./answer.ts";
-import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakeoverRequest } from "./answer.ts";
+import { isServerOwned } from "../exchange/answer.ts";
+import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakeoverRequest } from "../exchange/answer.ts";
 
 /** A standard `Response` as an answer. A header that only the framework writes is refused in it, too. */
 function fromResponse(response: Response): Answer {

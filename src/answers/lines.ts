@@ -2,7 +2,7 @@ import { isTaken, take } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { awaitErrors, iteratorOf, letGo } from "../node-stream.ts";
 import { InvalidAnswerError, none } from "../refusals.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 
 // nginx would otherwise hold lines back until it has many.
 const headers = /* @__PURE__ */ Object.freeze([["x-accel-buffering", "no"]] as const);

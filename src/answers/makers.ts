@@ -9,8 +9,8 @@ import type { Refusal } from "../refusals.ts";
 import type { InputOf, StandardSchema, AnyStandard } from "../schema/standard.ts";
 import type { AnyShape, ValueOf, Written } from "../schema/valibot.ts";
 import type { Producer } from "../events/event-stream.ts";
-import { htmlType, jsonType, textType } from "./answer.ts";
-import type { Answer, AnswerBody, TakenConnection } from "./answer.ts";
+import { htmlType, jsonType, textType } from "../exchange/answer.ts";
+import type { Answer, AnswerBody, TakenConnection } from "../exchange/answer.ts";
 import { checkKeepAlive, eventsAnswer, pageBody, takeoverBody, jsonWriterOf } from "./kinds.ts";
 
 /** The options of any answer. */
@@ -183,5 +183,5 @@ function buildAnswer(
   };
 }
 
-export type { Answer } from "./answer.ts";
+export type { Answer } from "../exchange/answer.ts";
 export { pass } from "./pass.ts";

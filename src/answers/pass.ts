@@ -2,7 +2,7 @@ import { isObject, needs } from "../arguments.ts";
 import { itemsOf } from "../http/fields.ts";
 import { isWorkers } from "../runtime.ts";
 import { InvalidAnswerError, none } from "../refusals.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { partsOf } from "./kinds.ts";
 
 /** Fields of one connection (RFC 9110 §7.6.1), and those that the framework writes itself. */

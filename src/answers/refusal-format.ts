@@ -6,8 +6,8 @@ import type { Code, Problem, Refusal } from "../refusals.ts";
 import { named } from "../schema/valibot.ts";
 import type { AnyStandard, InputOf, StandardSchema } from "../schema/standard.ts";
 import type { AnyShape, ValueOf, Written } from "../schema/valibot.ts";
-import { jsonType } from "./answer.ts";
-import type { Answer } from "./answer.ts";
+import { jsonType } from "../exchange/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { jsonWriterOf } from "./kinds.ts";
 
 /** A refusal as a format writes it. It has no detail, which is only logged. */

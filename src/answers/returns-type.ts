@@ -3,7 +3,7 @@ import type { Code, Refusal } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import type { AnyEventKind } from "../events/event.ts";
 import type { AnyProtocol } from "../sockets/socket.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 
 declare const takes: unique symbol;
 declare const sends: unique symbol;

@@ -6,8 +6,8 @@ import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
 import { handshakeRefusal } from "../sockets/socket.ts";
 import type { Protocol, Socket, SocketHandler } from "../sockets/socket.ts";
-import { htmlType, jsonType, textType } from "./answer.ts";
-import type { Answer } from "./answer.ts";
+import { htmlType, jsonType, textType } from "../exchange/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import {
   answerFrom,
   checkKeepAlive,

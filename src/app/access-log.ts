@@ -1,4 +1,4 @@
-import type { Answer } from "../answers/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { isThenable } from "../async.ts";
 import type { StreamEnd, StreamRequest } from "../events/stream.ts";
 import { knownMethods } from "../http/target.ts";
@@ -10,7 +10,6 @@ import type { Level, LogContext, LogEntry, LogFields, OpenSpan } from "../loggin
 import { isAnyOn, isAskedFor, isOn, log, write } from "../logging/writer.ts";
 import { isRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
-import type { SocketRequest } from "../sockets/open-socket.ts";
 import { measure } from "../telemetry/measure.ts";
 import { registeredTracer } from "../telemetry/span.ts";
 import { dropBodies } from "./cancel-body.ts";
@@ -18,6 +17,7 @@ import type { AccessTexts, FailedRequest, Inside } from "./compile.ts";
 import { failureOf, levelOf, raisedOf } from "./failures.ts";
 import type { RaisedFailure } from "./failures.ts";
 import type { RequestState } from "./request.ts";
+import type { SocketRequest } from "../exchange/transport.ts";
 
 const source = "framework.http";
 

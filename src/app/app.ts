@@ -1,6 +1,6 @@
 import { isListOf, isObject, isRecord, isTexts, kindOf, shown } from "../arguments.ts";
 import { wrongMembers } from "../routing/wrong-members.ts";
-import type { Answer } from "../answers/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { BodyDecoding } from "../inputs/encoded-body.ts";
 import type { RequestRecord } from "../inputs/request.ts";

@@ -1,5 +1,5 @@
-import { isStream } from "../answers/answer.ts";
-import type { AnswerBody } from "../answers/answer.ts";
+import { isStream } from "../exchange/answer.ts";
+import type { AnswerBody } from "../exchange/answer.ts";
 import { isTaken } from "../events/stream.ts";
 import { letGo } from "../node-stream.ts";
 import type { Inside } from "./compile.ts";

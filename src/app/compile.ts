@@ -1,4 +1,4 @@
-import type { Answer, AnswerBody } from "../answers/answer.ts";
+import type { Answer, AnswerBody } from "../exchange/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { startPage } from "../answers/kinds.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";

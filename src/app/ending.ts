@@ -1,4 +1,4 @@
-import type { Answer } from "../answers/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import type { Held, RequestEnd, TaskList } from "../inputs/request.ts";
 import { busy, refuse } from "../refusals.ts";
 import type { RunningWork } from "./running-work.ts";

@@ -1,12 +1,11 @@
-import type { TakeoverBody, TakeoverRequest } from "../answers/answer.ts";
+import type { TakeoverBody, TakeoverRequest } from "../exchange/answer.ts";
 import type { OpenStream } from "../events/open-stream.ts";
-import type { SocketTransport } from "../sockets/socket.ts";
-import type { SocketRequest } from "../sockets/open-socket.ts";
 import type { BodySource } from "../inputs/body-source.ts";
 import type { CertificateHolder } from "../inputs/peer-certificate.ts";
 import { guarded } from "../logging/raised.ts";
 import type { Match } from "../routing/router.ts";
 import type { CompiledRoute } from "./compile.ts";
+import type { SocketRequest, SocketTransport } from "../exchange/transport.ts";
 
 /**
  * The port between the core and a runtime: one request, as a listener hands it over. The core knows nothing else about the

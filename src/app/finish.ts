@@ -7,8 +7,8 @@ import {
   isTakeover,
   jsonType,
   textType,
-} from "../answers/answer.ts";
-import type { Answer, AnswerBody, Revise, SocketBody } from "../answers/answer.ts";
+} from "../exchange/answer.ts";
+import type { Answer, AnswerBody, Revise, SocketBody } from "../exchange/answer.ts";
 import { lastOfEach, setCookieLine, wrongPart } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import { chain, isPending } from "../deferred.ts";

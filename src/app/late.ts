@@ -1,4 +1,4 @@
-import type { Answer } from "../answers/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { isA } from "../logging/raised.ts";
 import { RefusingError, isRefusal, timedOut } from "../refusals.ts";
 import { logFault, logLate } from "./access-log.ts";

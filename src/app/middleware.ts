@@ -1,4 +1,4 @@
-import type { Answer } from "../answers/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { answerFrom, startPage } from "../answers/kinds.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { recordOf } from "../inputs/request.ts";

@@ -1,5 +1,5 @@
-import { isStream } from "../answers/answer.ts";
-import type { Answer } from "../answers/answer.ts";
+import { isStream } from "../exchange/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { inTime, isThenable, soon, unrefTimer } from "../async.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { GuardedEnd, HandlerGuard, Held, RequestEnd } from "../inputs/request.ts";
@@ -69,9 +69,9 @@ async function keepAll(request: RequestState, made: Answer): Promise<Answer> {
 }
 
 /** The answer that a guard resolves with. What it rejects with is answered as if the handler had thrown it. */
-async function orFailure(request: RequestState, answering: Promise<object>): Promise<Answer> {
+async function orFailure(request: RequestState, answering: Promise<Answer>): Promise<Answer> {
   try {
-    return (await answering) as Answer;
+    return await answering;
   } catch (thrown) {
     return handlerFailure(request, thrown);
   }
@@ -80,7 +80,7 @@ async function orFailure(request: RequestState, answering: Promise<object>): Pro
 /** Keeps the answer after everything has committed: the client gets it, also where it cannot be kept. */
 async function leaveLast(request: RequestState, guard: HandlerGuard, answer: Answer): Promise<Answer> {
   try {
-    return (await guard.leave(answer, endOf(request, answer))) as Answer;
+    return await guard.leave(answer, endOf(request, answer));
   } catch (thrown) {
     logFault(request, "the store of an idempotency key", thrown);
     return answer;

@@ -1,4 +1,4 @@
-import type { Answer } from "../answers/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { Deferred, whenResolved } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { WorkDeadline } from "../logging/entry.ts";

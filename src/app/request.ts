@@ -1,4 +1,4 @@
-import type { Answer } from "../answers/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { findCookie } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -411,8 +411,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     if (!this.#warnIfLate()) this.#ownParts().headers.push([name, value]);
   }
 
-  changeAnswer(change: (answer: never) => object): void {
-    if (!this.#warnIfLate()) this.#ownParts().change = change as (answer: Answer) => Answer;
+  changeAnswer(change: (answer: Answer) => Answer): void {
+    if (!this.#warnIfLate()) this.#ownParts().change = change;
   }
 
   later(): TaskList {

@@ -1,4 +1,4 @@
-import type { Answer } from "../answers/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { answerFrom, startPage } from "../answers/kinds.ts";
 import { isThenable } from "../async.ts";
@@ -221,7 +221,7 @@ async function handleGuarded(
   route: CompiledRoute,
   inputs: InputValues,
 ): Promise<Answer> {
-  const instead = (await guard.enter()) as Answer | undefined;
+  const instead = await guard.enter();
   if (instead === undefined) {
     if (request.timedOut !== undefined) return refusalAnswer(request.timedOut);
     return answerOf(route.route.handler(inputs as never), route.answerOf);

@@ -1,4 +1,4 @@
-import { isStream } from "../answers/answer.ts";
+import { isStream } from "../exchange/answer.ts";
 import { inTime } from "../async.ts";
 import { Deferred } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";

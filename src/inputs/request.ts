@@ -1,4 +1,5 @@
 import type { SetCookie } from "../codecs/cookie.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { fieldValue } from "../http/fields.ts";
 import { decodedPath, decodedSegments } from "../http/target.ts";
 import type { Code, Refusal } from "../refusals.ts";
@@ -59,8 +60,8 @@ export interface InputRequest {
   resource(name: string): unknown;
   setCookie(cookie: SetCookie): void;
   addHeader(name: string, value: string): void;
-  /** Changes the route's answer, unless that is a refusal; the last change counts. Its type is of answers, which are above inputs. */
-  changeAnswer(change: (answer: never) => object): void;
+  /** Changes the route's answer, unless that is a refusal; the last change counts. */
+  changeAnswer(change: (answer: Answer) => Answer): void;
   /** The tasks that run once the answer is on its way. */
   later(): TaskList;
   /** A value is being acquired: what it is made from is not released before it is settled. */
@@ -114,8 +115,8 @@ export interface Held {
 }
 
 /**
- * Guards the handler of one request: it may answer instead, and gets what the handler answered. `object` is an answer, whose type
- * is in a folder above inputs.
+ * Guards the handler of one request: it may answer instead, and gets what the handler answered. It is not one more `Held`: it reads the
+ * answer before any value commits, and keeps it before or after all of them, whenever they were acquired.
  */
 export interface HandlerGuard {
   /** Whether it keeps the answer in the transaction of the handler, or after that has committed. */
@@ -125,18 +126,18 @@ export interface HandlerGuard {
   /** Whether the answer is not to be sent unless it is kept. */
   readonly mustKeep: boolean;
   /** Called once every input is valid. Resolves with the answer in place of the handler's; undefined where the handler runs. */
-  enter(): Promise<object | undefined>;
+  enter(): Promise<Answer | undefined>;
   /** The handler has answered. Resolves with the answer whose body it has read, to keep it. Rejects with what the body's stream threw. */
-  read(answer: object): Promise<object>;
+  read(answer: Answer): Promise<Answer>;
   /** Gets the answer that was read, or the one in its place. Resolves with the answer to send. */
-  leave(answer: object, end: GuardedEnd): Promise<object>;
+  leave(answer: Answer, end: GuardedEnd): Promise<Answer>;
   /**
    * The handler answered, or raised (undefined), after the request's deadline. Never throws. Resolves once the answer is stored;
    * undefined where nothing is to be stored.
    *
    * @param isUndone Whether what it wrote in a transaction of the request is rolled back.
    */
-  endedLate(answer: object | undefined, isUndone?: boolean): Promise<void> | undefined;
+  endedLate(answer: Answer | undefined, isUndone?: boolean): Promise<void> | undefined;
 }
 
 /** How a guarded handler ended: what raised may have done what it does, where the outcome is unknown. */

@@ -1,5 +1,5 @@
 /** A static file that a route serves: compressed once, with an `ETag`, and checked when the app is made. */
-import type { Answer as BuiltAnswer } from "../answers/answer.ts";
+import type { Answer as BuiltAnswer } from "../exchange/answer.ts";
 import * as Answer from "../answers/makers.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { Succeeded } from "../answers/returns-type.ts";

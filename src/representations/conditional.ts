@@ -1,6 +1,6 @@
 /** The namespace `Conditional`: conditional requests (RFC 9110 §13). */
-import { jsonType } from "../answers/answer.ts";
-import type { Answer, RevisedRequest } from "../answers/answer.ts";
+import { jsonType } from "../exchange/answer.ts";
+import type { Answer, RevisedRequest } from "../exchange/answer.ts";
 import { chain } from "../deferred.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { entityTag, httpDate } from "../codecs/conditions.ts";

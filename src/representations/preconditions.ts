@@ -1,7 +1,7 @@
 /** The evaluation of a request's conditions (RFC 9110 §13). */
 import { entityTags, httpDate } from "../codecs/conditions.ts";
 import type { EntityTag } from "../codecs/conditions.ts";
-import type { RevisedRequest } from "../answers/answer.ts";
+import type { RevisedRequest } from "../exchange/answer.ts";
 import { fieldValue } from "../http/fields.ts";
 import { isObject, kindOf } from "../arguments.ts";
 import { InvalidAnswerError } from "../refusals.ts";

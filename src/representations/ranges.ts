@@ -1,5 +1,5 @@
 /** Parts of a representation (RFC 9110 §14). */
-import type { Answer, AnswerBody, RevisedRequest } from "../answers/answer.ts";
+import type { Answer, AnswerBody, RevisedRequest } from "../exchange/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import type { AnswerOptions } from "../answers/makers.ts";
 import { byteRanges } from "../codecs/conditions.ts";

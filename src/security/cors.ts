@@ -1,4 +1,4 @@
-import type { Answer } from "../answers/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { isRoutes, needs, needsObject, needsTexts } from "../arguments.ts";
 import { keyOf } from "../http/bytes.ts";
 import { isToken, stripped } from "../http/fields.ts";

@@ -1,5 +1,5 @@
-import { isStream } from "../answers/answer.ts";
-import type { Answer } from "../answers/answer.ts";
+import { isStream } from "../exchange/answer.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { unrefTimer } from "../async.ts";
 import { isObject } from "../arguments.ts";

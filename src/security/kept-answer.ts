@@ -1,5 +1,5 @@
-import { isStream } from "../answers/answer.ts";
-import type { Answer, AnswerBody } from "../answers/answer.ts";
+import { isStream } from "../exchange/answer.ts";
+import type { Answer, AnswerBody } from "../exchange/answer.ts";
 import { readParts, take } from "../events/stream.ts";
 import type { Parts, StreamBody } from "../events/stream.ts";
 import { isObject } from "../arguments.ts";

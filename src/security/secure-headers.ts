@@ -1,4 +1,4 @@
-import { isServerOwned } from "../answers/answer.ts";
+import { isServerOwned } from "../exchange/answer.ts";
 import { needsObject } from "../arguments.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 

@@ -1,7 +1,7 @@
 import type { OpenedSocket } from "../app/exchange.ts";
 import { attempt } from "../logging/raised.ts";
-import type { ListenableTransport } from "../sockets/socket.ts";
 import type { PulledStream } from "../events/readable.ts";
+import type { ListenableTransport } from "../exchange/transport.ts";
 
 const everyMs = 10;
 

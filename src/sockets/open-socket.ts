@@ -2,21 +2,13 @@ import { handled, shouldYield, soon, yieldToEventLoop } from "../async.ts";
 import { keepAlive } from "../events/event-stream.ts";
 import type { KeptAlive } from "../events/event-stream.ts";
 import { WireEvent } from "../events/event.ts";
-import type { StreamEnd } from "../events/stream.ts";
 import { byteLength } from "../http/bytes.ts";
 import { guarded, inBackground, isA } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { Unreadable, socketEndText } from "./socket.ts";
-import type {
-  AnyMessage,
-  Encoded,
-  Socket,
-  SocketEnd,
-  SocketHandler,
-  SocketListener,
-  SocketTransport,
-} from "./socket.ts";
+import type { AnyMessage, Encoded, Socket, SocketEnd, SocketHandler } from "./socket.ts";
+import type { SocketListener, SocketRequest, SocketTransport } from "../exchange/transport.ts";
 
 /** The settings of a socket's route and server. */
 interface SocketSetting {
@@ -291,26 +283,6 @@ function deliverEnd<Client>(reader: SocketReader<Client>, end: SocketEnd): void 
   if (reader.of === "receive") reader.resolve(error(end));
   else if (end.kind === "unreadable") reader.reject(new Unreadable(end.detail));
   else reader.resolve({ done: true, value: undefined });
-}
-
-/** The request that opened a socket. */
-export interface SocketRequest {
-  /** Runs work in the request's context: its log lines have the request's id. */
-  run<A>(work: () => A): A;
-  /** Logs a bug of the application that does not affect the client. */
-  warn(message: string): void;
-  /**
-   * Logs what the handler threw. False if the end of the connection or of its time made a call reject, which is no fault.
-   *
-   * @param lost How the connection had ended before.
-   */
-  raised(thrown: unknown, lost?: StreamEnd): boolean;
-  /** Gets what ends the socket at the deadline of its route, if that has one. */
-  expires(end: () => void): void;
-  /** Gets what ends the connection once what an input checked is not valid any more. */
-  lapses(end: () => void): void;
-  /** Called once, with the code of the Close frame if there was one. */
-  ended(how: string, closeCode?: number): void;
 }
 
 /** Whether an endpoint may send a code (RFC 6455 §7.4). */

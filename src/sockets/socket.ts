@@ -221,48 +221,6 @@ export function socketEndText(end: SocketEnd): string {
   return "closed";
 }
 
-/** An open WebSocket of a runtime. Nothing is read from it before `start`. */
-export interface SocketTransport {
-  start(listener: SocketListener): void;
-  /** Returns true if there is room for another message, otherwise a promise: true once there is, false if the socket ended. */
-  send(data: string | Uint8Array): boolean | Promise<boolean>;
-  /** Absent if the runtime sends pings itself or cannot send them: then no pong is expected. */
-  ping?(): void;
-  /**
-   * A number that changes while a message arrives, or the client takes what was sent: a ping and its answer wait behind long
-   * messages. Absent if the runtime does not tell.
-   */
-  progress?(): number;
-  /**
-   * Starts the closing handshake. If messages are still pending it returns a promise that resolves once they are sent or
-   * discarded.
-   */
-  close(code: number | undefined, reason: string): void | Promise<unknown>;
-  /** Ends the connection at once, if the runtime can. */
-  terminate(): void;
-  /** Stops reading until `resume`. Absent if the runtime cannot. */
-  pause?(): void;
-  resume?(): void;
-}
-
-/** A transport that shows its listener, from `start` on. */
-export interface ListenableTransport extends SocketTransport {
-  readonly listener: SocketListener | undefined;
-}
-
-/** The events of a transport. */
-export interface SocketListener {
-  message(data: string | Uint8Array): void;
-  /** A frame of any kind was received, also a pong. */
-  frame(): void;
-  /** The client closed it or answered our close; 1005 if it gave no code. */
-  closed(code: number, reason: string): void;
-  /** It ended without a Close frame, or a frame was invalid: then with the code that the runtime sent, if that is known. */
-  lost(detail: string, code?: number): void;
-  /** The server is stopping. */
-  stopping(): void;
-}
-
 const notOpened = "This address opens a WebSocket, and nothing else.";
 const otherVersion = "This server speaks version 13 of WebSockets.";
 

@@ -1,4 +1,4 @@
-import { isStream } from "../answers/answer.ts";
+import { isStream } from "../exchange/answer.ts";
 import { make } from "../app/app.ts";
 import type { App, AppOptions } from "../app/app.ts";
 import { isEventStream } from "../app/exchange.ts";

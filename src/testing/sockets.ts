@@ -4,10 +4,11 @@ import { following } from "../following.ts";
 import type { Following } from "../following.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
-import type { Protocol, Socket, SocketEnd, SocketListener, SocketTransport } from "../sockets/socket.ts";
+import type { Protocol, Socket, SocketEnd } from "../sockets/socket.ts";
 import { OpenSocket } from "../sockets/open-socket.ts";
 import { CallExchange, answeredBy, checkCall, failOnAnswer, headersIn, settleMs } from "./call.ts";
 import type { TestAnswer, TestApp, TestCallOptions } from "./call.ts";
+import type { SocketListener, SocketTransport } from "../exchange/transport.ts";
 
 /** The two ends of a connection in memory. */
 function linkedPair(): readonly [MemoryTransport, MemoryTransport] {

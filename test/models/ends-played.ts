@@ -1,10 +1,10 @@
 import { vi } from "vitest";
 import type { App } from "usher-http";
 import type { OpenedTakeover, WireResponse } from "../../src/app/exchange.ts";
-import type { SocketListener, SocketTransport } from "../../src/sockets/socket.ts";
 import { CallExchange, answeredBy } from "../../src/testing/call.ts";
 import { connects } from "./ends.ts";
 import type { Fate, Features, Step } from "./ends.ts";
+import type { SocketListener, SocketTransport } from "../../src/exchange/transport.ts";
 
 /** The client of one request, and what else happens to it. */
 export abstract class Played {

@@ -8,10 +8,10 @@ import type { Deadline, Deadlines } from "../../src/server/deadlines.ts";
 import { timedBodyOf } from "../../src/server/timed-body.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";
 import { keepAlive } from "../../src/events/event-stream.ts";
-import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import { eventually } from "../support/eventually.ts";
 import { lines } from "../support/logs.ts";
 import { OpenStream } from "../../src/events/open-stream.ts";
+import type { ListenableTransport, SocketListener } from "../../src/exchange/transport.ts";
 
 afterEach(() => vi.restoreAllMocks());
 

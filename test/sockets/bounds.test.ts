@@ -2,8 +2,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { error } from "../../src/result.ts";
 import { text } from "../../src/sockets/socket.ts";
-import type { SocketListener, SocketTransport } from "../../src/sockets/socket.ts";
 import { OpenSocket } from "../../src/sockets/open-socket.ts";
+import type { SocketListener, SocketTransport } from "../../src/exchange/transport.ts";
 
 /** A runtime's socket, and the calls that it received. */
 class Link implements SocketTransport {

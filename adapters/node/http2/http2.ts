@@ -8,7 +8,7 @@ import type {
   ServerOptions,
 } from "node:http2";
 import type { Socket } from "node:net";
-import { isStream } from "../../../src/answers/answer.ts";
+import { isStream } from "../../../src/exchange/answer.ts";
 import { isEventStream } from "../../../src/app/exchange.ts";
 import type { WireResponse } from "../../../src/app/exchange.ts";
 import { logRefusedHead } from "../../../src/app/failures.ts";

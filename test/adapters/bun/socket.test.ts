@@ -7,7 +7,7 @@ import { Deadlines } from "../../../src/server/deadlines.ts";
 import { SendBudget } from "../../../src/server/send-budget.ts";
 import { OpenSockets } from "../../../src/server/lifecycle.ts";
 import { Path, Returns, Socket, get } from "../../../src/index.ts";
-import type { SocketListener, SocketTransport } from "../../../src/sockets/socket.ts";
+import type { SocketListener, SocketTransport } from "../../../src/exchange/transport.ts";
 
 const sendTimeoutMs = 1000;
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });

@@ -7,7 +7,7 @@ import type { App } from "../../../src/app/app.ts";
 import { Deadlines } from "../../../src/server/deadlines.ts";
 import { SendBudget } from "../../../src/server/send-budget.ts";
 import { OpenSockets } from "../../../src/server/lifecycle.ts";
-import type { SocketListener, SocketTransport } from "../../../src/sockets/socket.ts";
+import type { SocketListener, SocketTransport } from "../../../src/exchange/transport.ts";
 
 /** The timers but that of the deadlines. */
 const timers = (): number => vi.getTimerCount() - 1;

@@ -7,9 +7,9 @@ import { Answer, Path, Returns, get } from "usher-http";
 import { worker } from "usher-http/workers";
 import { WorkerTransport } from "../../../adapters/workers/socket.ts";
 import type { WorkerSocket } from "../../../adapters/workers/socket.ts";
-import type { SocketListener } from "../../../src/sockets/socket.ts";
 import { eventually } from "../../support/eventually.ts";
 import { lines } from "../../support/logs.ts";
+import type { SocketListener } from "../../../src/exchange/transport.ts";
 
 afterEach(() => vi.useRealTimers());
 

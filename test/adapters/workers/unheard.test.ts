@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { WorkerTransport } from "../../../adapters/workers/socket.ts";
 import type { WorkerSocket } from "../../../adapters/workers/socket.ts";
-import type { SocketListener } from "../../../src/sockets/socket.ts";
+import type { SocketListener } from "../../../src/exchange/transport.ts";
 
 /** The runtime's socket, as far as nothing is on the other side of it. */
 class Quiet implements WorkerSocket {

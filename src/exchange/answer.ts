@@ -2,8 +2,7 @@ import type { SetCookie } from "../codecs/cookie.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { StreamBody } from "../events/stream.ts";
 import type { Refusal } from "../refusals.ts";
-import type { SocketRequest } from "../sockets/open-socket.ts";
-import type { SocketTransport } from "../sockets/socket.ts";
+import type { SocketRequest, SocketTransport } from "./transport.ts";
 
 /** The body of an answer. */
 export type AnswerBody = undefined | string | Uint8Array | StreamBody | SocketBody | TakeoverBody;
