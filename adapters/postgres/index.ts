@@ -19,7 +19,14 @@ export type { OpenRelay } from "../../src/events/relay.ts";
 export { DatabaseError } from "../../src/database/failure.ts";
 export type { DatabaseFailure } from "../../src/database/failure.ts";
 export type { Database } from "../../src/database/queryable.ts";
-export type { Queryable, QueryOptions, QueryResult, QueryRow, QueryTypes } from "../../src/database/queryable.ts";
+export type {
+  BatchOptions,
+  Queryable,
+  QueryOptions,
+  QueryResult,
+  QueryRow,
+  QueryTypes,
+} from "../../src/database/queryable.ts";
 export type { Column as QueryColumn } from "../../src/database/connection.ts";
 export type { Isolation, TransactionOptions } from "../../src/database/transaction.ts";
 export type { Borrow } from "../../src/database/connection-pool.ts";

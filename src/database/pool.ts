@@ -7,6 +7,7 @@ import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { measurePool } from "../telemetry/measure.ts";
 import { warn } from "./acquire-queue.ts";
+import { Batches } from "./batches.ts";
 import type { PooledConnection } from "./acquire-queue.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { Borrow, ConnectionPoolOptions } from "./connection-pool.ts";
@@ -23,9 +24,18 @@ import type { Pace } from "./pace.ts";
 import { needsStatement } from "./statement.ts";
 import type { Statement } from "./statement.ts";
 import { queryStatement } from "./query.ts";
-import type { QueryOptions, QueryResult, QueryRow, Queryable } from "./queryable.ts";
-import { Lease, checkBorrow, checkBorrower, controlsTransaction, transact } from "./transaction.ts";
-import type { TransactionOptions } from "./transaction.ts";
+import type { BatchOptions, QueryOptions, QueryResult, QueryRow, Queryable } from "./queryable.ts";
+import {
+  Lease,
+  batchSizeOf,
+  beginOn,
+  checkBorrow,
+  checkBorrower,
+  controlsTransaction,
+  rollBack,
+  transact,
+} from "./transaction.ts";
+import type { ConnectionSource, TransactionOptions } from "./transaction.ts";
 
 /** A readiness check for `Health.routes`. */
 export interface PoolCheck {
@@ -120,6 +130,7 @@ export class Pool implements Queryable {
   readonly #reset: Reset;
   readonly #resetting: string;
   readonly #local: string;
+  readonly #source: ConnectionSource;
   readonly #measuring: (() => void)[] = [];
   readonly #paces = new Paces();
 
@@ -128,6 +139,11 @@ export class Pool implements Queryable {
     this.#reset = reset;
     this.#resetting = session === "" ? resetting : `${resetting}; ${session}`;
     this.#local = local;
+    this.#source = {
+      local,
+      acquire: (borrow) => this.#acquire(borrow),
+      release: (pooled) => connections.release(pooled),
+    };
   }
 
   /** Resolves once every connection is open. */
@@ -160,6 +176,53 @@ export class Pool implements Queryable {
     const statement = queryStatement("Pool.query", text, values, options);
     checkBorrow("Pool.query", options);
     return this.#exec(statement, [values], options);
+  }
+
+  batches<R = readonly unknown[]>(
+    text: string,
+    values: readonly unknown[],
+    options: BatchOptions & Borrow & { readonly rows: "lists" },
+  ): AsyncIterableIterator<readonly R[]>;
+  batches<R = QueryRow>(
+    text: string,
+    values?: readonly unknown[],
+    options?: BatchOptions & Borrow,
+  ): AsyncIterableIterator<readonly R[]>;
+  batches(
+    text: string,
+    values: readonly unknown[] = [],
+    options: BatchOptions & Borrow = {},
+  ): AsyncIterableIterator<readonly never[]> {
+    queryStatement("Pool.batches", text, values, options);
+    checkBorrow("Pool.batches", options);
+    batchSizeOf("Pool.batches", options);
+    return new Batches((signal) => this.#batches(text, values, { ...options, signal }), options.signal);
+  }
+
+  /** In a transaction: a cursor ends with it. It writes nothing, so that its end has no outcome to tell. */
+  async *#batches(
+    text: string,
+    values: readonly unknown[],
+    options: BatchOptions & Borrow & { readonly signal: AbortSignal },
+  ): AsyncGenerator<readonly never[], "complete"> {
+    const begin = "begin read only";
+    const { waitMs, signal, ...reading } = options;
+    const borrow = waitMs === undefined ? { signal } : { waitMs, signal };
+    const pooled = await beginOn(
+      this.#source,
+      (pooled) => (this.#local === "" ? pooled.run(begin, []) : pooled.script(`${begin}${this.#local}`)),
+      borrow,
+      () => {},
+    );
+    const lease = new Lease(pooled, signal, true);
+    try {
+      yield* lease.batches<never>(text, values, reading);
+    } finally {
+      await lease.end();
+      await rollBack(pooled);
+      await this.#releaseAfterTransaction(pooled, undefined);
+    }
+    return "complete";
   }
 
   async #exec<P extends readonly unknown[], A>(statement: Statement<P, A>, params: P, borrow: Borrow): Promise<A> {
@@ -216,11 +279,7 @@ export class Pool implements Queryable {
     try {
       return await untilDeadline(options, (until) =>
         transact(
-          {
-            local: this.#local,
-            acquire: (borrow) => this.#acquire(borrow),
-            release: (pooled) => this.#connections.release(pooled),
-          },
+          this.#source,
           (db) => holding(this, work, db),
           until,
           (lent) => {
@@ -230,10 +289,7 @@ export class Pool implements Queryable {
         ),
       );
     } finally {
-      if (pooled !== undefined) {
-        const resets = this.#reset === "always" || (this.#reset === "use" && pooled.hasChangedSession);
-        await this.#release(pooled, resets ? this.#resetting : "", startedAt);
-      }
+      if (pooled !== undefined) await this.#releaseAfterTransaction(pooled, startedAt);
     }
   }
 
@@ -319,6 +375,11 @@ export class Pool implements Queryable {
         break;
       }
     return waiting;
+  }
+
+  #releaseAfterTransaction(pooled: PooledConnection, startedAt: number | undefined): Promise<void> {
+    const resets = this.#reset === "always" || (this.#reset === "use" && pooled.hasChangedSession);
+    return this.#release(pooled, resets ? this.#resetting : "", startedAt);
   }
 
   async #release(pooled: PooledConnection, reset: string, startedAt: number | undefined): Promise<void> {

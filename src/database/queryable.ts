@@ -28,6 +28,12 @@ export interface QueryOptions {
   readonly types?: QueryTypes;
 }
 
+/** How the rows of a query are read in batches. */
+export interface BatchOptions extends QueryOptions {
+  /** The most rows of a batch; 1000 by default. */
+  readonly size?: number;
+}
+
 /** A row by the names of its columns. */
 export interface QueryRow {
   readonly [column: string]: unknown;
@@ -70,4 +76,29 @@ export interface Queryable extends Database {
     options: QueryOptions & { readonly rows: "lists" },
   ): Promise<QueryResult<R>>;
   query<R = QueryRow>(text: string, values?: readonly unknown[], options?: QueryOptions): Promise<QueryResult<R>>;
+  /**
+   * Reads the rows of a `select`, `values`, `table` or `with` in batches, by a cursor: for a result that does not fit in memory. Nothing is
+   * sent before the first batch is asked for. A loop that ends early closes the cursor.
+   *
+   * On a pool it borrows a connection until the loop ends, in a read-only transaction of its own. If the signal or the deadline of the
+   * request ends it, the connection is free at once, and the next batch rejects.
+   *
+   * @throws DatabaseError as {@link query} does.
+   *
+   * @example
+   * ```ts
+   * for await (const orders of pool.batches<{ id: bigint }>("select id from orders", [], { size: 500 }))
+   *   for (const { id } of orders) write(id);
+   * ```
+   */
+  batches<R = readonly unknown[]>(
+    text: string,
+    values: readonly unknown[],
+    options: BatchOptions & { readonly rows: "lists" },
+  ): AsyncIterableIterator<readonly R[]>;
+  batches<R = QueryRow>(
+    text: string,
+    values?: readonly unknown[],
+    options?: BatchOptions,
+  ): AsyncIterableIterator<readonly R[]>;
 }

@@ -1,4 +1,4 @@
-import { isObject, needs, needsFunction, needsObject } from "../arguments.ts";
+import { isObject, needs, needsCount, needsFunction, needsObject } from "../arguments.ts";
 import { onAbort } from "../following.ts";
 import { currentDeadline } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
@@ -8,10 +8,11 @@ import type { PooledConnection } from "./acquire-queue.ts";
 import type { Borrow } from "./connection-pool.ts";
 import { ConnectionFailure } from "./connection.ts";
 import type { StatementResult, StatementValues } from "./connection.ts";
-import { DatabaseError, failureOf } from "./failure.ts";
+import { DatabaseError, clipped, failureOf } from "./failure.ts";
 import type { DatabaseFailure } from "./failure.ts";
 import { queryStatement } from "./query.ts";
-import type { QueryOptions, QueryResult, QueryRow, Queryable } from "./queryable.ts";
+import type { QueryStatement } from "./query.ts";
+import type { BatchOptions, QueryOptions, QueryResult, QueryRow, Queryable } from "./queryable.ts";
 import { needsStatement } from "./statement.ts";
 import type { Statement } from "./statement.ts";
 
@@ -67,6 +68,8 @@ export class Lease implements Queryable {
   readonly #unlisten: (() => void) | undefined;
   readonly #isTransaction: boolean;
   #state: LeaseState = idle;
+  /** The numbers of its open cursors. */
+  readonly #cursors = new Set<number>();
   // Statements that wait for the running one.
   readonly #turns: (() => void)[] = [];
   #cancelling: Promise<void> | undefined = undefined;
@@ -126,6 +129,59 @@ export class Lease implements Queryable {
     }
   }
 
+  batches<R = readonly unknown[]>(
+    text: string,
+    values: readonly unknown[],
+    options: BatchOptions & { readonly rows: "lists" },
+  ): AsyncIterableIterator<readonly R[]>;
+  batches<R = QueryRow>(
+    text: string,
+    values?: readonly unknown[],
+    options?: BatchOptions,
+  ): AsyncIterableIterator<readonly R[]>;
+  batches(
+    text: string,
+    values: readonly unknown[] = [],
+    options: BatchOptions = {},
+  ): AsyncIterableIterator<readonly never[]> {
+    const query = queryStatement("Database.batches", text, values, options);
+    return this.#batches(query, values, batchSizeOf("Database.batches", options));
+  }
+
+  /** The rows of a cursor. It ends with the transaction; without one the server keeps the rows, until it is closed. */
+  async *#batches(
+    query: QueryStatement,
+    values: readonly unknown[],
+    size: number,
+  ): AsyncGenerator<readonly never[], void> {
+    const { sql } = query;
+    checkReads(sql);
+    const texts = query.print([values]);
+    let number = 1;
+    while (this.#cursors.has(number)) number++;
+    this.#cursors.add(number);
+    const name = `usher_cursor_${number}`;
+    const hold = this.#isTransaction ? "" : "with hold ";
+    const declare = `declare ${name} no scroll cursor ${hold}for ${sql}`;
+    try {
+      await this.#inTurn(sql, texts, () => this.#pooled.run(declare, texts));
+      try {
+        for (let isLast = false; !isLast;) {
+          // By the simple protocol: the columns of a prepared FETCH may not change.
+          const fetch = (): Promise<StatementResult> => this.#pooled.script(`fetch forward ${size} from ${name}`);
+          const { rows } = query.read(await this.#inTurn(sql, texts, fetch));
+          isLast = rows.length < size;
+          if (rows.length > 0) yield rows;
+        }
+      } finally {
+        // In a transaction that has failed or ended it is closed.
+        await this.#inTurn(sql, texts, () => this.#pooled.script(`close ${name}`)).catch(ignore);
+      }
+    } finally {
+      this.#cursors.delete(number);
+    }
+  }
+
   /** Runs a statement alone; its failure is that of its connection, or that the signal ended it. */
   async answer(sql: string, values: StatementValues): Promise<StatementResult> {
     if (this.isAborted) throw this.#abandoned();
@@ -146,20 +202,28 @@ export class Lease implements Queryable {
       this.#pooled.mayBeInTransaction = true;
     }
     const values = statement.print(params);
-    if (this.#state.at === "running") await new Promise<void>((resolve) => this.#turns.push(resolve));
-    else this.#state = running;
-    let answer: StatementResult;
-    try {
-      if (this.isAborted) throw this.#abandoned();
+    const answer = await this.#inTurn(sql, values, () => {
       if (setsTimeout.test(sql)) this.#pooled.isUnbounded = true;
       if (changesSession(sql)) this.#pooled.hasChangedSession = true;
-      answer = await this.#pooled.run(sql, values);
+      return this.#pooled.run(sql, values);
+    });
+    return statement.read(answer);
+  }
+
+  /** Runs a statement when those before it have ended. Its text and values are for the error. */
+  async #inTurn(sql: string, values: StatementValues, act: () => Promise<StatementResult>): Promise<StatementResult> {
+    if (this.#state.at === "ending" || this.#state.at === "ended")
+      throw new DatabaseError({ kind: "connection_closed" });
+    if (this.#state.at === "running") await new Promise<void>((resolve) => this.#turns.push(resolve));
+    else this.#state = running;
+    try {
+      if (this.isAborted) throw this.#abandoned();
+      return await act();
     } catch (thrown) {
       throw isA(ConnectionFailure, thrown) ? this.#failureOf(thrown, sql, values) : thrown;
     } finally {
       this.#next();
     }
-    return statement.read(answer);
   }
 
   #next(): void {
@@ -195,15 +259,35 @@ export class Lease implements Queryable {
     return new DatabaseError(failure);
   }
 
-  // The caller has gone and the server cancelled as asked: no bug, so "busy" and no error line in the log.
   #abandoned(): DatabaseError {
-    const detail = "the statement was ended, because its caller went away";
-    return new DatabaseError({ kind: "db", code: "57014", detail }, true, this.signal);
+    return abandonedBy(this.signal);
   }
 
   #abort(): void {
     if (this.#pooled.connection.isRunning) this.#cancelling = this.#pooled.connection.cancel();
   }
+}
+
+/** The caller has gone and the server cancelled as asked: no bug, so "busy" and no error line in the log. */
+export function abandonedBy(signal: AbortSignal | undefined): DatabaseError {
+  const detail = "the statement was ended, because its caller went away";
+  return new DatabaseError({ kind: "db", code: "57014", detail }, true, signal);
+}
+
+const readers = /(?:select|with|values|table)\b|\(/iy;
+
+/** A cursor has only what reads (PostgreSQL, DECLARE). */
+function checkReads(sql: string): void {
+  readers.lastIndex = beginningOf(sql);
+  if (readers.test(sql)) return;
+  const detail = `batches are of a select, values, table or with, for ${clipped(sql)}`;
+  throw new DatabaseError({ kind: "db", code: undefined, detail });
+}
+
+/** The most rows of a batch. */
+export function batchSizeOf(at: string, { size = 1000 }: BatchOptions): number {
+  needsCount(`${at}: size`, size);
+  return size;
 }
 
 /** What keeps the refusal of a transaction in it. */
@@ -250,7 +334,8 @@ export interface TransactionOptions extends Borrow {
   readonly keep?: (refusal: Refusal) => boolean;
 }
 
-interface ConnectionSource {
+/** What lends connections. */
+export interface ConnectionSource {
   /** What follows each `begin`, as one message with it; or empty. */
   readonly local: string;
   acquire(borrow: Borrow): Promise<PooledConnection>;
@@ -319,7 +404,7 @@ export async function transact<A>(
 type BeginTransaction = (pooled: PooledConnection) => Promise<StatementResult>;
 
 /** Begins a transaction. If that fails nothing was done, so it tries one other connection. */
-async function beginOn(
+export async function beginOn(
   source: ConnectionSource,
   beginsOn: BeginTransaction,
   borrow: Borrow,
@@ -377,7 +462,7 @@ async function abandon(pooled: PooledConnection, signal: AbortSignal | undefined
 }
 
 /** Closes a connection that does not roll back: the next borrower would be inside the transaction. */
-async function rollBack(pooled: PooledConnection): Promise<void> {
+export async function rollBack(pooled: PooledConnection): Promise<void> {
   pooled.isUnbounded = false;
   if (pooled.connection.isOpen) await pooled.end("rollback").catch(() => pooled.connection.cut());
 }
