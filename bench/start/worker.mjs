@@ -16,6 +16,7 @@ const programs = {
   "by-hand-worker": "`new Response` by hand",
   "hono-worker": "Hono",
   "usher-worker": "usher",
+  "usher-worker-modules": "usher, by `usher-http/path` and `usher-http/returns`",
 };
 
 /** Each Worker once a round, each time another one first; differences are taken within a round. @param {number} rounds */
@@ -36,7 +37,7 @@ export async function workerAnswers(rounds) {
       spread(figures[name].map((each) => each[what])),
       more(name, what).toFixed(1),
     ]),
-    name === "usher-worker" ? "≤ Hono's + 10 ms" : "",
+    name.startsWith("usher") ? "≤ Hono's + 10 ms" : "",
   ]);
   const head = [
     "a Worker in `workerd`",
