@@ -78,7 +78,7 @@ export abstract class ArrivingBody implements BodySource, DeadlineListener {
 
   /** The next part. */
   read(): Promise<PartRead> {
-    if (this.#state.at === "unread") this.#begin(between).pause();
+    if (this.#state.at === "unread") this.#openParts();
     const { at } = this.#state;
     if (at !== "between parts" && at !== "awaiting a part") return Promise.resolve(readLate(this.#state));
     return new Promise((give) => {
@@ -91,15 +91,16 @@ export abstract class ArrivingBody implements BodySource, DeadlineListener {
   // Part by part, each with its promise and a pause of the stream, a short body took 4 µs more.
   whole(limit: number, receiver: BodyReceiver): void {
     if (this.#state.at !== "unread") return receiver.done(readLate(this.#state) ?? answeredBefore);
-    this.#begin({ at: "reading whole", limit, receiver, first: undefined, others: undefined });
+    this.#deadline = this.#deadlines.body(this);
+    this.#state = { at: "reading whole", limit, receiver, first: undefined, others: undefined };
+    this.open("whole");
   }
 
-  #begin(state: BodyState): Deadline {
-    const deadline = this.#deadlines.body(this);
-    this.#deadline = deadline;
-    this.#state = state;
-    this.open(state.at === "reading whole" ? "whole" : "parts");
-    return deadline;
+  #openParts(): void {
+    this.#deadline = this.#deadlines.body(this);
+    this.#deadline.pause();
+    this.#state = between;
+    this.open("parts");
   }
 
   /**
@@ -186,9 +187,11 @@ export abstract class ArrivingBody implements BodySource, DeadlineListener {
       case "awaiting a part":
         this.#leave(ended);
         return state.give(undefined);
-      case "reading whole":
+      case "reading whole": {
         this.#leave(ended);
-        return state.receiver.done(wholeOf(state, this.received));
+        const { first = noBytes, others, receiver } = state;
+        return receiver.done(others === undefined ? first : joined([first, ...others], this.received));
+      }
       case "draining":
         return this.#drained(state.done, true);
       default:
@@ -241,8 +244,4 @@ export abstract class ArrivingBody implements BodySource, DeadlineListener {
 function readLate(state: BodyState): BodyFailure | undefined {
   if (state.at === "ended" || state.at === "released") return undefined;
   return state.at === "failed" ? state.failure : answeredBefore;
-}
-
-function wholeOf({ first = noBytes, others }: WholeRead, length: number): Uint8Array {
-  return others === undefined ? first : joined([first, ...others], length);
 }
