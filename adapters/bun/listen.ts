@@ -4,7 +4,7 @@ import { WriteStream, isatty } from "node:tty";
 import { inBackground } from "../../src/logging/raised.ts";
 import { batch, byLines } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
-import { checkReusePort, isTaken, listenAt } from "../../src/server/options.ts";
+import { checkReusePort, listenAt, unixSocketsBy } from "../../src/server/listen.ts";
 import type { Limits, ServeOptions } from "../../src/server/options.ts";
 import type { Certificate, Certificates } from "../../src/server/tls.ts";
 
@@ -85,68 +85,27 @@ export interface BunRuntime {
   serve(options: BunServeOptions): BunServer;
 }
 
-/** A server for each address, and the addresses as text. */
-interface BunServers {
-  readonly servers: readonly BunServer[];
-  readonly port: number;
-  readonly url: string;
-  readonly bound: string;
-}
-
 type BunServe = (
   where: Pick<BunServeOptions, "hostname" | "port" | "reusePort"> | { readonly unix: string },
 ) => BunServer;
 
-export async function listen(limits: Limits, serve: BunServe): Promise<BunServers> {
-  const { host, port, socket, tls, reusePort } = limits;
+/** Listens on the address of the options, with a server for each. */
+export function listen(limits: Limits, serve: BunServe): ReturnType<typeof listenAt<BunServer>> {
   checkReusePort(limits, process.platform, ["linux"]);
-  if (socket !== undefined) {
-    const server = await listenOn(socket, () => serve({ unix: socket }));
-    return { servers: [server], port: 0, url: `unix:${socket}`, bound: socket };
-  }
-  const listenerAt = (hostname: string, port: number) => {
+  return listenAt(limits, {
     // Otherwise Bun shares the port with other servers, as `development` is false.
-    const server = serve({ hostname, port, reusePort: reusePort === true });
-    return { server, port: server.port as number, close: () => inBackground(server.stop(true)) };
-  };
-  const { listeners, port: taken, bound } = listenAt(host, port, listenerAt);
-  const servers = listeners.map(({ server }) => server);
-  const scheme = tls === undefined ? "http" : "https";
-  return { servers, port: taken, url: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${taken}`, bound };
+    listenOn: (hostname, port) => serve({ hostname, port, reusePort: limits.reusePort === true }),
+    listenAtPath: (unix) => serve({ unix }),
+    portOf: ({ port }) => port as number,
+    close: (server) => inBackground(server.stop(true)),
+    sockets: unixSocketsBy({ lstatSync, unlinkSync }, connect),
+  });
 }
 
 /** The certificates as Bun takes them. */
 export function certificatesFor({ cert, key, passphrase, names = {} }: Certificates): readonly BunCertificate[] {
   const first = { cert, key, ...(passphrase === undefined ? {} : { passphrase }) };
   return [first, ...Object.entries(names).map(([serverName, one]) => ({ ...one, serverName }))];
-}
-
-// Removes the socket of a dead server; a living server's, or another file, stays.
-async function listenOn(path: string, serve: () => BunServer): Promise<BunServer> {
-  try {
-    return serve();
-  } catch (error) {
-    const left = isTaken(error) ? socketAt(path) : undefined;
-    // Another server may have removed it meanwhile, and listens there.
-    if (left === undefined || !(await isDead(path)) || socketAt(path) !== left) throw error;
-    unlinkSync(path);
-  }
-  return serve();
-}
-
-/** Which socket is at a path; undefined where none is. A system gives the number of a file that was removed to the next one. */
-function socketAt(path: string): string | undefined {
-  const file = lstatSync(path, { throwIfNoEntry: false, bigint: true });
-  return file?.isSocket() === true ? `${file.ino} ${file.ctimeNs}` : undefined;
-}
-
-function isDead(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const client = connect(path);
-    client.once("connect", () => resolve(false));
-    client.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNREFUSED"));
-    client.once("connect", () => client.destroy());
-  });
 }
 
 const maxSeconds = 255;

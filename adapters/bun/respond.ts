@@ -6,7 +6,7 @@ import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndI
 import type { ValueReceiver } from "../../src/deferred.ts";
 import type { OpenStream } from "../../src/events/open-stream.ts";
 import type { StreamEnd } from "../../src/events/stream.ts";
-import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
+import { HostCheck, badHost, refusedConnect } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { EventStreams } from "../../src/server/lifecycle.ts";
 import { discardLimit, lingerBytes, lingerMs } from "../../src/server/lingering.ts";
@@ -22,7 +22,6 @@ import type { SocketData } from "./socket.ts";
 import { asStream, roomBytes } from "./held.ts";
 import type { HeldResponses } from "./held.ts";
 
-const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
 const hosts: HostCheck = new HostCheck();
 /** The last valid origin: nearly every request has the same one, which is then not parsed. */
 let lastOrigin = "http:///";

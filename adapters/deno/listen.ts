@@ -1,6 +1,6 @@
 import { batch, byLines } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
-import { checkReusePort, isTaken, listenAt } from "../../src/server/options.ts";
+import { checkReusePort, listenAt } from "../../src/server/listen.ts";
 import type { StopSignals } from "../../src/server/listener.ts";
 import type { Limits, ServeOptions } from "../../src/server/options.ts";
 import type { Serving } from "./respond.ts";
@@ -8,51 +8,27 @@ import type { DenoRuntime, DenoServeOptions, Signal } from "./runtime.ts";
 
 declare const Deno: DenoRuntime;
 
-/** A server for each address, and the addresses as text. */
-interface DenoServers {
-  readonly servers: readonly Serving[];
-  readonly port: number;
-  readonly url: string;
-  readonly bound: string;
-}
-
 type Where = Pick<DenoServeOptions, "hostname" | "port" | "path" | "reusePort">;
 type DenoServe = (where: Where) => Serving;
 
-export async function listen(limits: Limits, serve: DenoServe): Promise<DenoServers> {
-  const { host, port, socket, tls, reusePort } = limits;
+/** Listens on the address of the options, with a server for each. */
+export function listen(limits: Limits, serve: DenoServe): ReturnType<typeof listenAt<Serving>> {
+  const { reusePort } = limits;
   checkReusePort(limits, Deno.build.os, ["linux"]);
-  if (socket !== undefined) {
-    const server = await listenOn(socket, () => serve({ path: socket }));
-    return { servers: [server], port: 0, url: `unix:${socket}`, bound: socket };
-  }
-  const listenerAt = (hostname: string, port: number) => {
-    const server = serve(reusePort === true ? { hostname, port, reusePort } : { hostname, port });
-    return { server, port: server.addr.port as number, close: () => server.shutdown() };
-  };
-  const { listeners, port: taken, bound } = listenAt(host, port, listenerAt);
-  const servers = listeners.map(({ server }) => server);
-  const scheme = tls === undefined ? "http" : "https";
-  return { servers, port: taken, url: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${taken}`, bound };
-}
-
-// Removes the socket of a dead server; a living server's, or another file, stays.
-async function listenOn(path: string, serve: () => Serving): Promise<Serving> {
-  try {
-    return serve();
-  } catch (error) {
-    const left = isTaken(error) ? socketAt(path) : undefined;
-    // Another server may have removed it meanwhile, and listens there.
-    if (left === undefined || !(await isDead(path)) || socketAt(path) !== left) throw error;
-    Deno.removeSync(path);
-  }
-  return serve();
-}
-
-/** Which socket is at a path; undefined where none is. A system gives the number of a file that was removed to the next one. */
-function socketAt(path: string): string | undefined {
-  const { isSocket, ino, mtime } = Deno.lstatSync(path);
-  return isSocket === true ? `${ino} ${mtime?.getTime()}` : undefined;
+  return listenAt(limits, {
+    listenOn: (hostname, port) => serve(reusePort === true ? { hostname, port, reusePort } : { hostname, port }),
+    listenAtPath: (path) => serve({ path }),
+    portOf: ({ addr }) => addr.port as number,
+    close: (server) => server.shutdown(),
+    sockets: {
+      socketAt: (path) => {
+        const { isSocket, ino, mtime } = Deno.lstatSync(path);
+        return isSocket === true ? `${ino} ${mtime?.getTime()}` : undefined;
+      },
+      isDead,
+      remove: (path) => Deno.removeSync(path),
+    },
+  });
 }
 
 async function isDead(path: string): Promise<boolean> {

@@ -6,6 +6,7 @@ import { isHost } from "../../src/http/target.ts";
 import { endedEarly } from "../../src/inputs/body-source.ts";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
 import { guarded } from "../../src/logging/raised.ts";
+import { HostCheck, badHost, badTarget } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { connectionOf, linger, lingerAtEnd } from "./connection.ts";
@@ -22,16 +23,13 @@ const noVersion = bad("a request line without a version");
 const otherVersion: RefusedHead = { status: 505, why: "a version of HTTP that is not 1" };
 const noHost = bad("HTTP/1.1 without a Host");
 const severalHosts = bad("more than one Host");
-const badHost = bad("a Host that is none");
-const badTarget = bad("a target that is none");
 const badLength = bad("a length of more than 18 digits");
 const severalLengths = bad("more than one length");
 const twoFramings = bad("a body with a length and a transfer coding");
 const unknownFraming = bad("a body that nothing tells the end of");
 const codedBody: RefusedHead = { status: 501, why: "a transfer coding that is not chunked" };
 
-/** The last valid `Host`: nearly every request has the same one, which is then not parsed. */
-let lastHost = "";
+const known = new HostCheck();
 
 /**
  * Checks what Node's parser leaves open: how the body is framed (RFC 9112 §6.3), and whether the head is valid (§3.2, §2.3).
@@ -62,10 +60,7 @@ export function readHead(request: IncomingMessage): Framing | RefusedHead {
   if (hosts !== 1) {
     if (hosts > 1) return severalHosts;
     if (request.httpVersionMinor > 0) return noHost;
-  } else if (host !== lastHost) {
-    if (!isHost(host)) return badHost;
-    lastHost = host;
-  }
+  } else if (host !== known.last && !known.isHost(host)) return badHost;
   const target = request.url as string;
   if (target.charCodeAt(0) !== 0x2f && !isTarget(target, request.method)) return badTarget;
   if (codings === undefined) return bodyLength ?? 0;

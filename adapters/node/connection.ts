@@ -7,7 +7,7 @@ import type { BodyFailure } from "../../src/inputs/body-source.ts";
 import { logListener } from "../../src/app/failures.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
-import { Lingering, lingerMs } from "../../src/server/lingering.ts";
+import { lingerMs, lingerOn } from "../../src/server/lingering.ts";
 import type { Unsent } from "../../src/server/send-budget.ts";
 import { isBun } from "./listen.ts";
 
@@ -491,38 +491,13 @@ function unixPathOf({ remoteAddress, server }: WatchedSocket): string | undefine
   return typeof address === "string" ? address : undefined;
 }
 
-/**
- * Closes a connection in two steps (RFC 9112 §9.6): sends a FIN, then reads and drops what the client sends until it ends
- * its side. Closing with unread bytes would reset the connection, and the client could lose the response.
- */
+/** Ends a connection, and reads and drops what its client still sends. */
 export function linger(socket: Socket, deadlines: Deadlines): void {
-  const lingering = new Lingering();
-  const close = guarded(socket, () => {
-    deadline.clear();
-    if (socket.writableFinished) socket.destroy();
-    else socket.once("finish", destroy);
-  });
-  const expire = guarded(socket, () => {
-    if (!lingering.continues()) return close();
-    deadline = deadlines.time(lingerMs, { expire });
-    socket.resume();
-  });
-  let deadline = deadlines.time(lingerMs, { expire });
   connectionOf(socket).closing = true;
-  socket.end();
-  // Node's parser must not see these bytes: it would find requests there, or the same fault again.
-  const drop = guarded(socket, (part: Buffer) => {
-    if (!lingering.takes(part.byteLength)) socket.pause();
+  lingerOn(socket, (expire) => {
+    const deadline = deadlines.time(lingerMs, { expire });
+    return () => deadline.clear();
   });
-  // Node 20 and 22 stop the handle for an unread body, and start it again in a listener of `resume`, which `on("data")` removes.
-  socket.pause().once("resume", () => socket.removeAllListeners("data").on("data", drop));
-  socket.once("end", close).once("close", close);
-  socket.resume();
-  if (socket.readableEnded) close();
-}
-
-function destroy(this: Socket): void {
-  this.destroy();
 }
 
 /** Makes a connection linger after its last response, where Node would close it at once. */

@@ -5,103 +5,20 @@ import type { AddressInfo, ListenOptions } from "node:net";
 import { WriteStream, isatty } from "node:tty";
 import { batch, byLines } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
-import { checkReusePort, maxPicks } from "../../src/server/options.ts";
+import { checkReusePort, listenAt, unixSocketsBy } from "../../src/server/listen.ts";
 import type { Limits } from "../../src/server/options.ts";
 
-/** A server for each address, and the addresses as text. */
-interface Listening {
-  readonly servers: readonly Server[];
-  readonly port: number;
-  readonly url: string;
-  readonly bound: string;
-}
-
-type BoundAddress = Omit<Listening, "url">;
-
-/** Listens on the address of the options. If one fails, nothing stays open. */
-export async function listen(limits: Limits, make: () => Server): Promise<Listening> {
-  const { host, port, socket, tls, reusePort } = limits;
+/** Listens on the address of the options, with a server for each. */
+export function listen(limits: Limits, make: () => Server): ReturnType<typeof listenAt<Server>> {
+  const { reusePort } = limits;
   if (reusePort === true) checkNode(limits);
-  if (socket !== undefined) {
-    return { servers: [await listenAtPath(socket, make)], port: 0, url: `unix:${socket}`, bound: socket };
-  }
-  const listening = await listenAtHost(host, reusePort === true ? { port, reusePort } : { port }, make);
-  return { ...listening, url: `${tls === undefined ? "http" : "https"}://${bracketed(host)}:${listening.port}` };
-}
-
-// Only the socket of a dead server is removed: neither one in use, nor a file that is not a socket.
-async function listenAtPath(path: string, make: () => Server): Promise<Server> {
-  const server = make();
-  try {
-    await listenOn(server, { path });
-    return server;
-  } catch (error) {
-    const left = isCode(error, "EADDRINUSE") ? socketAt(path) : undefined;
-    // Another server may have removed it meanwhile, and listens there.
-    if (left === undefined || !(await isDead(path)) || socketAt(path) !== left) throw error;
-    unlinkSync(path);
-  }
-  const second = make();
-  await listenOn(second, { path });
-  return second;
-}
-
-/** Which socket is at a path; undefined where none is. A system gives the number of a file that was removed to the next one. */
-function socketAt(path: string): string | undefined {
-  const file = lstatSync(path, { throwIfNoEntry: false, bigint: true });
-  return file?.isSocket() === true ? `${file.ino} ${file.ctimeNs}` : undefined;
-}
-
-function isDead(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const client = connect(path);
-    client.once("connect", () => {
-      client.destroy();
-      resolve(false);
-    });
-    client.once("error", (error) => resolve(isCode(error, "ECONNREFUSED")));
+  return listenAt(limits, {
+    listenOn: (host, port) => listening(make(), reusePort === true ? { host, port, reusePort } : { host, port }),
+    listenAtPath: (path) => listening(make(), { path }),
+    portOf: (server) => (server.address() as AddressInfo).port,
+    close: (server) => server.close(),
+    sockets: unixSocketsBy({ lstatSync, unlinkSync }, connect),
   });
-}
-
-/** `localhost` is both loopback addresses, on one port; a machine without IPv6 has one. */
-async function listenAtHost(host: string, where: ListenOptions, make: () => Server): Promise<BoundAddress> {
-  if (host === "0.0.0.0" || host === "::") return everywhere(where, make);
-  if (host !== "localhost") {
-    const server = make();
-    await listenOn(server, { ...where, host });
-    return { servers: [server], port: portOf(server), bound: bracketed(host) };
-  }
-  return loopback(where, make, 1);
-}
-
-async function loopback(where: ListenOptions, make: () => Server, picks: number): Promise<BoundAddress> {
-  const four = make();
-  await listenOn(four, { ...where, host: "127.0.0.1" });
-  const taken = portOf(four);
-  const six = make();
-  try {
-    await listenOn(six, { ...where, host: "::1", port: taken });
-  } catch (error) {
-    if (isWithoutFamily(error)) return { servers: [four], port: taken, bound: "127.0.0.1" };
-    four.close();
-    if (where.port === 0 && isCode(error, "EADDRINUSE") && picks < maxPicks) return loopback(where, make, picks + 1);
-    throw error;
-  }
-  return { servers: [four, six], port: taken, bound: "127.0.0.1 and [::1]" };
-}
-
-// One IPv6 socket accepts IPv4 too, unless the machine has no IPv6.
-async function everywhere(where: ListenOptions, make: () => Server): Promise<BoundAddress> {
-  const six = make();
-  try {
-    await listenOn(six, { ...where, host: "::" });
-    return { servers: [six], port: portOf(six), bound: "every interface: [::], which takes IPv4 too" };
-  } catch (error) {
-    if (!isWithoutFamily(error)) throw error;
-  }
-  const four = make();
-  await listenOn(four, { ...where, host: "0.0.0.0" });
-  return { servers: [four], port: portOf(four), bound: "every interface: 0.0.0.0, with no IPv6 here" };
 }
 
 /** The systems on which Node shares a port. */
@@ -117,27 +34,11 @@ function checkNode(limits: Limits): void {
   checkReusePort(limits, process.platform, systems);
 }
 
-function listenOn(server: Server, where: ListenOptions): Promise<void> {
+function listening(server: Server, where: ListenOptions): Promise<Server> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(where, resolve);
+    server.listen(where, () => resolve(server));
   });
-}
-
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
-}
-
-function isWithoutFamily(error: unknown): boolean {
-  return isCode(error, "EADDRNOTAVAIL") || isCode(error, "EAFNOSUPPORT");
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return (error as NodeJS.ErrnoException).code === code;
-}
-
-function bracketed(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
 }
 
 /** Standard error, with many lines in a write; the last ones are written when the process exits. */

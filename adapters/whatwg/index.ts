@@ -16,10 +16,10 @@ import type { OpenStream } from "../../src/events/open-stream.ts";
 import { gather, isFailure } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { guarded } from "../../src/logging/raised.ts";
-import { HostCheck, refuse } from "../../src/server/bad-request.ts";
+import { HostCheck, badHost, refuse } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import { EventStreams } from "../../src/server/lifecycle.ts";
-import { Lingering, discardLimit, lingerMs } from "../../src/server/lingering.ts";
+import { discardLimit, lingerMs, lingerOn } from "../../src/server/lingering.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
 import { PulledStream } from "../../src/events/readable.ts";
 
@@ -59,7 +59,6 @@ function has(value: unknown, name: string): boolean {
 }
 
 const severalHosts: RefusedHead = { status: 400, why: "more than one Host" };
-const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
 const hosts: HostCheck = new HostCheck();
 
 /**
@@ -124,30 +123,13 @@ async function dropped(body: CountedBody): Promise<boolean> {
   return part === undefined;
 }
 
-/**
- * Closes a connection in two steps after its last response (RFC 9112 §9.6). Closing with unread bytes would reset it, and
- * the client could lose the response.
- */
+/** Makes a connection linger after its last response, where Node would close it at once. */
 function lingerAtEnd(socket: Socket): void {
   const destroySoon = guarded(socket, () => {
-    const lingering = new Lingering();
-    const close = guarded(socket, () => {
-      clearTimeout(timer);
-      socket.destroy();
+    lingerOn(socket, (expire) => {
+      const timer = setTimeout(expire, lingerMs).unref();
+      return () => clearTimeout(timer);
     });
-    const expire = guarded(socket, () => {
-      if (!lingering.continues()) return close();
-      timer = setTimeout(expire, lingerMs).unref();
-      socket.resume();
-    });
-    let timer = setTimeout(expire, lingerMs).unref();
-    socket.end();
-    // Node's parser must not see these bytes: it would find requests there.
-    const drop = guarded(socket, (part: Buffer) => {
-      if (!lingering.takes(part.byteLength)) socket.pause();
-    });
-    socket.removeAllListeners("data").on("data", drop);
-    socket.once("close", close).resume();
   });
   socket.destroySoon = destroySoon;
 }

@@ -7,8 +7,7 @@ import type { WireResponse } from "../../src/app/exchange.ts";
 import { internalRefusal } from "../../src/refusals.ts";
 import { responseOf, unmade } from "../../src/app/web.ts";
 import { isPending } from "../../src/deferred.ts";
-import { HostCheck, refuse } from "../../src/server/bad-request.ts";
-import type { RefusedHead } from "../../src/server/bad-request.ts";
+import { HostCheck, badHost, refuse } from "../../src/server/bad-request.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { WorkerExchange } from "./exchange.ts";
 import type { WorkerContext } from "./exchange.ts";
@@ -81,7 +80,6 @@ function answer({ app, behindCloudflare }: Made, request: Request, ctx: WorkerCo
   return response;
 }
 
-const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
 const hosts: HostCheck = new HostCheck();
 
 const noBackground =

@@ -8,25 +8,27 @@ export interface RefusedHead {
   readonly why: string;
 }
 
-const tooLong: RefusedHead = { status: 431, why: "a head past its limit" };
-const targetTooLong: RefusedHead = { status: 414, why: "a target past the limit of a head" };
-const noTarget: RefusedHead = { status: 400, why: "a target that is none" };
+export const headTooLong: RefusedHead = { status: 431, why: "a head past its limit" };
+export const targetTooLong: RefusedHead = { status: 414, why: "a target past the limit of a head" };
+export const badTarget: RefusedHead = { status: 400, why: "a target that is none" };
+export const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
 
 /** Checks hosts, for a runtime that does not. Nearly every request has the same host as the last one. */
 export class HostCheck {
-  #last = "";
+  /** The last one that is valid. */
+  last = "";
 
   isHost(text: string): boolean {
-    if (text === this.#last) return true;
+    if (text === this.last) return true;
     if (!isHost(text)) return false;
-    this.#last = text;
+    this.last = text;
     return true;
   }
 }
 
 /** A `CONNECT` must be for a host and its port. */
 export function refusedConnect(authority: string): RefusedHead | undefined {
-  return isHostAndPort(authority) ? undefined : noTarget;
+  return isHostAndPort(authority) ? undefined : badTarget;
 }
 
 /** Refuses a target that alone is longer than a head may be. */
@@ -41,7 +43,7 @@ export function refusedTarget({ url }: Request, maxHeaderBytes: number): Refused
 export function refusedLength({ method, url, headers }: Request, maxHeaderBytes: number): RefusedHead | undefined {
   let bytes = method.length + url.length;
   for (const [name, value] of headers) bytes += name.length + value.length + 4;
-  return bytes > maxHeaderBytes ? tooLong : undefined;
+  return bytes > maxHeaderBytes ? headTooLong : undefined;
 }
 
 /** Answers without a body, and logs it. */

@@ -5,7 +5,7 @@ import { guarded, inBackground, logRaised } from "../logging/raised.ts";
 import { Deadlines } from "./deadlines.ts";
 import { SendBudget } from "./send-budget.ts";
 import type { SendCut, SendLimits } from "./send-budget.ts";
-import { isTaken, takenError } from "./options.ts";
+import { isTaken, takenError } from "./listen.ts";
 import type { Limits, Server } from "./options.ts";
 import { settled } from "./settle.ts";
 import type { Certificates } from "./tls.ts";

@@ -3,82 +3,6 @@ import { needs, needsObject, needsText, shown } from "../arguments.ts";
 import { checkTls } from "./tls.ts";
 import type { Certificates, TlsOptions } from "./tls.ts";
 
-/** A listener on one address. */
-interface Bound {
-  readonly port: number;
-  /** Stops listening. */
-  close(): void;
-}
-
-/** One listener for each address, and the addresses as text. */
-interface Addresses<L extends Bound> {
-  readonly listeners: readonly L[];
-  readonly port: number;
-  readonly bound: string;
-}
-
-type Listen<L> = (host: string, port: number) => L;
-
-/**
- * Listens on a host. `localhost` is both loopback addresses, on one port; a machine without IPv6 has one. If one address
- * fails, nothing stays open.
- */
-export function listenAt<L extends Bound>(host: string, port: number, listen: Listen<L>): Addresses<L> {
-  if (host === "0.0.0.0" || host === "::") return everywhere(port, listen);
-  if (host === "localhost") return loopback(port, listen);
-  const one = listen(host, port);
-  return { listeners: [one], port: one.port, bound: host.includes(":") ? `[${host}]` : host };
-}
-
-/** How often the system picks a port, which may be free at one of the two addresses alone. */
-export const maxPicks = 10;
-
-function loopback<L extends Bound>(port: number, listen: Listen<L>, picks = 1): Addresses<L> {
-  const four = listen("127.0.0.1", port);
-  try {
-    const six = listen("::1", four.port);
-    return { listeners: [four, six], port: four.port, bound: "127.0.0.1 and [::1]" };
-  } catch (error) {
-    if (isWithoutFamily(error)) return { listeners: [four], port: four.port, bound: "127.0.0.1" };
-    four.close();
-    if (port === 0 && isTaken(error) && picks < maxPicks) return loopback(port, listen, picks + 1);
-    throw error;
-  }
-}
-
-// One IPv6 socket accepts IPv4 too, unless the machine has no IPv6.
-function everywhere<L extends Bound>(port: number, listen: Listen<L>): Addresses<L> {
-  try {
-    const six = listen("::", port);
-    return { listeners: [six], port: six.port, bound: "every interface: [::], which takes IPv4 too" };
-  } catch (error) {
-    if (!isWithoutFamily(error)) throw error;
-  }
-  const four = listen("0.0.0.0", port);
-  return { listeners: [four], port: four.port, bound: "every interface: 0.0.0.0, with no IPv6 here" };
-}
-
-function isWithoutFamily(error: unknown): boolean {
-  return ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(errorCodeOf(error));
-}
-
-/** Whether another listener has the address, or a file is there. */
-export function isTaken(error: unknown): boolean {
-  return errorCodeOf(error) === "EADDRINUSE";
-}
-
-/** Uncaught, it is printed as its one sentence: frames say nothing of who has the address. */
-export function takenError({ host, port, socket }: Limits): Error {
-  const what = socket === undefined ? `port ${port} of ${host}` : `the path ${socket}`;
-  const error = new Error(`serve: ${what} is taken: stop the program that has it, or set another one`);
-  error.stack = String(error);
-  return Object.defineProperty(error, "code", { value: "EADDRINUSE" });
-}
-
-function errorCodeOf(error: unknown): string {
-  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
-}
-
 /** The options of a listener. Times are milliseconds. */
 export interface ListenOptions {
   /** 8080 by default; 0 picks a free port. */
@@ -250,14 +174,6 @@ export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
   if (reusePort === true && limits.socket !== undefined)
     throw new TypeError(`${taker}: reusePort is for a port, and socket is set`);
   return limits;
-}
-
-/** Throws on a system without `reusePort`, where Bun and Deno would ignore it. */
-export function checkReusePort({ reusePort }: Limits, system: string, systems: readonly string[]): void {
-  if (reusePort !== true || systems.includes(system)) return;
-  throw new TypeError(
-    `serve: reusePort is not kept on ${system}, which shares no port between processes: use node:cluster, or a port for each process`,
-  );
 }
 
 function definedOnly(options: ListenOptions): ListenOptions {

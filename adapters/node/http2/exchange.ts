@@ -4,7 +4,14 @@ import type { Exchange } from "../../../src/app/exchange.ts";
 import { lists, withOneCookie } from "../../../src/http/fields.ts";
 import { endedEarly } from "../../../src/inputs/body-source.ts";
 import type { PeerCertificate } from "../../../src/inputs/peer-certificate.ts";
-import { HostCheck, refusedConnect } from "../../../src/server/bad-request.ts";
+import {
+  HostCheck,
+  badHost,
+  badTarget,
+  headTooLong,
+  refusedConnect,
+  targetTooLong,
+} from "../../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../../src/server/bad-request.ts";
 import type { Deadlines } from "../../../src/server/deadlines.ts";
 import { Http2Body } from "./body.ts";
@@ -31,20 +38,16 @@ export interface RequestHead {
 
 const hosts = new HostCheck();
 const bad = (why: string): RefusedHead => ({ status: 400, why });
-const tooLong: RefusedHead = { status: 431, why: "a head past its limit" };
-const targetTooLong: RefusedHead = { status: 414, why: "a target past the limit of a head" };
 /** RFC 9220 §3, which says it of HTTP/3. */
 const otherProtocol: RefusedHead = { status: 501, why: "an extended CONNECT for a protocol that is unknown" };
-const badTarget = bad("a target that is none");
 const noHost = bad("HTTP/2 without an authority");
 const otherHost = bad("a Host that is not the authority");
-const badHost = bad("a Host that is none");
 
 /** Checks what nghttp2 leaves open: the target, and the authority, which takes the place of `Host` (RFC 9113 §8.3.1). */
 export function refusedHead({ headers, raw }: RequestHead, maxHeaderBytes: number): RefusedHead | undefined {
   const { ":method": method, ":path": path, ":authority": authority } = headers as { readonly [name: string]: string };
   if ((path ?? "").length > maxHeaderBytes) return targetTooLong;
-  if (headLength(raw) > maxHeaderBytes) return tooLong;
+  if (headLength(raw) > maxHeaderBytes) return headTooLong;
   const protocol = headers[":protocol"];
   if (method === "CONNECT" && protocol === undefined) return refusedConnect(authority ?? "");
   if (protocol !== undefined && protocol !== "websocket") return otherProtocol;

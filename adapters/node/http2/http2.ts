@@ -18,6 +18,7 @@ import { guarded } from "../../../src/logging/raised.ts";
 import type { RefusedHead } from "../../../src/server/bad-request.ts";
 import type { CountedLog } from "../../../src/app/counted-log.ts";
 import type { Deadline, Deadlines } from "../../../src/server/deadlines.ts";
+import { lingerMs } from "../../../src/server/lingering.ts";
 import type { NodeConnection } from "../connection.ts";
 import type { RequestHandler } from "../handler.ts";
 import type { Upgrades } from "../upgrade.ts";
@@ -40,8 +41,6 @@ const preface = Buffer.from("PRI");
 const answeredBytes = 65_536;
 /** The greatest value of a setting. */
 const maxSetting = 2 ** 32 - 1;
-/** How long a connection that is closed has to take what was written. */
-const lingerMs = 1000;
 
 interface Http2Limits {
   readonly maxHeaderBytes: number;
