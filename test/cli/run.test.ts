@@ -179,7 +179,7 @@ function moduleOf(name: string, exported: string): string {
   const source = JSON.stringify(pathToFileURL(join(root, "src/index.ts")).href);
   writeFileSync(
     file,
-    `import { Path, RefusalFormat, Returns, Shape, body, get, post } from ${source};
+    `import { Deadline, Path, RefusalFormat, Returns, Shape, body, get, post } from ${source};
 const text = (name) => get(Path.of(name), { returns: Returns.text }, () => "");
 const reads = (name) => post(Path.of(name), { inputs: { body }, returns: Returns.text }, () => "");
 ${exported}
