@@ -3,6 +3,7 @@ import { describing } from "../src/inputs/wire.ts";
 import { readsOf } from "../src/openapi/inputs.ts";
 import type { Reads } from "../src/openapi/inputs.ts";
 import { codesOf, hasVersions } from "../src/openapi/responses.ts";
+import { crossOrigin } from "../src/routing/meta.ts";
 import type { Route } from "../src/routing/route.ts";
 import { shapeName } from "../src/schema/valibot.ts";
 import type { AnyStandard } from "../src/schema/standard.ts";
@@ -40,8 +41,8 @@ function rowOf(route: Route): readonly string[] {
   return [route.method, route.pattern, inputs(route, reads), answers(route, reads), refuses.join(" ")];
 }
 
-function inputs({ path }: Route, reads: Reads): string {
-  const segments = path.segments.filter((segment) => typeof segment !== "string");
+function inputs(route: Route, reads: Reads): string {
+  const segments = route.path.segments.filter((segment) => typeof segment !== "string");
   const values = [...reads.values, ...reads.credentials.flatMap(({ reads }) => reads)];
   const named = values.map(
     (need) => `${need.in}.${need.name}${"style" in need ? markOf(need) : need.required === true ? "" : "?"}`,
@@ -53,9 +54,17 @@ function inputs({ path }: Route, reads: Reads): string {
     ...new Set(fields),
     ...bodyInList(reads),
     ...reads.alsoReads.map((what) => `(${what})`),
+    ...originsInList(route),
     ...(reads.isOpaque ? ["(more than it says)"] : []),
   ];
   return all.join(" ");
+}
+
+/** The origins whose pages may send it requests, which others may not. */
+function originsInList({ meta }: Route): readonly string[] {
+  const origins = meta.find(crossOrigin);
+  if (origins === undefined) return [];
+  return [origins === "any" ? "(from any origin)" : `(from ${origins.join(", ")})`];
 }
 
 function markOf(need: TextNeed | FileNeed): string {

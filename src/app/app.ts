@@ -6,11 +6,12 @@ import type { BodyDecoding } from "../inputs/encoded-body.ts";
 import type { RequestRecord } from "../inputs/request.ts";
 import type { Awaitable, Supplied } from "../inputs/dep.ts";
 import { attempt } from "../logging/raised.ts";
+import { log } from "../logging/writer.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { Languages } from "../languages/language.ts";
 import { isCode, maxListedProblems } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
-import { deadline as deadlineKey } from "../routing/meta.ts";
+import { crossOrigin, deadline as deadlineKey } from "../routing/meta.ts";
 import type { TimeLimit } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
 import { methodsOf } from "../routing/mounted.ts";
@@ -245,6 +246,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     languages: options.languages,
     isStopping: false,
   };
+  for (const { route, name } of all) logCrossOrigin(name, route);
   return appOf(app, routes, options);
 }
 
@@ -263,6 +265,15 @@ function deadlineHeaderOf(
   }
   if (!has) problems.push("deadlineHeader needs a deadline that bounds it: set deadline, or Meta.deadline of a route");
   return deadlineHeader.toLowerCase();
+}
+
+/** A route that other sites may send requests to is seen where the app starts. */
+function logCrossOrigin(name: string, { meta }: Route): void {
+  const origins = meta.find(crossOrigin);
+  if (origins === undefined) return;
+  const whose = origins === "any" ? "any origin" : origins.join(", ");
+  const message = `${name} takes requests from pages of ${whose}, by its Meta.crossOrigin`;
+  log({ level: "info", source: "framework.http", message, fields: {}, context: undefined });
 }
 
 /** Compiles the routes. What is wrong with one is a problem, and leaves it out. */

@@ -1,16 +1,17 @@
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
-import { isObject, shown } from "../arguments.ts";
+import { isObject, isTexts, shown } from "../arguments.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 import { peerCertificate } from "../inputs/connection.ts";
 import type { AnyDep, BodyNeed, DepNode, FileNeed, Supplied, TextNeed } from "../inputs/dep.ts";
 import type { CheckedRoute } from "../inputs/request.ts";
 import { frameworkCodes } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
-import { deadline, emptyQuery, overload } from "../routing/meta.ts";
+import { crossOrigin, deadline, emptyQuery, overload } from "../routing/meta.ts";
 import { anyMethod, methodsOf } from "../routing/mounted.ts";
 import type { Segment } from "../routing/path.ts";
 import type { Route } from "../routing/route.ts";
+import { readOrigins } from "../security/cross-origin.ts";
 
 /** Every declaration that `App.make` refuses, each with its route. */
 export class DeclarationError extends Error {
@@ -72,6 +73,18 @@ function checkBoundsOf({ name, route }: Declared, problems: string[]): void {
   const exempt: unknown = route.meta.find(overload);
   if (exempt !== undefined && exempt !== "exempt")
     problems.push(`${name}: its Meta.overload is "exempt", and not ${shown(exempt)}`);
+  checkOrigins(name, route.meta.find(crossOrigin), problems);
+}
+
+/** A page that hides its origin may be meant here, for one route. */
+function checkOrigins(name: string, origins: unknown, problems: string[]): void {
+  if (origins === undefined || origins === "any") return;
+  if (!isTexts(origins) || origins.length === 0) {
+    problems.push(`${name}: its Meta.crossOrigin is "any" or a list of origins, and not ${shown(origins)}`);
+    return;
+  }
+  const shownOrigins = origins.filter((origin) => origin !== "null");
+  readOrigins(shownOrigins, (problem) => problems.push(`${name}: its Meta.crossOrigin: ${problem}`));
 }
 
 /** Whether a value is made by `Deadline.make`. */

@@ -12,7 +12,7 @@ import { FieldNames } from "../inputs/text.ts";
 import type { Languages } from "../languages/language.ts";
 import type { Level, Tracer } from "../logging/entry.ts";
 import { Refusal, listing } from "../refusals.ts";
-import { access, deadline, emptyQuery as emptyQueryKey, overload } from "../routing/meta.ts";
+import { access, crossOrigin, deadline, emptyQuery as emptyQueryKey, overload } from "../routing/meta.ts";
 import { checksOf } from "../routing/param.ts";
 import type { TimeLimit } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
@@ -107,6 +107,8 @@ export interface CompiledRoute {
   readonly endsAtDeadline: boolean;
   /** Whether the app's bounds of requests in flight and of the event loop's delay are not for it. */
   readonly isExempt: boolean;
+  /** The origins whose pages may send requests to it, besides the app's. */
+  readonly crossOrigin: "any" | ReadonlySet<string> | undefined;
   /** Cached by the access log. */
   accessTexts: AccessTexts | undefined;
 }
@@ -190,6 +192,7 @@ class ReadyRoute implements CompiledRoute {
   readonly deadline: TimeLimit | undefined;
   readonly endsAtDeadline: boolean;
   readonly isExempt: boolean;
+  readonly crossOrigin: CompiledRoute["crossOrigin"];
   accessTexts: CompiledRoute["accessTexts"] = undefined;
   readonly #declared: Declared;
   readonly #settings: RouteSettings;
@@ -216,6 +219,8 @@ class ReadyRoute implements CompiledRoute {
     this.endsAtDeadline = typeof own === "object" && isOpenEnded(route);
     this.deadline =
       typeof own === "object" ? own : own === "none" || isOpenEnded(route) ? undefined : settings.deadline;
+    const origins = route.meta.find(crossOrigin);
+    this.crossOrigin = Array.isArray(origins) ? new Set(origins) : (origins as "any" | undefined);
     this.isExempt = route.meta.find(overload) === "exempt";
     this.#declared = declared;
     this.#settings = settings;

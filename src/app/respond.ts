@@ -21,7 +21,7 @@ import {
   timedOutRefusal,
 } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
-import { isCrossOrigin } from "../security/cross-origin.ts";
+import { isCrossOrigin, isOfListed } from "../security/cross-origin.ts";
 import { logFault, openSpan } from "./access-log.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute, Middleware } from "./compile.ts";
@@ -288,10 +288,12 @@ function isUnsafe({ method, match, exchange }: RequestState): boolean {
   return exchange.canUpgrade === true && exchange.lines("upgrade").length > 0;
 }
 
-/** Whether a page of an origin sent it that neither `trustedOrigins` nor the CORS policy of the route lists. */
+/** Whether a page of an origin sent it that none of `trustedOrigins`, the route and its CORS policy lists. */
 function isFromUntrustedOrigin(request: RequestState): boolean {
   const { trustedOrigins, cors } = request.app;
   if (trustedOrigins === undefined || !isCrossOrigin(request, trustedOrigins)) return false;
+  const own = request.match?.route.crossOrigin;
+  if (own === "any" || (own !== undefined && isOfListed(request, own))) return false;
   return !(cors !== undefined && cors.covers(request.match?.route.route) && cors.policy.admits(request));
 }
 

@@ -17,7 +17,7 @@ import {
 } from "../refusals.ts";
 import type { Challenge } from "../inputs/dep.ts";
 import type { Code } from "../refusals.ts";
-import { deadline } from "../routing/meta.ts";
+import { crossOrigin as crossOriginKey, deadline } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { compileWriter } from "../schema/write.ts";
@@ -144,7 +144,8 @@ export function codesOf(route: Route, reads: Reads, decodes = false, hasDeadline
   if (isSocket) added.push(upgradeRequired);
   if (reads.body !== undefined) added.push(unreadable, tooLarge);
   if (reads.body !== undefined && decodes) added.push(unsupportedMediaType);
-  if (isSocket || isUnsafe(route.method)) added.push(crossOrigin);
+  const isForAll = route.meta.find(crossOriginKey) === "any";
+  if ((isSocket || isUnsafe(route.method)) && !isForAll) added.push(crossOrigin);
   const ofVersions = reads.validates ?? route.returns.node.validates;
   if (ofVersions !== undefined && route.method === "GET") added.push(ofVersions);
   added.push(busy, internal);

@@ -74,6 +74,19 @@ export const overload: MetaKey<"exempt"> = key("overload");
  */
 export const emptyQuery: MetaKey<"absent"> = key("emptyQuery");
 
+/**
+ * The origins whose pages may send requests to the route, besides the app's `trustedOrigins`: a list, or `"any"`. It is for what another
+ * site's form posts with the user's browser: a SAML response, a 3-D Secure result, OpenID Connect's `form_post`. `"null"` in the list is
+ * a page that hides its origin. Such a request proves itself by what it carries, such as a signature or a `state`: a cookie of the user
+ * proves nothing in it. `usher routes` and a log line at start name the route.
+ *
+ * @example
+ * ```ts
+ * const acs = post(path, { inputs, returns: Returns.html, meta: Meta.empty.add(Meta.crossOrigin, ["https://idp.example"]) }, signIn);
+ * ```
+ */
+export const crossOrigin: MetaKey<"any" | readonly string[]> = key("crossOrigin");
+
 /** Whether the API document leaves the route out: a page, a style, a probe. */
 export const hidden: MetaKey<boolean> = key("hidden");
 

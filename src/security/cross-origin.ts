@@ -22,10 +22,16 @@ export interface CorsExtension {
 export function isCrossOrigin(request: InputRequest, trusted: ReadonlySet<string>): boolean {
   const sites = request.lines("sec-fetch-site");
   if (sites.length > 0 && sites.every(isOwnSite)) return false;
+  if (isOfListed(request, trusted)) return false;
+  const origins = request.lines("origin");
+  return sites.length > 0 || !origins.every((origin) => isOfHost(origin, request.host));
+}
+
+/** Whether a page of one of the origins sent it. */
+export function isOfListed(request: InputRequest, listed: ReadonlySet<string>): boolean {
   const origins = request.lines("origin");
   const [origin] = origins;
-  if (origin !== undefined && origins.length === 1 && isListed(origin, trusted)) return false;
-  return sites.length > 0 || !origins.every((origin) => isOfHost(origin, request.host));
+  return origin !== undefined && origins.length === 1 && isListed(origin, listed);
 }
 
 // "same-site" is another site, because a sibling subdomain may have another owner. "none" is the user: a typed address, a
