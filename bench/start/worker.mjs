@@ -16,7 +16,7 @@ const programs = {
   "by-hand-worker": "`new Response` by hand",
   "hono-worker": "Hono",
   "usher-worker": "usher",
-  "usher-worker-modules": "usher, by `usher-http/path` and `usher-http/returns`",
+  "usher-modules-worker": "usher, by `usher-http/path` and `usher-http/returns`",
 };
 
 /** Each Worker once a round, each time another one first; differences are taken within a round. @param {number} rounds */
