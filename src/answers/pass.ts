@@ -51,7 +51,9 @@ export function pass(response: Response): Answer {
   const headers: (readonly [string, string])[] = [];
   let contentType: string | undefined;
   let length: number | undefined;
-  for (const [name, value] of response.headers) {
+  for (const [sent, value] of response.headers) {
+    // Those of a package's own `Response` may be as they were written.
+    const name = sent.toLowerCase();
     if (notPassed.has(name) || named?.has(name) === true || name === "set-cookie") continue;
     if (name === "content-type") contentType = value;
     else if (name === "content-length") length = isDecoded ? undefined : declaredLength(value);
