@@ -38,9 +38,11 @@ export interface ConnectionEvents {
 /** Opens a connection. Rejects with a {@link ConnectionFailure}. */
 export type OpenConnection = (events: ConnectionEvents) => Promise<DatabaseConnection>;
 
-/** A column of a result. `type` is the OID of its type in `pg_type`. */
+/** A column of a result. */
 export interface Column {
+  /** Its name, as the statement gives it. */
   readonly name: string;
+  /** The OID of its type in `pg_type`. */
   readonly type: number;
 }
 

@@ -226,16 +226,30 @@ export class DatabaseError extends RefusingError {
     return this.failure.kind === "lost";
   }
 
-  /** The name of the constraint that an error violated, a check too; undefined for any other error. */
+  /** An error of the database, also where a library has made it the `cause` of its own, as Drizzle does; undefined for any other error. */
+  static of(error: unknown): DatabaseError | undefined {
+    let found = error;
+    for (let left = maxCauses; left > 0; left--) {
+      if (isA(DatabaseError, found)) return found;
+      if (!(found instanceof Error)) return undefined;
+      found = found.cause;
+    }
+    return undefined;
+  }
+
+  /** The name of the constraint that an error violated, or its cause, a check too; undefined for any other error. */
   static conflict(error: unknown): string | undefined;
   /** Whether an error violated that constraint: unique, exclusion, foreign key or check. */
   static conflict(error: unknown, constraint: string): boolean;
   static conflict(error: unknown, constraint?: string): string | boolean | undefined {
-    const failure = isA(DatabaseError, error) ? error.failure : undefined;
+    const failure = DatabaseError.of(error)?.failure;
     const violated = failure?.kind === "conflict" || failure?.kind === "db" ? failure.constraint : undefined;
     return constraint === undefined ? violated : violated === constraint;
   }
 }
+
+/** Causes may be a circle. */
+const maxCauses = 8;
 
 const busyKinds: ReadonlySet<string> = /* @__PURE__ */ new Set([
   "pool_busy",

@@ -41,6 +41,7 @@ export interface QueryRow {
 
 /** The result of a query. */
 export interface QueryResult<R> {
+  /** The rows in their order; none of a statement that returns none. */
   readonly rows: readonly R[];
   /** The number of rows that the statement returned or changed, by its command tag; 0 for a command without one, as `create table`. */
   readonly count: number;

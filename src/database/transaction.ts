@@ -390,9 +390,9 @@ export async function transact<A>(
     const outcome = await attempt(pooled, work, options);
     if (outcome.kind === "done") return outcome.value;
     const { thrown } = outcome;
-    const isConflict = isA(DatabaseError, thrown) && thrown.failure.kind === "not_serializable";
-    if (!isConflict || left <= 0 || options.signal?.aborted) throw thrown;
-    info(`a transaction is run again: ${thrown.message}`);
+    const conflict = DatabaseError.of(thrown);
+    if (conflict?.failure.kind !== "not_serializable" || left <= 0 || options.signal?.aborted) throw thrown;
+    info(`a transaction is run again: ${conflict.message}`);
     await beginsOn(pooled).catch((failure: unknown) => {
       // Its state is unknown, so the next borrower must not get it.
       pooled.connection.cut();

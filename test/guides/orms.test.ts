@@ -1,0 +1,165 @@
+/** The page on query builders: its programs, and their adapters on a real pool. */
+import type * as Usher from "usher-http";
+import type * as Database from "usher-http/postgres";
+import type { Kysely } from "kysely";
+import type { PgRemoteDatabase } from "drizzle-orm/pg-proxy";
+import { sql as drizzleSql } from "drizzle-orm";
+import { sql as kyselySql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { observer, startPostgres } from "../support/postgres/database.ts";
+import { openGuide } from "./project.ts";
+
+const guide = openGuide("orms");
+guide.write("package.ts", 'export * from "usher-http";');
+guide.write("database.ts", 'export * from "usher-http/postgres";');
+const { Dep, Path, Returns, Test, get } = await guide.load<typeof Usher>("package.ts");
+const { DatabaseError, Pool } = await guide.load<typeof Database>("database.ts");
+const { kyselyOn } = await guide.load<{ kyselyOn: <T>(db: Database.Queryable) => Kysely<T> }>("kysely-usher.ts");
+interface Drizzle {
+  readonly drizzleOn: (db: Database.Queryable) => PgRemoteDatabase;
+  readonly databaseErrors: <I, A>(handler: (inputs: I) => A | Promise<A>) => (inputs: I) => Promise<A>;
+}
+const { drizzleOn, databaseErrors } = await guide.load<Drizzle>("drizzle-usher.ts");
+
+const server = await startPostgres();
+const outside = observer(server);
+const pool = await Pool.create(server.url(), { size: 3 });
+afterAll(() => pool.close());
+
+beforeAll(async () => {
+  await outside.unsafe(/```sql\n([^]*?)```/.exec(guide.text)?.[1] ?? "");
+});
+beforeEach(() => outside`truncate people, visits restart identity`);
+
+/** How each library runs a text on a pool or on a transaction. */
+type Run = (db: Database.Queryable, text: string) => Promise<readonly unknown[]>;
+const libraries: readonly (readonly [string, string, Run])[] = [
+  ["Kysely", "kysely-server.ts", async (db, text) => (await kyselySql.raw(text).execute(kyselyOn(db))).rows],
+  [
+    "Drizzle",
+    "drizzle-server.ts",
+    (db, text) => databaseErrors(() => drizzleOn(db).execute(drizzleSql.raw(text)))(undefined),
+  ],
+];
+
+async function emails(): Promise<readonly string[]> {
+  return (await outside`select email from people order by id`).map(({ email }) => email as string);
+}
+
+describe.each(libraries)("%s", (_library, program, run) => {
+  it("answers as its program on the page says", async () => {
+    const env = { ...process.env, DATABASE_URL: server.url(), PORT: "0" };
+    const started = await guide.start(program, env);
+    const body = JSON.stringify({ email: "ada@shop.example" });
+    const add = () =>
+      fetch(`${started.url}/people`, { method: "POST", body, headers: { "Content-Type": "application/json" } });
+    const added = await add();
+    expect([added.status, await added.json()]).toEqual([201, { id: 1, email: "ada@shop.example" }]);
+    await outside`insert into people overriding system value values (9007199254740993, 'big@shop.example')`;
+    const again = await add();
+    expect([again.status, await again.json()]).toMatchObject([409, { error: "taken" }]);
+    // The refusal rolled its visit back.
+    expect(await outside`select person from visits`).toEqual([{ person: "ada@shop.example" }]);
+    const listed = await fetch(`${started.url}/people`);
+    // Not `json()`, which would round.
+    expect(await listed.text()).toBe(
+      '[{"id":1,"email":"ada@shop.example"},{"id":9007199254740993,"email":"big@shop.example"}]',
+    );
+    expect(await started.stop()).toBe(0);
+  });
+
+  it("runs its work again after a conflict, where the transaction has retries", async () => {
+    await outside`insert into people (email) values ('a')`;
+    let runs = 0;
+    await pool.transaction(
+      async (tx) => {
+        await run(tx, "select email from people");
+        // Between the two statements of the first run.
+        if (runs++ === 0) await outside`update people set email = 'b'`;
+        await run(tx, "update people set email = email || '!'");
+      },
+      { isolation: "repeatable read", retries: 3 },
+    );
+    expect([runs, await emails()]).toEqual([2, ["b!"]]);
+  });
+
+  it("answers 503 to a conflict in the transaction of a request", async () => {
+    await outside`insert into people (email) values ('a')`;
+    const store = Dep.ofResource<Database.Pool>("pool");
+    const tx = Dep.transaction(store, { isolation: "repeatable read" });
+    const route = get(Path.of("x"), { inputs: { tx }, returns: Returns.text }, async ({ tx }) => {
+      await run(tx, "select email from people");
+      await outside`update people set email = 'b'`;
+      await run(tx, "update people set email = email || '!'");
+      return "";
+    });
+    const answer = await Test.call(Test.app([route], { resources: [Dep.resource(store, pool)] }), "GET", "/x");
+    expect([answer.status, answer.json()]).toMatchObject([503, { error: "busy" }]);
+    expect(await emails()).toEqual(["b"]);
+  });
+
+  it.each([
+    ["commits what resolves", async (): Promise<string> => "done", ["a"]],
+    ["rolls back what rejects", async (): Promise<string> => Promise.reject(new Error("no")), []],
+  ] as const)("%s", async (_what, end, kept) => {
+    const work = pool.transaction(async (tx): Promise<string> => {
+      await run(tx, "insert into people (email) values ('a')");
+      return end();
+    });
+    await work.catch(() => undefined);
+    expect(await emails()).toEqual(kept);
+  });
+
+  it("neither begins nor ends a transaction inside another", async () => {
+    const failing = pool.transaction((tx) => run(tx, "commit"));
+    await expect(failing).rejects.toMatchObject({ failure: { kind: "not_committed" } });
+  });
+
+  it("fails with the error of the pool, without the values", async () => {
+    await outside`insert into people (email) values ('s3cret')`;
+    const failing = run(pool, "insert into people (email) values ('s3cret')");
+    const thrown = await failing.then(() => undefined, (thrown: unknown) => thrown); // prettier-ignore
+    expect(DatabaseError.conflict(thrown, "people_email")).toBe(true);
+    expect((thrown as Error).message).not.toContain("s3cret");
+  });
+});
+
+describe("Kysely's own transaction on a pool", () => {
+  interface Tables {
+    people: { id: bigint; email: string };
+  }
+
+  it("commits, rolls back, and frees the connection", async () => {
+    const db = kyselyOn<{ people: { email: string } }>(pool);
+    await db.transaction().execute((tx) => tx.insertInto("people").values({ email: "a" }).execute());
+    const failing = db.transaction().execute(async (tx) => {
+      await tx.insertInto("people").values({ email: "b" }).execute();
+      throw new Error("no");
+    });
+    await expect(failing).rejects.toThrow("no");
+    expect([await emails(), pool.stats().idle]).toEqual([["a"], 3]);
+  });
+
+  it("rejects where the commit does: a statement had failed", async () => {
+    const db = kyselyOn<{ people: { email: string } }>(pool);
+    const failing = db.transaction().execute(async (tx) => {
+      await tx.insertInto("people").values([{ email: "a" }, { email: "a" }]).execute().catch(() => undefined); // prettier-ignore
+    });
+    await expect(failing).rejects.toMatchObject({ failure: { kind: "not_committed" } });
+  });
+
+  it("streams", async () => {
+    await outside`insert into people (email) select n::text from generate_series(1, 25) as n`;
+    const seen: bigint[] = [];
+    for await (const { id } of kyselyOn<Tables>(pool).selectFrom("people").select("id").orderBy("id").stream(10))
+      seen.push(id);
+    expect(seen).toEqual(Array.from({ length: 25 }, (_, at) => BigInt(at + 1)));
+    expect(pool.stats().idle).toBe(3);
+  });
+
+  it("counts what a statement changed", async () => {
+    await outside`insert into people (email) values ('a'), ('b')`;
+    const [deleted] = await kyselyOn<Tables>(pool).deleteFrom("people").execute();
+    expect(deleted?.numDeletedRows).toBe(2n);
+  });
+});
