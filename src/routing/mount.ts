@@ -164,11 +164,12 @@ class Mounting {
 
   /** What the handler answered, or why it was not called. */
   async answer(handler: (request: Request) => unknown): Promise<unknown> {
-    const refused = this.#refused();
+    const url = this.#url();
+    const refused = this.#refused(url);
     if (refused !== undefined) return refused;
     let answered: unknown;
     try {
-      answered = await handler(this.#made());
+      answered = await handler(this.#made(url));
     } catch (thrown) {
       if (this.#failure !== undefined) return bodyRefusal(this.#failure);
       throw thrown;
@@ -184,9 +185,9 @@ class Mounting {
     return pass(answered as Response);
   }
 
-  #refused(): Refusal | undefined {
+  #refused(url: string): Refusal | undefined {
     const { rawPath, body } = this.#request;
-    if (dotSegment.test(rawPath) || rawPath.includes("\\") || !URL.canParse(this.#url())) return refuse(notFound);
+    if (dotSegment.test(rawPath) || rawPath.includes("\\") || !URL.canParse(url)) return refuse(notFound);
     const isSocket = itemsOf(this.#request.lines("upgrade")).some((item) => item.toLowerCase().startsWith("websocket"));
     if (isSocket) return refuse(notImplemented, undefined, { detail: noSocket });
     if (this.#body !== undefined && body?.length !== undefined && body.length > this.#maxBody)
@@ -200,21 +201,21 @@ class Mounting {
     return `${secure ? "https" : "http"}://${host}${path}${search === "" ? "" : `?${search}`}`;
   }
 
-  #made(): Request {
+  #made(url: string): Request {
     const { method, gone, deadlineSignal } = this.#request;
     const { signal } = following([gone, deadlineSignal]);
     const init = { method, headers: this.#headers(), signal };
-    if (this.#body === undefined) return new Request(this.#url(), init);
+    if (this.#body === undefined) return new Request(url, init);
     // A body as a stream needs `duplex` on Node (Fetch, "half"), which the types of the DOM lack.
     const streamed = { ...init, body: this.#stream(this.#body), duplex: "half" as const };
-    return new Request(this.#url(), streamed);
+    return new Request(url, streamed);
   }
 
   #headers(): Headers {
     const headers = new Headers();
-    const named = itemsOf(this.#request.lines("connection"));
-    const left = new Set([...ofConnection, ...named.map((name) => name.toLowerCase())]);
-    for (const [name, value] of this.#request.headers()) if (!left.has(name)) headers.append(name, value);
+    const named = itemsOf(this.#request.lines("connection")).map((name) => name.toLowerCase());
+    for (const [name, value] of this.#request.headers())
+      if (!ofConnection.has(name) && !named.includes(name)) headers.append(name, value);
     return headers;
   }
 
@@ -240,7 +241,7 @@ class Mounting {
 const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i;
 
 /** Fields of one connection (RFC 9110 §7.6.1), and `Expect`, which is answered. */
-const ofConnection: readonly string[] = [
+const ofConnection: ReadonlySet<string> = /* @__PURE__ */ new Set([
   "connection",
   "keep-alive",
   "proxy-connection",
@@ -249,7 +250,7 @@ const ofConnection: readonly string[] = [
   "transfer-encoding",
   "upgrade",
   "expect",
-];
+]);
 
 const noSocket =
   "a mount opens no WebSocket: declare a route with Returns.websocket, or attach the other server to the listener's upgrade";
