@@ -213,9 +213,9 @@ class Mounting {
 
   #headers(): Headers {
     const headers = new Headers();
-    const named = itemsOf(this.#request.lines("connection")).map((name) => name.toLowerCase());
+    const named = new Set(itemsOf(this.#request.lines("connection")).map((name) => name.toLowerCase()));
     for (const [name, value] of this.#request.headers())
-      if (!ofConnection.has(name) && !named.includes(name)) headers.append(name, value);
+      if (!ofConnection.has(name) && !named.has(name)) headers.append(name, value);
     return headers;
   }
 
