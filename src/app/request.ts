@@ -238,8 +238,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   get gone(): AbortSignal {
     return (this.#gone ??= abortingWith(this.exchange.gone)).signal;
   }
-  get deadlineSignal(): AbortSignal {
-    return this.deadline?.signal ?? new AbortController().signal;
+  get deadlineSignal(): AbortSignal | undefined {
+    return this.deadline?.signal;
   }
   get timedOut(): Refusal | undefined {
     return this.ending.hasTimedOut ? timedOutRefusal : undefined;

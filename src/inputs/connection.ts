@@ -133,7 +133,9 @@ export const clientGone: Dep<AbortSignal> = fromRequest((request) => inRequestCo
  * });
  * ```
  */
-export const deadline: Dep<AbortSignal> = fromRequest((request) => request.deadlineSignal);
+export const deadline: Dep<AbortSignal> = fromRequest(
+  (request) => request.deadlineSignal ?? new AbortController().signal,
+);
 
 // The connection aborts the signal outside of the request's context, so listeners get it back: their log lines have the
 // request's id.

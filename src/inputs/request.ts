@@ -73,8 +73,8 @@ export interface InputRequest {
   /** Puts a guard before the handler. */
   guardHandler(guard: HandlerGuard): void;
   readonly gone: AbortSignal;
-  /** Aborts once the request's deadline has passed. */
-  readonly deadlineSignal: AbortSignal;
+  /** Aborts once the request's deadline has passed; undefined where it has none. */
+  readonly deadlineSignal: AbortSignal | undefined;
   /** The refusal of a request whose deadline has passed: nothing more is read for it. */
   readonly timedOut: Refusal | undefined;
   /** Its answer is made: no cookie and no header is added any more. */

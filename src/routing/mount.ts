@@ -203,7 +203,7 @@ class Mounting {
 
   #made(url: string): Request {
     const { method, gone, deadlineSignal } = this.#request;
-    const { signal } = following([gone, deadlineSignal]);
+    const signal = deadlineSignal === undefined ? gone : following([gone, deadlineSignal]).signal;
     const init = { method, headers: this.#headers(), signal };
     if (this.#body === undefined) return new Request(url, init);
     // A body as a stream needs `duplex` on Node (Fetch, "half"), which the types of the DOM lack.
