@@ -7,10 +7,13 @@ const size = 8;
  * @property {(url: string) => Promise<Client>} connect
  * @typedef {object} Client
  * @property {(id: number) => Promise<{ id: bigint | string, name: string }>} byId
+ * @property {(id: number) => Promise<{ id: bigint | string, name: string }>} byQuery The same, from a text and its values.
  * @property {(id: number) => Promise<unknown>} inTransaction The same, between `begin` and `commit`.
  * @property {(seconds: number) => Promise<unknown>} sleep
  * @property {() => Promise<unknown>} close
  */
+
+const text = "select id, name from item where id = $1";
 
 /** @type {Record<string, Candidate>} */
 export const candidates = {
@@ -24,6 +27,7 @@ export const candidates = {
       const sleep = Statement.exec("select pg_sleep($1)", { params: [Type.float] });
       return {
         byId: (id) => pool.exec(find, id),
+        byQuery: async (id) => (await pool.query(text, [id])).rows[0],
         inTransaction: (id) => pool.transaction((db) => db.exec(find, id)),
         sleep: (seconds) => pool.exec(sleep, seconds),
         close: () => pool.close(),
@@ -37,6 +41,7 @@ export const candidates = {
       const sql = postgres(url, { max: size });
       return {
         byId: async (id) => (await sql`select id, name from item where id = ${id}`)[0],
+        byQuery: async (id) => (await sql.unsafe(text, [id], { prepare: true }))[0],
         inTransaction: (id) => sql.begin(async (sql) => (await sql`select id, name from item where id = ${id}`)[0]),
         sleep: async (seconds) => sql`select pg_sleep(${seconds})`,
         close: () => sql.end(),
@@ -51,6 +56,7 @@ export const candidates = {
       const find = (id) => ({ name: "by-id", text: "select id, name from item where id = $1", values: [id] });
       return {
         byId: async (id) => (await pool.query(find(id))).rows[0],
+        byQuery: async (id) => (await pool.query(text, [id])).rows[0],
         async inTransaction(id) {
           const client = await pool.connect();
           try {

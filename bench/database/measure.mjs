@@ -15,6 +15,8 @@ await Promise.all(Array.from({ length: 8 }, () => client.sleep(0.05)));
 const figures = {
   "8 at a time": await perSecond(client.byId, 8),
   "64 at a time": await perSecond(client.byId, 64),
+  "by text and values, 8 at a time": await perSecond(client.byQuery, 8),
+  "by text and values, 64 at a time": await perSecond(client.byQuery, 64),
   "in transactions, 8 at a time": await perSecond(client.inTransaction, 8),
   "behind six slow ones, p99 ms": await behindSlow(),
 };
