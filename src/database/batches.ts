@@ -4,11 +4,11 @@ import { currentDeadline } from "../logging/context.ts";
 import { inBackground } from "../logging/raised.ts";
 import { abandonedBy } from "./transaction.ts";
 
-type Rows<R> = AsyncGenerator<readonly R[], "complete" | void>;
+type BatchRows<R> = AsyncGenerator<readonly R[], "complete" | void>;
 
 type BatchesState<R> =
   | { readonly at: "new" }
-  | { readonly at: "open"; readonly rows: Rows<R>; readonly ending: Following; readonly unlisten: () => void }
+  | { readonly at: "open"; readonly rows: BatchRows<R>; readonly ending: Following; readonly unlisten: () => void }
   | { readonly at: "over" };
 
 /**
@@ -16,12 +16,12 @@ type BatchesState<R> =
  * closes it while the caller does something else, too.
  */
 export class Batches<R> implements AsyncIterableIterator<readonly R[]> {
-  readonly #read: (signal: AbortSignal) => Rows<R>;
+  readonly #read: (signal: AbortSignal) => BatchRows<R>;
   readonly #signal: AbortSignal | undefined;
   #state: BatchesState<R> = { at: "new" };
 
   /** @param read Makes what borrows a connection, and returns "complete" once all rows are read. */
-  constructor(read: (signal: AbortSignal) => Rows<R>, signal: AbortSignal | undefined) {
+  constructor(read: (signal: AbortSignal) => BatchRows<R>, signal: AbortSignal | undefined) {
     this.#read = read;
     this.#signal = signal;
   }

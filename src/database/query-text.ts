@@ -46,7 +46,7 @@ export function readQueryText(sql: string): QueryText {
       at = end;
       continue;
     }
-    if (isBlank(first) || token.startsWith("--")) continue;
+    if (isWhiteSpace(first) || token.startsWith("--")) continue;
     if (token === ";" && depth === 0) {
       hasEnded = true;
       continue;
@@ -68,7 +68,7 @@ export function readQueryText(sql: string): QueryText {
   return { sql, parameters, hasSecond: false };
 }
 
-function isBlank(character: string): boolean {
+function isWhiteSpace(character: string): boolean {
   return /\s/.test(character);
 }
 

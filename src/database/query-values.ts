@@ -17,7 +17,7 @@ export function valueText(value: unknown): string | null {
   if (value === null) return null;
   switch (typeof value) {
     case "string":
-      return textOf(value);
+      return storedText(value);
     case "number":
       return Object.is(value, -0) ? "-0" : String(value);
     case "bigint":
@@ -33,7 +33,7 @@ export function valueText(value: unknown): string | null {
   }
 }
 
-function textOf(value: string): string {
+function storedText(value: string): string {
   try {
     return storableText(value);
   } catch {
@@ -45,7 +45,7 @@ function objectText(value: object): string {
   if (Array.isArray(value)) return listText(value, 1);
   if (value instanceof Date) return dateText(value);
   if (value instanceof Uint8Array) return hexOf(value);
-  if (isPlain(value)) return jsonText(value);
+  if (isPlainObject(value)) return jsonText(value);
   throw new ValueMismatch(`is ${nameOf(value)}, which has no form in SQL`);
 }
 
@@ -75,7 +75,7 @@ function listText(values: readonly unknown[], dimension: number): string {
 }
 
 /** Whether it is an object of a literal, `Object.create(null)` or `JSON.parse`, of any realm. */
-function isPlain(value: object): boolean {
+function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
@@ -91,7 +91,7 @@ function jsonText(value: object): string {
     throw new ValueMismatch("is an object that cannot be written as JSON");
   }
   if (text === undefined) throw new ValueMismatch("is an object whose toJSON gives nothing");
-  return textOf(text);
+  return storedText(text);
 }
 
 /** The second argument of `JSON.stringify`. */
@@ -111,7 +111,7 @@ function checked(this: unknown, _name: string, value: unknown): unknown {
     default:
       break;
   }
-  if (isObject(value) && !Array.isArray(value) && !isPlain(value))
+  if (isObject(value) && !Array.isArray(value) && !isPlainObject(value))
     throw new ValueMismatch(`is an object with ${nameOf(value)}, which JSON does not have`);
   return value;
 }
