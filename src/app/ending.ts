@@ -1,5 +1,5 @@
 import type { Answer } from "../exchange/answer.ts";
-import type { Held, RequestEnd, TaskList } from "../inputs/request.ts";
+import type { HandlerGuard, Held, RequestEnd, TaskList } from "../inputs/request.ts";
 import { busy, refuse } from "../refusals.ts";
 import type { RunningWork } from "./running-work.ts";
 
@@ -145,6 +145,8 @@ export class Ending<R extends EndingRequest> implements TaskList {
   mishap: Mishap | undefined = undefined;
   /** What the inputs acquired and is not released, in the order of acquiring. */
   held: Held[] | undefined = undefined;
+  /** What guards the handler, if an input has such a guard. */
+  guard: HandlerGuard | undefined = undefined;
   /** The handler's answer, once it is handed to the inputs that keep what they acquired: a transaction commits. */
   answer: Answer | undefined = undefined;
   /** Settles once what was acquired is committed or rolled back; undefined where that is not pending. Never rejects. */

@@ -60,7 +60,7 @@ export function finish(request: RequestState, answer: Answer): MaybePromise<Wire
 export function endHandler(request: RequestState, answer: Answer): Answer {
   try {
     const { parts } = request;
-    const ended = parts === undefined ? answer : parts.addTo(answer, request.guard?.isReplay === true);
+    const ended = parts === undefined ? answer : parts.addTo(answer, request.ending.guard?.isReplay === true);
     return ended.refused === undefined ? ended : formatted(request, ended);
   } catch (thrown) {
     return handlerFailure(request, thrown);
@@ -118,7 +118,12 @@ function responseOf(request: RequestState, made: Answer, revised: Answer): WireR
   // Nothing of the application's that could throw is called below: a line is written once.
   if (request.ending.at.reply === "making")
     record(request, answer, request.method === "HEAD" ? 0 : (size ?? 0), undeclared);
-  const response = { status: answer.status, head, body, closes: answer.closes || request.isOverBudget };
+  const response = {
+    status: answer.status,
+    head,
+    body,
+    closes: answer.closes || request.reading?.isOverBudget === true,
+  };
   const connection = typeof answer.body === "object" ? connectionOf(request, answer.body) : undefined;
   const streams = typeof body === "object" && isStream(body);
   const continues = connection !== undefined || streams;

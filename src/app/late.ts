@@ -17,7 +17,7 @@ export const lateMs = 30_000;
 /** Drops what the handler answered after its deadline. */
 export function dropHandled(request: RequestState, answer: Answer): Promise<never> {
   request.ending.on("done");
-  storeLate(request, request.guard?.endedLate(endHandler(request, answer), request.ending.effect !== "kept"));
+  storeLate(request, request.ending.guard?.endedLate(endHandler(request, answer), request.ending.effect !== "kept"));
   return dropLate(request, answer);
 }
 
@@ -40,7 +40,7 @@ export function dropLate(request: RequestState, { body, status, refused }: Answe
 /** Drops what was thrown after the deadline. An error that is not of the deadline's own making is logged. */
 export function dropThrown(request: RequestState, thrown: unknown): Promise<never> {
   request.ending.on("done");
-  storeLate(request, request.guard?.endedLate(undefined));
+  storeLate(request, request.ending.guard?.endedLate(undefined));
   const isExpected = request.deadline?.isOwn(thrown) === true || isRefusal(thrown) || isA(RefusingError, thrown);
   if (!isExpected) failureAnswer(request, thrown);
   return new Promise(() => {});

@@ -25,7 +25,7 @@ export function formatted(request: RequestState, answer: Answer): Answer {
   if ((refusalFormat ?? languages) === undefined || refused === undefined || !isRefusal(refused)) return answer;
   if (isFormatted(request, answer, refused)) return answer;
   try {
-    return (request.formatted = written(request, answer, refused, refusalFormat));
+    return (request.answerParts().formatted = written(request, answer, refused, refusalFormat));
   } catch (thrown) {
     if (refused.detail !== undefined) logRefusal(request, refused);
     const refusal = internalOf(request, isRefusal(thrown) ? new InvalidAnswerError(raisedRefusal) : thrown);
@@ -34,7 +34,8 @@ export function formatted(request: RequestState, answer: Answer): Answer {
 }
 
 /** Whether an answer is in the app's format, or has a body of its own that middleware gave it. */
-function isFormatted({ formatted }: RequestState, { body }: Answer, refused: Refusal): boolean {
+function isFormatted({ parts }: RequestState, { body }: Answer, refused: Refusal): boolean {
+  const formatted = parts?.formatted;
   if (refused !== formatted?.refused) return false;
   // The same refusal may be made an answer once more: middleware throws it, or has the same constant as the handler.
   return body === formatted.body || body !== refusalAnswer(refused).body;
@@ -87,9 +88,9 @@ function internalOf(request: RequestState, thrown: unknown): Refusal {
 function writtenSafely(request: RequestState, refusal: Refusal, format: RefusalFormat | undefined): Answer {
   const answer = refusalAnswer(refusal);
   try {
-    return (request.formatted = written(request, answer, refusal, format));
+    return (request.answerParts().formatted = written(request, answer, refusal, format));
   } catch {
-    return (request.formatted = answer);
+    return (request.answerParts().formatted = answer);
   }
 }
 

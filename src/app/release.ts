@@ -16,8 +16,8 @@ import type { RequestState } from "./request.ts";
  */
 
 /** Whether something waits for the handler's answer: a transaction, or an idempotency key. */
-export function keepsAnswer({ guard, ending }: RequestState): boolean {
-  return guard !== undefined || ending.held?.some(keeps) === true;
+export function keepsAnswer({ ending }: RequestState): boolean {
+  return ending.guard !== undefined || ending.held?.some(keeps) === true;
 }
 
 function keeps({ beforeAnswer }: Held): boolean {
@@ -42,7 +42,7 @@ export function keep(request: RequestState, answer: Answer): Promise<Answer> {
 
 async function keepAll(request: RequestState, made: Answer): Promise<Answer> {
   const { ending } = request;
-  const guard = ending.hasTimedOut ? undefined : request.guard;
+  const guard = ending.hasTimedOut ? undefined : ending.guard;
   // The guard keeps the body of the answer: it reads a stream before anything commits.
   const read = guard === undefined ? made : await orFailure(request, guard.read(made));
   // In the transaction of the handler, so that its work and the answer are kept together.

@@ -1,14 +1,9 @@
 import type { Answer } from "../exchange/answer.ts";
 import { findCookie } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
-import type { MaybePromise } from "../deferred.ts";
 import { networkOfClient } from "../http/addresses.ts";
 import { authorityOf, originForm } from "../http/target.ts";
-import { answeredBefore, bodyReadTwice, bodyRefusal, bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyHolder, BodySource } from "../inputs/body-source.ts";
-import type { AnyDep, Inputs } from "../inputs/dep.ts";
-import { encodingRefusal, encodingsOf } from "../inputs/encoded-body.ts";
-import type { DecodedSource } from "../inputs/encoded-body.ts";
 import type { HandlerGuard, Held, InputRequest, TaskList } from "../inputs/request.ts";
 import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
@@ -23,14 +18,13 @@ import type { Match } from "../routing/router.ts";
 import { figures, isMeasured } from "../telemetry/measure.ts";
 import { freshRequestId, joinTrace, registered } from "../telemetry/span.ts";
 import type { Registered } from "../telemetry/span.ts";
-import type { BodyHolding } from "./body-budget.ts";
+import { BodyReading, noBytes, notWhole } from "./body-reading.ts";
 import type { Place, PlacedRequest } from "./bounds.ts";
 import type { CompiledApp, CompiledRoute, Inside } from "./compile.ts";
 import { Ending } from "./ending.ts";
 import type { EndActs } from "./ending.ts";
 import { abortingWith } from "./exchange.ts";
 import type { Exchange } from "./exchange.ts";
-import { WholeBody, notWhole } from "./whole-body.ts";
 import type { RequestDeadline } from "./request-deadline.ts";
 import type { ForwardedValues } from "./trusted-proxies.ts";
 
@@ -95,11 +89,15 @@ class RequestContext implements LogContext {
   }
 }
 
-/** What the inputs and the handler of a request set for its answer. */
+/** What the inputs and the handler of a request set for its answer, and how its refusals are written. */
 export class AnswerParts {
   readonly headers: (readonly [name: string, value: string])[] = [];
   readonly cookies: SetCookie[] = [];
   change: ((answer: Answer) => Answer) | undefined = undefined;
+  /** The codes of the inputs that were chosen during the request. */
+  readonly codes: Code[] = [];
+  /** The answer of a refusal that was written in the app's own format last. */
+  formatted: Answer | undefined = undefined;
 
   /** The answer with them, unless that is a refusal (contract 4.3). */
   addTo(answer: Answer, isReplay: boolean): Answer {
@@ -115,7 +113,6 @@ export class AnswerParts {
   }
 }
 
-const noBytes = new Uint8Array();
 const nothing: readonly never[] = [];
 const nothingForwarded: ForwardedValues = { client: undefined, host: undefined, proto: undefined, prefix: "" };
 const frameworkNames: ReadonlySet<string> = /* @__PURE__ */ new Set(
@@ -123,7 +120,7 @@ const frameworkNames: ReadonlySet<string> = /* @__PURE__ */ new Set(
 );
 
 /** The state of one request: what is read from its exchange, and what its handler has set. */
-export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHolding, PlacedRequest {
+export class RequestState implements InputRequest, Carrying, PlacedRequest {
   readonly id: string;
   readonly method: string;
   readonly target: string;
@@ -140,14 +137,10 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   readonly ending: Ending<RequestState>;
   /** Set where its route, or its app, has one. */
   deadline: RequestDeadline | undefined = undefined;
-  /** What guards its handler, if an input has such a guard. */
-  guard: HandlerGuard | undefined = undefined;
   /** How long what its inputs checked is valid, if one gave that. */
   validity: RequestValidity | undefined = undefined;
-  /** The answer of a refusal that was written in the app's own format last. */
-  formatted: Answer | undefined = undefined;
-  /** The whole body, once it is read. */
-  bytes: Uint8Array = noBytes;
+  /** What is read of its body, if its route reads one. */
+  reading: BodyReading | undefined = undefined;
   place: Place = "none";
   /** The provider that the application registered with `@opentelemetry/api`. */
   readonly otel: Registered | undefined = registered();
@@ -156,15 +149,10 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   readonly startedAt: number = this.isMeasured || isAnyOn() ? performance.now() : 0;
   readonly exchange: Exchange;
   readonly app: CompiledApp;
-  /** Whether its body did not fit into the budget: the rest is not read, and the connection ends. */
-  isOverBudget = false;
   #query: FieldValues | undefined = undefined;
-  heldBytes = 0;
-  holderIndex = 0;
   /** Cached: a runtime has no address for a connection that has ended. Null where there is no network. */
   #network: string | null | undefined = undefined;
   #forwarded: ForwardedValues | undefined = undefined;
-  #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
   #givenNow: Date | undefined = undefined;
   /** Aborts with the exchange's signal, and where what follows the answer is ended. */
@@ -172,11 +160,6 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #context: RequestContext | undefined = undefined;
   /** What is set for its answer, if anything is. */
   parts: AnswerParts | undefined = undefined;
-  /** The reader of the body, if the handler reads it as it arrives; `"whole"` if it is read whole. */
-  #reader: { close(): boolean } | "whole" | undefined = undefined;
-  /** The body without its coding, where it has one. */
-  #decoded: DecodedSource | undefined = undefined;
-  #hasReadLate = false;
 
   constructor(app: CompiledApp, exchange: Exchange, acts: EndActs<RequestState>) {
     this.ending = new Ending(this, acts);
@@ -251,7 +234,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return this.ending.at.isAnswered;
   }
   get text(): string | undefined {
-    return this.exchange.decode(this.bytes);
+    return this.exchange.decode(this.reading?.bytes ?? noBytes);
   }
   get maxBody(): number {
     return this.app.maxBody;
@@ -260,7 +243,10 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return this.app.maxProblems;
   }
   get body(): BodySource | undefined {
-    return this.#decoded ?? this.exchange.body;
+    return this.reading === undefined ? this.exchange.body : this.reading.source;
+  }
+  get bytes(): Uint8Array {
+    return this.reading?.bytes ?? noBytes;
   }
 
   lines(name: string): readonly string[] {
@@ -328,66 +314,14 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return context;
   }
 
-  /** Looks at the coding of a body that will be read; a refusal if it is not one that the app reads. */
-  openEncoding(): Refusal | undefined {
-    const { body } = this.exchange;
-    if (body === undefined) return undefined;
-    const lines = this.exchange.lines("content-encoding");
-    // A standard `Request` may have a stream for a body that is declared as empty.
-    if (lines.length === 0 || this.route?.readsEncoding === true || body.length === 0) return undefined;
-    const encodings = encodingsOf(lines);
-    if (encodings.length === 0) return undefined;
-    const { decompress } = this.app;
-    this.#decoded = decompress?.decoded(body, encodings, this);
-    return this.#decoded === undefined ? encodingRefusal(decompress?.encodings.join(", ")) : undefined;
-  }
-
-  /** Reads the whole body into `bytes`; resolves with a refusal if it could not be read. */
-  readWhole(): MaybePromise<Refusal | undefined> {
-    const { body } = this;
-    this.#reader = "whole";
-    if (body === undefined || this.ending.at.isFrozen) return body && bodyRefusal(answeredBefore);
-    const { maxBody, budget } = this.app;
-    if (body.length !== undefined && body.length > maxBody) return bodyRefusal(bodyTooLarge);
-    this.isOverBudget = body.length !== undefined && !this.exchange.isInner && !budget.hasRoom(this, body.length);
-    if (this.isOverBudget) return bodyRefusal(noRoom);
-    const whole = new WholeBody(this);
-    body.whole(maxBody, whole);
-    return whole;
-  }
-
   openBody<Reader extends { close(): boolean }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
   ): Reader {
-    if (this.#reader !== undefined) throw bodyReadTwice(this.route?.route.pattern);
-    if (this.guard !== undefined) throw notWhole(this.route);
-    const reader = make(this.body, this);
-    this.#reader = reader;
-    if (this.ending.at.isFrozen) reader.close();
-    return reader;
-  }
-
-  take(bytes: number): boolean {
-    // What arrives after the answer would be held for ever.
-    if (this.ending.at.isFrozen) return false;
-    this.isOverBudget = !this.app.budget.take(this, bytes);
-    return !this.isOverBudget;
-  }
-
-  give(bytes: number): void {
-    this.app.budget.give(this, bytes);
-  }
-
-  waits(): void {
-    this.app.overload?.lendPlace(this);
-  }
-
-  continues(): Promise<void> | undefined {
-    return this.app.overload?.awaitPlace(this);
+    return (this.reading ??= new BodyReading(this)).open(make);
   }
 
   declare(codes: readonly Code[]): void {
-    this.#lateCodes = [...this.#lateCodes, ...codes];
+    this.answerParts().codes.push(...codes);
   }
 
   /**
@@ -396,7 +330,9 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
    */
   declares(name: string, isRoutes: boolean): boolean {
     const declared = (isRoutes ? this.route?.codes : undefined) ?? this.app.codes;
-    return frameworkNames.has(name) || declared.has(name) || this.#lateCodes.some((code) => code.name === name);
+    return (
+      frameworkNames.has(name) || declared.has(name) || this.parts?.codes.some((code) => code.name === name) === true
+    );
   }
 
   resource(name: string): unknown {
@@ -404,15 +340,15 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   setCookie(cookie: SetCookie): void {
-    if (!this.#warnIfLate()) this.#ownParts().cookies.push(cookie);
+    if (!this.#warnIfLate()) this.answerParts().cookies.push(cookie);
   }
 
   addHeader(name: string, value: string): void {
-    if (!this.#warnIfLate()) this.#ownParts().headers.push([name, value]);
+    if (!this.#warnIfLate()) this.answerParts().headers.push([name, value]);
   }
 
   changeAnswer(change: (answer: Answer) => Answer): void {
-    if (!this.#warnIfLate()) this.#ownParts().change = change;
+    if (!this.#warnIfLate()) this.answerParts().change = change;
   }
 
   later(): TaskList {
@@ -428,16 +364,14 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   guardHandler(guard: HandlerGuard): void {
-    if (this.guard !== undefined) throw new Error(`${this.route?.route.pattern} has two idempotency keys`);
-    if (typeof this.#reader === "object") throw notWhole(this.route);
-    this.guard = guard;
+    const { ending, route, reading } = this;
+    if (ending.guard !== undefined) throw new Error(`${route?.route.pattern} has two idempotency keys`);
+    if (reading?.isOpen === true) throw notWhole(route);
+    ending.guard = guard;
   }
 
   freeze(isCut: boolean): void {
-    const isWaited = typeof this.#reader === "object" && this.#reader.close();
-    if (isWaited && !isCut) this.readTooLate();
-    this.#decoded?.close();
-    if (this.heldBytes > 0) this.app.budget.give(this, this.heldBytes);
+    this.reading?.freeze(isCut);
   }
 
   /** Called once it is logged and measured: work that outlives it, as an alarm, holds its context and nothing more. */
@@ -447,26 +381,19 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     this.#context?.settle();
   }
 
-  readTooLate(): void {
-    // A loop over failing reads would write lines without end.
-    if (this.#hasReadLate) return;
-    this.#hasReadLate = true;
-    const name = this.route === undefined ? undefined : bodyInputOf(this.route.route.inputs);
-    const what = name === undefined ? "its body" : `its body, the input ${name},`;
-    this.#warn(`read ${what} after its answer had gone, which failed: await each read before the handler returns`);
-  }
-
-  #ownParts(): AnswerParts {
+  /** Made on first use. */
+  answerParts(): AnswerParts {
     return (this.parts ??= new AnswerParts());
   }
 
   #warnIfLate(): boolean {
     const { isFrozen } = this.ending.at;
-    if (isFrozen) this.#warn("set a cookie or a header after its answer had gone, which changed nothing");
+    if (isFrozen) this.warn("set a cookie or a header after its answer had gone, which changed nothing");
     return isFrozen;
   }
 
-  #warn(did: string): void {
+  /** Logs a bug of the application that does not affect the client. */
+  warn(did: string): void {
     const message = `${this.route?.route.pattern} ${did}`;
     log({ level: "warn", source: "framework.http", message, fields: {}, context: this.context });
   }
@@ -484,10 +411,4 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
       ? proxies.forwardedValues((name) => this.lines(name))
       : nothingForwarded);
   }
-}
-
-/** The name of the input that reads the body, itself or by what it is made from. */
-function bodyInputOf(inputs: Inputs): string | undefined {
-  const reads = ({ node }: AnyDep): boolean => node.body !== undefined || node.from.some(reads);
-  return Object.entries(inputs).find(([, dep]) => reads(dep))?.[0];
 }

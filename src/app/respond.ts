@@ -23,6 +23,7 @@ import {
 import type { Code } from "../refusals.ts";
 import { isCrossOrigin, isOfListed } from "../security/cross-origin.ts";
 import { logFault, openSpan } from "./access-log.ts";
+import { BodyReading } from "./body-reading.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute, Middleware } from "./compile.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
@@ -148,7 +149,7 @@ function hand<A>(
 ): MaybePromise<A> {
   const { ending } = request;
   if (ending.at.work === "late") return dropHandled(request, answer);
-  if (ending.held !== undefined || request.guard !== undefined) return handKept(request, answer, handOver);
+  if (ending.held !== undefined || ending.guard !== undefined) return handKept(request, answer, handOver);
   ending.on("done");
   return handOver(request, endHandler(request, answer));
 }
@@ -210,7 +211,8 @@ function handle(
   if (inputs instanceof Refusal) return refusalAnswer(inputs);
   if (request.ending.at.work === "late") return refusalAnswer(timedOutRefusal);
   if (inputs instanceof InputReading) return handleWithBody(request, route, inputs);
-  if (request.guard !== undefined) return handleGuarded(request, request.guard, route, inputs);
+  const { guard } = request.ending;
+  if (guard !== undefined) return handleGuarded(request, guard, route, inputs);
   return answerOf(route.route.handler(inputs as never), route.answerOf);
 }
 
@@ -227,7 +229,7 @@ async function handleGuarded(
     return answerOf(route.route.handler(inputs as never), route.answerOf);
   }
   // A kept answer was formatted when it was made.
-  if (guard.isReplay) request.formatted = instead;
+  if (guard.isReplay) request.answerParts().formatted = instead;
   return instead;
 }
 
@@ -238,9 +240,10 @@ function answerOf(returned: unknown, toAnswer: (returned: unknown) => MaybePromi
 
 /** Reads the body once, whole, unless the handler reads it as it arrives. */
 function handleWithBody(request: RequestState, route: CompiledRoute, reading: InputReading): MaybePromise<Answer> {
-  const encoded = request.openEncoding();
+  const body = (request.reading ??= new BodyReading(request));
+  const encoded = body.openEncoding();
   if (encoded !== undefined) return refusalAnswer(encoded);
-  const unread = reading.body === "whole" ? request.readWhole() : undefined;
+  const unread = reading.body === "whole" ? body.readWhole() : undefined;
   const { overload } = request.app;
   if (overload !== undefined && isPending(unread)) overload.lendPlace(request);
   return chain(unread, (refusal) => {
