@@ -22,7 +22,7 @@ export interface CorsExtension {
 export function isCrossOrigin(request: InputRequest, trusted: ReadonlySet<string>): boolean {
   const sites = request.lines("sec-fetch-site");
   if (sites.length > 0 && sites.every(isOwnSite)) return false;
-  if (isOfListed(request, trusted)) return false;
+  if (trusted.size > 0 && isOfListed(request, trusted)) return false;
   const origins = request.lines("origin");
   return sites.length > 0 || !origins.every((origin) => isOfHost(origin, request.host));
 }
