@@ -73,7 +73,7 @@ const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
 
 /** The files of src that an adapter may import values from. From the others, except `index.ts`, it may import types. */
 const portsOfSrc =
-  /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred|arguments|fair-store|oldest-first|refusals|result|runtime)\.ts$|^src\/(answers\/(makers|returns)|exchange\/answer|client\/http-client|codecs\/(codec|cookie|credentials|negotiation)|events\/(event-reader|index|open-stream|readable|relay|stream)|inputs\/(body-inputs|body-source|connection|dep|header|peer-certificate|query|validity|wire-write)|openapi\/tool-schemas|representations\/ranges|routing\/(meta|param|path|route|tool|wrong-members)|schema\/(built-in|read)|security\/(credential-codes|idempotency-store|key-ring|rate-store|sealing|session-store)|telemetry\/(measure|traceparent))\.ts$/;
+  /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred|arguments|fair-store|oldest-first|refusals|result|runtime)\.ts$|^src\/(answers\/(makers|returns)|exchange\/answer|client\/http-client|codecs\/(codec|cookie|credentials|negotiation)|events\/(event-reader|index|open-stream|readable|relay|stream)|inputs\/(bind|body-inputs|body-source|connection|dep|header|peer-certificate|query|validity|wire-write)|openapi\/tool-schemas|representations\/ranges|routing\/(meta|param|path|route|tool|wrong-members)|schema\/(built-in|read)|security\/(credential-codes|idempotency-store|key-ring|rate-store|sealing|session-store)|telemetry\/(measure|traceparent))\.ts$/;
 
 /** The doors of an adapter that serves routes and opens no sockets: the files of src/app that it may import, types too. */
 const doorsOfApp = /** @type {{ readonly [part: string]: readonly string[] }} */ ({

@@ -2,6 +2,7 @@
 import { make } from "../../src/answers/makers.ts";
 import * as Returns from "../../src/answers/returns.ts";
 import { isObject, needsObject, needsTexts } from "../../src/arguments.ts";
+import { readChosen } from "../../src/inputs/bind.ts";
 import type { AnyDep, Inputs, Reading } from "../../src/inputs/dep.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { empty, hidden } from "../../src/routing/meta.ts";
@@ -71,7 +72,7 @@ export function challenging(inputs: Inputs, challenge: string): Inputs {
   const all = Object.entries(inputs).map(([name, input]): readonly [string, AnyDep] => {
     const compile = () => async (_request: unknown, _values: unknown, reading: Reading) => {
       try {
-        return await reading.readChosen(input, () => input);
+        return await readChosen(reading, input, () => input);
       } catch (thrown) {
         if (!(thrown instanceof Refusal) || thrown.code.status !== 401) throw thrown;
         const { code, message, headers, problems, more, challenge: own, detail } = thrown;
@@ -88,7 +89,7 @@ export function challenging(inputs: Inputs, challenge: string): Inputs {
 export async function mayCall(guards: readonly AnyDep[], reading: Reading): Promise<boolean> {
   for (const guard of guards) {
     try {
-      await reading.readChosen(guard.node, () => guard);
+      await readChosen(reading, guard.node, () => guard);
     } catch (thrown) {
       if (isObject(thrown) && thrown instanceof Refusal) {
         const { status } = thrown.code;

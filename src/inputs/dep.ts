@@ -216,8 +216,6 @@ export interface RouteContext {
 /** The inputs of one request while they are being read. */
 export interface Reading {
   readonly values: unknown[];
-  /** Reads the input that `choose` returns, at most once like any other; `choose` is called once for each `chooser`. */
-  readChosen(chooser: object, choose: () => AnyDep): Promise<unknown>;
 }
 
 /** Returns a value, a `Refusal`, a `Problem`, or a promise of one. `values` has what was read before. */
@@ -382,22 +380,6 @@ export function uncached<A, R extends string, W>(dep: Dep<A, R, W>): Dep<A, R, W
 function reading(from: readonly number[], f: (value: unknown) => unknown): ReadInput {
   const [slot = 0] = from;
   return (_request, values) => f(values[slot]);
-}
-
-/**
- * Chooses an input by the value of another one. The choice is not known in advance, so it is opaque to the API document. A
- * path parameter that it reads is checked only during a request.
- */
-export function bind<A, B, R extends string, Q extends string, W, X>(
-  dep: Dep<A, R, W>,
-  next: (value: A) => Dep<B, Q, X>,
-): Dep<B, R | Q, W> {
-  needsFunction("Dep.bind: its block", next);
-  const compile = (_route: RouteContext, [slot = 0]: readonly number[]): ReadInput => {
-    const chooser = {};
-    return (_request, values, reading) => reading.readChosen(chooser, () => next(values[slot] as A));
-  };
-  return { node: { from: [dep], opaque: true, binds: true, compile } };
 }
 
 /** A resource of the application, made once where the program starts: a pool, a client, a hub. */

@@ -1,7 +1,7 @@
 /** The `Dep` namespace: inputs made of inputs. */
+export { bind } from "./bind.ts";
 export {
   all,
-  bind,
   constant as return,
   credential,
   join,

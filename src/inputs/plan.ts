@@ -1,12 +1,11 @@
 import { isThenable } from "../async.ts";
 import { Problem, Refusal, invalid, invalidRefusal } from "../refusals.ts";
-import { bodyReadTwice } from "./body-source.ts";
 import type { AnyDep, BodyNeed, InputCheck, DepNode, Inputs, RouteContext, ReadInput, Reading } from "./dep.ts";
 import type { InputRequest } from "./request.ts";
 import { FieldNames } from "./text.ts";
 
 /** One step: what it reads, from which slots, and where its value goes. */
-interface PlanStep {
+export interface PlanStep {
   readonly slot: number;
   readonly from: readonly number[];
   readonly read: ReadInput;
@@ -41,12 +40,12 @@ type BodyWanted = "nothing" | "stream" | "whole";
 const readAsItArrives: ReadonlySet<BodyNeed["as"]> = /* @__PURE__ */ new Set(["stream", "lines", "multipart"] as const);
 
 /** How the body is read for one more input. */
-function bodyWanted(before: BodyWanted, need: BodyNeed): BodyWanted {
+export function bodyWanted(before: BodyWanted, need: BodyNeed): BodyWanted {
   return before === "whole" || !readAsItArrives.has(need.as) ? "whole" : "stream";
 }
 
 /** The value of an input that is not read yet. */
-const unread: unique symbol = Symbol("unread");
+export const unread: unique symbol = Symbol("unread");
 
 /** The plan of a route without inputs. */
 const noInputs: Plan = {
@@ -137,9 +136,9 @@ export type InputValues = Record<string, unknown>;
 type InputOutcome = Refusal | undefined;
 
 /** Replaces an invalid value: its problem is noted, and the inputs that use it are skipped. */
-const failed = Symbol("failed");
+export const failed: unique symbol = Symbol("failed");
 /** Replaces a value of the first stage that turned out to need the body. */
-const waiting = Symbol("waiting");
+export const waiting: unique symbol = Symbol("waiting");
 
 /**
  * Reads a route's inputs that need no body, left to right; one refusal lists all their problems. Returns the reading itself
@@ -221,22 +220,6 @@ function run(steps: readonly PlanStep[], from: number, reading: InputReading): I
   return undefined;
 }
 
-/** The inputs that `Dep.bind` chose during the request. */
-class ChosenInputs {
-  /** The route's context with fields of its own: the route's fields are the same for every request. */
-  readonly context: RouteContext;
-  /** The values of those that are not in the plan. */
-  readonly values = new Map<DepNode, unknown>();
-  /** Refusals of inputs. Most end the request, but a list of tools leaves out those that are refused. */
-  readonly refused = new Map<DepNode, Refusal>();
-  readonly steps = new Map<DepNode, PlanStep>();
-  readonly byChooser = new Map<object, AnyDep>();
-
-  constructor(context: RouteContext) {
-    this.context = { ...context, query: new FieldNames(), form: new FieldNames() };
-  }
-}
-
 /** One reading of a route's inputs, in two stages. */
 export class InputReading implements Reading {
   readonly plan: Plan;
@@ -244,7 +227,8 @@ export class InputReading implements Reading {
   readonly values: unknown[];
   body: BodyWanted;
   isBodyRead = false;
-  #isHead = true;
+  /** Whether it is in the first stage. */
+  isHead = true;
   /** By content, so that each problem is listed once. */
   #problems: Map<string, Problem> | undefined = undefined;
   /** How many problems are not listed. */
@@ -252,7 +236,8 @@ export class InputReading implements Reading {
   /** The detail for the log. */
   #detail: string | undefined = undefined;
   #waiting: PlanStep[] | undefined = undefined;
-  #chosen: ChosenInputs | undefined = undefined;
+  /** Cached by `readChosen`: what the route does not choose is never there. */
+  chosen: object | undefined = undefined;
 
   constructor(plan: Plan, request: InputRequest) {
     this.plan = plan;
@@ -304,7 +289,7 @@ export class InputReading implements Reading {
 
   /** The steps of the second stage, left to right: the plan's, and those that wait for it. */
   startSecond(): readonly PlanStep[] {
-    this.#isHead = false;
+    this.isHead = false;
     this.isBodyRead = this.body !== "nothing";
     const waited = this.#waiting;
     this.#waiting = undefined;
@@ -314,77 +299,8 @@ export class InputReading implements Reading {
     return [...waited, ...this.plan.second].toSorted((one, other) => one.slot - other.slot);
   }
 
-  async readChosen(chooser: object, choose: () => AnyDep): Promise<unknown> {
-    const chosen = (this.#chosen ??= new ChosenInputs(this.plan.context));
-    const dep = chosen.byChooser.get(chooser) ?? choose();
-    chosen.byChooser.set(chooser, dep);
-    this.#compile(dep, chosen);
-    return this.#readOnce(dep, chosen);
-  }
-
-  /** All fields that it reads are known before the first is read: the text of a form is then read once for them. */
-  #compile({ node }: AnyDep, chosen: ChosenInputs): void {
-    const slot = this.plan.slotOf.get(node);
-    if ((slot !== undefined && this.values[slot] !== unread) || chosen.steps.has(node)) return;
-    if (node.constant === undefined) this.#chosenStep(node, chosen);
-    for (const dep of node.from) this.#compile(dep, chosen);
-  }
-
-  /** Reads an input on demand, once: in the plan's slot if the plan has it, otherwise by identity here. */
-  async #readOnce({ node }: AnyDep, chosen: ChosenInputs): Promise<unknown> {
-    const slot = this.plan.slotOf.get(node);
-    if (slot !== undefined && this.values[slot] !== unread) return this.values[slot];
-    if (chosen.values.has(node)) return chosen.values.get(node);
-    const refused = chosen.refused.get(node);
-    if (refused !== undefined) throw refused;
-    const value = await this.#read(node, chosen).catch((thrown: unknown) => {
-      if (thrown instanceof Refusal && node.uncached !== true) chosen.refused.set(node, thrown);
-      throw thrown;
-    });
-    if (value !== waiting) {
-      if (slot !== undefined) this.values[slot] = value;
-      else if (node.uncached !== true) chosen.values.set(node, value);
-    }
-    return value;
-  }
-
-  async #read(node: DepNode, chosen: ChosenInputs): Promise<unknown> {
-    const { context } = chosen;
-    if (node.constant !== undefined) return node.constant(context);
-    if (node.codes !== undefined) this.request.declare(node.codes);
-    const { from, read } = this.#chosenStep(node, chosen);
-    for (const [i, slot] of from.entries()) {
-      // While it waited for the body, what it uses was read already.
-      if (this.values[slot] !== unread && this.values[slot] !== waiting) continue;
-      this.values[slot] = await this.#readOnce(node.from[i] as AnyDep, chosen);
-    }
-    if (from.some((slot) => this.values[slot] === failed)) return failed;
-    // A later bind may still choose a body.
-    if (node.acquires === true && (this.#isHead || (this.body !== "nothing" && !this.isBodyRead))) return waiting;
-    if (node.body !== undefined && !this.isBodyRead) {
-      this.body = bodyWanted(this.body, node.body);
-      return this.#settled(await node.before?.(context)(this.request)) === failed ? failed : waiting;
-    }
-    if (from.some((slot) => this.values[slot] === waiting)) return waiting;
-    // Nothing of the body was read whole: to the input it would be empty.
-    if (node.body !== undefined && bodyWanted(this.body, node.body) !== this.body) throw bodyReadTwice(context.route);
-    // The next use of an uncached one reads all of it again.
-    if (node.uncached === true) chosen.steps.delete(node);
-    return this.#settled(await read(this.request, this.values, this));
-  }
-
-  #chosenStep(node: DepNode, chosen: ChosenInputs): PlanStep {
-    let step = chosen.steps.get(node);
-    if (step === undefined) {
-      const from = node.from.map(() => this.values.push(unread) - 1);
-      step = { slot: -1, from, read: node.compile?.(chosen.context, from) ?? (() => undefined) };
-      chosen.steps.set(node, step);
-    }
-    return step;
-  }
-
   /** As `#kept`, for an input without a step: a refusal is thrown, and ends the request like a returned one. */
-  #settled(read: unknown): unknown {
+  settled(read: unknown): unknown {
     const kept = this.#kept(read);
     if (kept instanceof Refusal) throw kept;
     return kept;
