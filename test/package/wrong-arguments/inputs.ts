@@ -47,9 +47,18 @@ const paths: readonly Row[] = [
   ],
 ];
 
+const mounted = (options: object) => appOf(Route.mount(a, () => new Response("done"), options));
 const grouped = (options: object) => appOf(Route.group(options).get(a, { returns: Returns.text }, done));
 const groups: readonly Row[] = [
   ["Route.group", (x: object, routes: readonly never[]) => appOf(...Route.group(x, routes)), [{ prefix: a }, []]],
+  ["Route.mount", (x, y, z) => appOf(Route.mount(x, y, z)), [a, () => new Response("done"), {}]],
+  ["Route.mount", (methods) => mounted({ methods }), [["GET"]]],
+  ["Route.mount", (stripPrefix) => mounted({ stripPrefix }), [true]],
+  ["Route.mount", (maxBody) => mounted({ maxBody }), [1]],
+  ["Route.mount", (inputs) => mounted({ inputs }), [{}]],
+  ["Route.mount", (b) => mounted({ inputs: { b } }), [Query.optional("b", Codec.int)]],
+  ["Route.mount", (refuses) => mounted({ refuses }), [[]]],
+  ["Route.mount", (meta) => mounted({ meta }), [Meta.empty]],
   ["Route.group", (prefix) => grouped({ prefix }), [a]],
   ["Route.group", (inputs) => grouped({ inputs }), [{}]],
   ["Route.group", (b) => grouped({ inputs: { b } }), [Query.optional("b", Codec.int)]],

@@ -41,6 +41,7 @@ const built: readonly Row[] = [
   ["Answer.takeover", (x, f, o) => Answer.takeover(x, f, o), ["lines", work, {}]],
   ["Answer.refusal", (x) => Answer.refusal(x), [refuse(Refusal.notFound)]],
   ["Answer.closeConnection", (x) => Answer.closeConnection(x), [Answer.html("<p>")]],
+  ["Answer.pass", (x) => Answer.pass(x), [new Response("a")]],
   ["Body.refusal", (x) => Body.refusal(x), [{ kind: "too_large", detail: "It is long." }]],
 ];
 
