@@ -73,7 +73,7 @@ const shared = [
   {
     name: "core",
     holds:
-      /^src\/(?!index\.|client\/(index|received)\.|languages\/|representations\/|openapi\/reader-script\.|database\/|server\/|testing\/)/,
+      /^src\/(?!index\.|client\/(index|received)\.|languages\/|representations\/|openapi\/reader-script\.|database\/|doors\/(database|server)\.|server\/|testing\/)/,
   },
   { name: "testing", holds: /^src\/testing\// },
   { name: "representations", holds: /^src\/representations\/(?!index\.|public\.)/ },
@@ -83,9 +83,9 @@ const shared = [
   { name: "site", holds: /^adapters\/files\/(assets|bundle|headers|routes|version)\./ },
   { name: "disk", holds: /^adapters\/files\/(read|store)\./ },
   { name: "sign-in", holds: /^adapters\/oidc\/(?!index\.|oidc\.)/ },
-  { name: "server", holds: /^src\/server\// },
+  { name: "server", holds: /^src\/(server\/|doors\/server\.)/ },
   { name: "connections", holds: /^adapters\/node\/(connection|listen|peer-certificate|private|stream-writer)\./ },
-  { name: "database", holds: /^(src\/database\/|adapters\/postgres\/(?!index\.))/ },
+  { name: "database", holds: /^(src\/database\/|src\/doors\/database\.|adapters\/postgres\/(?!index\.))/ },
 ];
 /**
  * A page loads the typed client without the core, and the part that reads forms, text and streams of events when a call first

@@ -31,6 +31,7 @@ const lines = [
   ["health.ts", "metrics.ts", "openapi"],
   ["app", "client", "database"],
   ["server", "testing"],
+  ["doors"],
   ["index.ts"],
 ];
 const packagesOfSrc = ["valibot", "node:async_hooks"];
@@ -71,13 +72,15 @@ const readerImports = ["src/events/event-reader.ts", "src/inputs/wire-write.ts"]
 /** The user's module, of which a command reads the routes. */
 const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
 
-/** The files of src that an adapter may import values from. From the others, except `index.ts`, it may import types. */
-const portsOfSrc =
-  /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred|arguments|fair-store|oldest-first|refusals|result|runtime)\.ts$|^src\/(answers\/(makers|returns)|exchange\/answer|client\/http-client|codecs\/(codec|cookie|credentials|negotiation)|events\/(event-reader|index|open-stream|readable|relay|stream)|inputs\/(bind|body-inputs|body-source|connection|dep|header|peer-certificate|query|validity|wire-write)|openapi\/tool-schemas|representations\/ranges|routing\/(meta|param|path|route|tool|wrong-members)|schema\/(built-in|read)|security\/(credential-codes|idempotency-store|key-ring|rate-store|sealing|session-store)|telemetry\/(measure|traceparent))\.ts$/;
+/** The files of src that adapters may import, types too. */
+/** @type {readonly string[]} */
+const doors = JSON.parse(readFileSync(new URL("doors.json", import.meta.url), "utf8"));
+/** Those that an adapter imports. @type {Set<string>} */
+const used = new Set();
 
-/** The doors of an adapter that serves routes and opens no sockets: the files of src/app that it may import, types too. */
+/** The doors of an adapter that serves routes and opens no sockets, for what the app does. */
 const doorsOfApp = /** @type {{ readonly [part: string]: readonly string[] }} */ ({
-  mcp: ["exchange.ts", "inner-call.ts"],
+  mcp: ["src/app/exchange.ts", "src/app/inner-call.ts"],
 });
 
 const wrong = [];
@@ -92,6 +95,7 @@ for (const folder of ["src", "adapters", "cli", "reader", "examples"]) {
     }
   }
 }
+for (const door of doors) if (!used.has(door)) wrong.push(`scripts/doors.json lists ${door}, which no adapter imports`);
 wrong.push(...missingInGuide(readFileSync(fileURLToPath(new URL("../CONTRIBUTING.md", import.meta.url)), "utf8")));
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
@@ -176,14 +180,13 @@ function refusedBy(file, specifier, kind) {
   if (folder === "examples") return "an example imports the package by its name, as its users do";
   if (!target.startsWith("src/")) return "an adapter imports of src and of its own folder";
   if (target === "src/index.ts") return "an adapter imports what it needs, and not the front door";
-  const doors = doorsOfApp[part];
-  if (folder === "adapters" && doors !== undefined && target.startsWith("src/app/")) {
-    const isDoor = doors.includes(target.slice("src/app/".length));
-    return isDoor ? undefined : `of src/app it imports ${doors.join(" and ")}`;
-  }
-  return kind === "types" || portsOfSrc.test(target)
+  used.add(target);
+  if (!doors.includes(target)) return "it is no door of src: see scripts/doors.json and CONTRIBUTING.md";
+  const ofApp = doorsOfApp[part];
+  const isOfApp = target.startsWith("src/app/") || target === "src/doors/apps.ts";
+  return ofApp === undefined || !isOfApp || ofApp.includes(target)
     ? undefined
-    : "an adapter runs what src has ports for: app, database, logging, measuring, relays";
+    : `of the app it imports ${ofApp.join(" and ")}`;
 }
 
 /** What a browser runs: it has no package. @param {string | undefined} target */

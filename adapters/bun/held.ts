@@ -1,7 +1,5 @@
-import { OpenStream } from "../../src/events/open-stream.ts";
-import type { Deadline, DeadlineListener, Deadlines } from "../../src/server/deadlines.ts";
-import type { SendingState } from "../../src/server/pulled-unsent.ts";
-import type { HeldBytes } from "../../src/server/send-budget.ts";
+import { OpenStream } from "../../src/doors/events.ts";
+import type { Deadline, DeadlineListener, Deadlines, SendingState, HeldBytes } from "../../src/doors/server.ts";
 
 /** The length of a response that the system nearly always buffers although its client reads nothing. */
 export const roomBytes = 262_144;

@@ -1,29 +1,37 @@
 /** `usher-http/bun`: serves on `Bun.serve`. */
-import { inBackground } from "../../src/logging/raised.ts";
-import { make } from "../../src/app/app.ts";
-import type { App } from "../../src/app/app.ts";
-import { refuseCertificateReaders } from "../../src/app/checks.ts";
-import { EventStreams, OpenSockets, until } from "../../src/server/lifecycle.ts";
-import { Listener } from "../../src/server/listener.ts";
-import type { ListenAddress, StopSignals } from "../../src/server/listener.ts";
-import { unmade } from "../../src/app/web.ts";
-import { isPending, pass } from "../../src/deferred.ts";
-import { limitsOf } from "../../src/server/options.ts";
-import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
-import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
-import type { RefusedHead } from "../../src/server/bad-request.ts";
-import { checkFit } from "../../src/server/certificates.ts";
-import { refuseTls, withCertificate as withTls } from "../../src/server/tls.ts";
-import { useSink } from "../../src/logging/writer.ts";
-import type { Route } from "../../src/routing/route.ts";
+import { inBackground, useSink } from "../../src/doors/logging.ts";
+import { make, refuseCertificateReaders, unmade } from "../../src/doors/apps.ts";
+import type { App } from "../../src/doors/apps.ts";
+import {
+  EventStreams,
+  OpenSockets,
+  until,
+  Listener,
+  limitsOf,
+  refuse,
+  refusedLength,
+  refusedTarget,
+  checkFit,
+  refuseTls,
+  withCertificate as withTls,
+} from "../../src/doors/server.ts";
+import type { ListenAddress, StopSignals, Limits, ServeOptions, Server, RefusedHead } from "../../src/doors/server.ts";
+import { isPending, pass } from "../../src/doors/base.ts";
+import type { Route } from "../../src/doors/routing.ts";
 import { BunExchange, LateAnswer, bunResponse, targetOf } from "./respond.ts";
 import { HeldResponses } from "./held.ts";
 import { certificatesFor, inSeconds, listen, makeRoom, stderrSink, warningsFor } from "./listen.ts";
 import type { BunRuntime, BunServeOptions, BunServer } from "./listen.ts";
 import { socketHandlers } from "./socket.ts";
 
-export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
-export type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
+export type {
+  ListenOptions,
+  ServeOptions,
+  Server,
+  Certificate,
+  Certificates,
+  TlsOptions,
+} from "../../src/doors/server.ts";
 
 declare const Bun: BunRuntime;
 

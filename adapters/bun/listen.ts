@@ -1,12 +1,10 @@
 import { constants, fstatSync, lstatSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { connect } from "node:net";
 import { WriteStream, isatty } from "node:tty";
-import { inBackground } from "../../src/logging/raised.ts";
-import { batch, byLines } from "../../src/logging/writer.ts";
-import type { Sink } from "../../src/logging/writer.ts";
-import { checkReusePort, listenAt, unixSocketsBy } from "../../src/server/listen.ts";
-import type { Limits, ServeOptions } from "../../src/server/options.ts";
-import type { Certificate, Certificates } from "../../src/server/tls.ts";
+import { inBackground, batch, byLines } from "../../src/doors/logging.ts";
+import type { Sink } from "../../src/doors/logging.ts";
+import { checkReusePort, listenAt, unixSocketsBy } from "../../src/doors/server.ts";
+import type { Limits, ServeOptions, Certificate, Certificates } from "../../src/doors/server.ts";
 
 // The used part of Bun's types: `@types/bun` would add Bun's globals to every file.
 

@@ -1,22 +1,30 @@
-import { peerAddress } from "../../src/http/addresses.ts";
-import type { App } from "../../src/app/app.ts";
-import { isStream } from "../../src/exchange/answer.ts";
+import { peerAddress } from "../../src/doors/http.ts";
+import type { App } from "../../src/doors/apps.ts";
+import { isStream } from "../../src/doors/answers.ts";
 import type { Exchange, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
-import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
-import type { ValueReceiver } from "../../src/deferred.ts";
-import type { OpenStream } from "../../src/events/open-stream.ts";
-import type { StreamEnd } from "../../src/events/stream.ts";
-import { HostCheck, badHost, refusedConnect } from "../../src/server/bad-request.ts";
-import type { RefusedHead } from "../../src/server/bad-request.ts";
-import type { EventStreams } from "../../src/server/lifecycle.ts";
-import { discardLimit, lingerBytes, lingerMs } from "../../src/server/lingering.ts";
+import {
+  announcesBody,
+  lengthAt,
+  ownLengthResponseOf,
+  responseOf,
+  tellsTypeAndId,
+  unmade,
+} from "../../src/doors/apps.ts";
+import type { ValueReceiver } from "../../src/doors/base.ts";
+import type { OpenStream, StreamEnd, StreamEvents } from "../../src/doors/events.ts";
+import {
+  HostCheck,
+  badHost,
+  refusedConnect,
+  discardLimit,
+  lingerBytes,
+  lingerMs,
+  PulledUnsent,
+  timedBodyOf,
+} from "../../src/doors/server.ts";
+import type { RefusedHead, EventStreams, SendingState, BodyReadingLimits, TimedBody } from "../../src/doors/server.ts";
 import { abortingWith, isEventStream } from "../../src/app/exchange.ts";
-import { PulledStream } from "../../src/events/readable.ts";
-import type { StreamEvents } from "../../src/events/readable.ts";
-import { PulledUnsent } from "../../src/server/pulled-unsent.ts";
-import type { SendingState } from "../../src/server/pulled-unsent.ts";
-import { timedBodyOf } from "../../src/server/timed-body.ts";
-import type { BodyReadingLimits, TimedBody } from "../../src/server/timed-body.ts";
+import { PulledStream } from "../../src/doors/events.ts";
 import type { BunServer } from "./listen.ts";
 import type { SocketData } from "./socket.ts";
 import { asStream, roomBytes } from "./held.ts";

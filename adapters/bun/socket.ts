@@ -1,9 +1,8 @@
 import type { OpenedSocket } from "../../src/app/exchange.ts";
-import { attempt, caught } from "../../src/logging/raised.ts";
-import type { Route } from "../../src/routing/route.ts";
-import { BufferedUnsent, unreadFault } from "../../src/server/buffered-unsent.ts";
-import type { OpenSockets } from "../../src/server/lifecycle.ts";
-import type { SendStop, SendingState } from "../../src/server/pulled-unsent.ts";
+import { attempt, caught } from "../../src/doors/logging.ts";
+import type { Route } from "../../src/doors/routing.ts";
+import { BufferedUnsent, unreadFault } from "../../src/doors/server.ts";
+import type { OpenSockets, SendStop, SendingState } from "../../src/doors/server.ts";
 import type { BunSocket, BunSocketHandlers } from "./listen.ts";
 import type { ListenableTransport, SocketListener } from "../../src/exchange/transport.ts";
 

@@ -1,6 +1,6 @@
 import * as zlib from "node:zlib";
-import { readParts } from "../../src/events/stream.ts";
-import type { StreamBody } from "../../src/events/stream.ts";
+import { readParts } from "../../src/doors/events.ts";
+import type { StreamBody } from "../../src/doors/events.ts";
 import { GzippedParts } from "./gzip-parts.ts";
 
 /** A content coding of HTTP (RFC 9110 §8.4.1; RFC 7932, RFC 8878). */

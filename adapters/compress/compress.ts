@@ -1,15 +1,15 @@
 /** The namespace `Compress`. */
-import { isStream } from "../../src/exchange/answer.ts";
-import type { Answer, AnswerBody, RevisedRequest } from "../../src/exchange/answer.ts";
-import type { Middleware } from "../../src/app/compile.ts";
-import { preferredCoding } from "../../src/codecs/negotiation.ts";
+import { isStream } from "../../src/doors/answers.ts";
+import type { Answer, AnswerBody, RevisedRequest } from "../../src/doors/answers.ts";
+import type { Middleware } from "../../src/doors/apps.ts";
+import { preferredCoding } from "../../src/doors/codecs.ts";
 import { isListOf, needs, needsObject, needsTexts } from "../../src/arguments.ts";
-import { chain } from "../../src/deferred.ts";
-import type { MaybePromise } from "../../src/deferred.ts";
-import { fieldValue, lists } from "../../src/http/fields.ts";
-import { isTypeOf } from "../../src/inputs/body-inputs.ts";
-import { key } from "../../src/routing/meta.ts";
-import type { MetaKey } from "../../src/routing/meta.ts";
+import { chain } from "../../src/doors/base.ts";
+import type { MaybePromise } from "../../src/doors/base.ts";
+import { fieldValue, lists } from "../../src/doors/http.ts";
+import { isTypeOf } from "../../src/doors/inputs.ts";
+import { key } from "../../src/doors/routing.ts";
+import type { MetaKey } from "../../src/doors/routing.ts";
 import { compressBytes, compressLater, compressStream, encodings, longBytes } from "./codings.ts";
 import type { Coding } from "./codings.ts";
 import { turns } from "./turns.ts";

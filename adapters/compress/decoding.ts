@@ -1,8 +1,7 @@
 import * as zlib from "node:zlib";
-import type { CallerBudget } from "../../src/fair-store.ts";
-import { bodyTooLarge, gather, isFailure, noRoom } from "../../src/inputs/body-source.ts";
-import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
-import type { DecodedSource } from "../../src/inputs/encoded-body.ts";
+import type { CallerBudget } from "../../src/doors/base.ts";
+import { bodyTooLarge, gather, isFailure, noRoom } from "../../src/doors/inputs.ts";
+import type { BodyFailure, BodyReceiver, BodySource, DecodedSource } from "../../src/doors/inputs.ts";
 import { encodings } from "./codings.ts";
 import type { Coding } from "./codings.ts";
 import { ZstdFrames } from "./zstd-frames.ts";

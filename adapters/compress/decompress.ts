@@ -1,7 +1,7 @@
 /** The namespace `Decompress`. */
 import { isListOf, needs, needsCount, needsObject } from "../../src/arguments.ts";
-import type { BodyDecoding } from "../../src/inputs/encoded-body.ts";
-import { CallerBudget } from "../../src/fair-store.ts";
+import type { BodyDecoding } from "../../src/doors/inputs.ts";
+import { CallerBudget } from "../../src/doors/base.ts";
 import { DecodedBody, decodings } from "./decoding.ts";
 import type { BodyCoding } from "./decoding.ts";
 

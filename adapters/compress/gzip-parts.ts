@@ -1,5 +1,5 @@
 import * as zlib from "node:zlib";
-import type { Parts } from "../../src/events/stream.ts";
+import type { Parts } from "../../src/doors/events.ts";
 import { turns } from "./turns.ts";
 
 /** What is kept of a stream between two parts, so that a part can repeat what was in the ones before: zlib's state is 90 KiB. */

@@ -3,4 +3,4 @@ export * as Compress from "./compress.ts";
 export type { CompressOptions } from "./compress.ts";
 export * as Decompress from "./decompress.ts";
 export type { DecompressOptions } from "./decompress.ts";
-export type { BodyDecoding } from "../../src/inputs/encoded-body.ts";
+export type { BodyDecoding } from "../../src/doors/inputs.ts";

@@ -1,4 +1,4 @@
-import { CallerBudget } from "../../src/fair-store.ts";
+import { CallerBudget } from "../../src/doors/base.ts";
 
 /** How many compressions run at once: two of the four threads of Node's pool, which also reads files and looks up names. */
 const atOnce = 2;

@@ -1,13 +1,10 @@
-import { peerAddress } from "../../src/http/addresses.ts";
+import { peerAddress, endOfAuthority } from "../../src/doors/http.ts";
 import { Buffer, isUtf8 } from "node:buffer";
 import type { Exchange } from "../../src/app/exchange.ts";
-import { announcesBody } from "../../src/app/web.ts";
-import { endOfAuthority } from "../../src/http/target.ts";
-import { guarded, inBackground } from "../../src/logging/raised.ts";
-import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
-import type { RefusedHead } from "../../src/server/bad-request.ts";
-import { timedBodyOf } from "../../src/server/timed-body.ts";
-import type { BodyReadingLimits, TimedBody } from "../../src/server/timed-body.ts";
+import { announcesBody } from "../../src/doors/apps.ts";
+import { guarded, inBackground } from "../../src/doors/logging.ts";
+import { HostCheck, refusedConnect, timedBodyOf } from "../../src/doors/server.ts";
+import type { RefusedHead, BodyReadingLimits, TimedBody } from "../../src/doors/server.ts";
 import { hushAborts } from "./private.ts";
 import type { DenoAddress, ServeInfo } from "./runtime.ts";
 

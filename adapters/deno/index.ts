@@ -1,33 +1,39 @@
 /** `usher-http/deno`: serves on `Deno.serve`. */
-import { isA } from "../../src/logging/raised.ts";
-import { make } from "../../src/app/app.ts";
-import type { App } from "../../src/app/app.ts";
-import { refuseCertificateReaders } from "../../src/app/checks.ts";
-import { OpenSockets, until } from "../../src/server/lifecycle.ts";
-import { Listener } from "../../src/server/listener.ts";
-import type { ListenAddress } from "../../src/server/listener.ts";
+import { isA, useSink } from "../../src/doors/logging.ts";
+import { make, refuseCertificateReaders, logListener, logReported } from "../../src/doors/apps.ts";
+import type { App } from "../../src/doors/apps.ts";
+import {
+  OpenSockets,
+  until,
+  Listener,
+  limitsOf,
+  checkFit,
+  refuseTls,
+  withCertificate,
+  refuse,
+  refusedLength,
+  refusedTarget,
+} from "../../src/doors/server.ts";
+import type { ListenAddress, Limits, ServeOptions, Server, RefusedHead } from "../../src/doors/server.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
-import { logListener, logReported } from "../../src/app/failures.ts";
-import { isPending, pass } from "../../src/deferred.ts";
-import type { MaybePromise } from "../../src/deferred.ts";
-import { limitsOf } from "../../src/server/options.ts";
-import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
-import { checkFit } from "../../src/server/certificates.ts";
-import { refuseTls, withCertificate } from "../../src/server/tls.ts";
-import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
-import type { RefusedHead } from "../../src/server/bad-request.ts";
-import { StreamCut } from "../../src/events/readable.ts";
-import { useSink } from "../../src/logging/writer.ts";
-import { unrefTimer } from "../../src/async.ts";
-import type { Route } from "../../src/routing/route.ts";
+import { isPending, pass, unrefTimer } from "../../src/doors/base.ts";
+import type { MaybePromise } from "../../src/doors/base.ts";
+import { StreamCut } from "../../src/doors/events.ts";
+import type { Route } from "../../src/doors/routing.ts";
 import { DenoExchange, ownOriginOf, targetOf } from "./exchange.ts";
 import { InFlight, Pending, Serving, denoResponse } from "./respond.ts";
 import type { Cuttable, Untaken } from "./respond.ts";
 import { listen, stderrSink, stopSignals, warningsFor } from "./listen.ts";
 import type { DenoRuntime, DenoServeOptions, ServeInfo } from "./runtime.ts";
 
-export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
-export type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
+export type {
+  ListenOptions,
+  ServeOptions,
+  Server,
+  Certificate,
+  Certificates,
+  TlsOptions,
+} from "../../src/doors/server.ts";
 
 declare const Deno: DenoRuntime;
 

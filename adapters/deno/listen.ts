@@ -1,8 +1,7 @@
-import { batch, byLines } from "../../src/logging/writer.ts";
-import type { Sink } from "../../src/logging/writer.ts";
-import { checkReusePort, listenAt } from "../../src/server/listen.ts";
-import type { StopSignals } from "../../src/server/listener.ts";
-import type { Limits, ServeOptions } from "../../src/server/options.ts";
+import { batch, byLines } from "../../src/doors/logging.ts";
+import type { Sink } from "../../src/doors/logging.ts";
+import { checkReusePort, listenAt } from "../../src/doors/server.ts";
+import type { StopSignals, Limits, ServeOptions } from "../../src/doors/server.ts";
 import type { Serving } from "./respond.ts";
 import type { DenoRuntime, DenoServeOptions, Signal } from "./runtime.ts";
 

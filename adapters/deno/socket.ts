@@ -1,11 +1,9 @@
 import type { OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
-import type { App } from "../../src/app/app.ts";
-import { unrefTimer } from "../../src/async.ts";
-import { caught, guarded } from "../../src/logging/raised.ts";
-import { BufferedUnsent, unreadFault } from "../../src/server/buffered-unsent.ts";
-import type { Deadline } from "../../src/server/deadlines.ts";
-import type { OpenSockets } from "../../src/server/lifecycle.ts";
-import type { SendStop, SendingState } from "../../src/server/pulled-unsent.ts";
+import type { App } from "../../src/doors/apps.ts";
+import { unrefTimer } from "../../src/doors/base.ts";
+import { caught, guarded } from "../../src/doors/logging.ts";
+import { BufferedUnsent, unreadFault } from "../../src/doors/server.ts";
+import type { Deadline, OpenSockets, SendStop, SendingState } from "../../src/doors/server.ts";
 import type { DenoExchange } from "./exchange.ts";
 import type { DenoRuntime, DenoSocket } from "./runtime.ts";
 import type { ListenableTransport, SocketListener } from "../../src/exchange/transport.ts";

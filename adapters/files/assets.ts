@@ -1,14 +1,12 @@
 /** The static assets of a Worker. */
-import { response } from "../../src/answers/returns.ts";
+import { response } from "../../src/doors/answers.ts";
 import { isObject, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
-import { constant, ofRequest } from "../../src/inputs/dep.ts";
-import type { Dep } from "../../src/inputs/dep.ts";
-import type { RequestRecord } from "../../src/inputs/request.ts";
+import { constant, ofRequest } from "../../src/doors/inputs.ts";
+import type { Dep, RequestRecord } from "../../src/doors/inputs.ts";
 import { Refusal, refuse } from "../../src/refusals.ts";
-import { param } from "../../src/routing/param.ts";
+import { param, get } from "../../src/doors/routing.ts";
 import * as Path from "../../src/routing/path.ts";
-import { get } from "../../src/routing/route.ts";
-import type { Route } from "../../src/routing/route.ts";
+import type { Route } from "../../src/doors/routing.ts";
 import { checkDotfiles, immutableField, isImmutable, isSafe, segmentsOf, wellKnown } from "./routes.ts";
 
 /** The binding of a Worker to its static assets: `env.ASSETS`. */

@@ -1,7 +1,7 @@
 /** A directory in memory. */
 import { isObject, kindOf, needsObject } from "../../src/arguments.ts";
-import { isBytes } from "../../src/http/bytes.ts";
-import type { Route } from "../../src/routing/route.ts";
+import { isBytes } from "../../src/doors/http.ts";
+import type { Route } from "../../src/doors/routing.ts";
 import { contentTypeOf, encodings } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
 import { checkOptions, fileRoutes, isName, namedFiles, segmentsOf } from "./routes.ts";

@@ -1,9 +1,9 @@
 /** The namespace `Files`. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Answer } from "../../src/exchange/answer.ts";
+import type { Answer } from "../../src/doors/answers.ts";
 import { needsObject, needsText } from "../../src/arguments.ts";
-import type { Route } from "../../src/routing/route.ts";
+import type { Route } from "../../src/doors/routing.ts";
 import { checkOptions, fileRoutes, namedFiles, wellKnown } from "./routes.ts";
 import type { DirectoryOptions } from "./routes.ts";
 import { notDirectory } from "./read.ts";

@@ -1,13 +1,12 @@
 /** The routes of a directory, wherever its files are: on a disk or in memory. */
-import type { Answer } from "../../src/exchange/answer.ts";
-import { response } from "../../src/answers/returns.ts";
+import type { Answer } from "../../src/doors/answers.ts";
+import { response } from "../../src/doors/answers.ts";
 import { isObject, kindOf, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
-import { ofRequest } from "../../src/inputs/dep.ts";
+import { ofRequest } from "../../src/doors/inputs.ts";
 import { Refusal, refuse } from "../../src/refusals.ts";
-import { param } from "../../src/routing/param.ts";
+import { param, get } from "../../src/doors/routing.ts";
 import * as Path from "../../src/routing/path.ts";
-import { get } from "../../src/routing/route.ts";
-import type { Route } from "../../src/routing/route.ts";
+import type { Route } from "../../src/doors/routing.ts";
 import { fileAnswer } from "./version.ts";
 import type { FileAnswerOptions, FoundFile, StoredFile } from "./version.ts";
 

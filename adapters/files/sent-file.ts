@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
-import { OldestFirst } from "../../src/oldest-first.ts";
+import { OldestFirst } from "../../src/doors/base.ts";
 
 /** How many files stay open while their clients take what was read. More clients that read nothing would use up the descriptors. */
 const maxWaiting = 256;

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { open, realpath, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { EntityTag } from "../../src/codecs/conditions.ts";
+import type { EntityTag } from "../../src/doors/codecs.ts";
 import { contentTypeOf, encodings } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
 import { leadsToHidden, namesBelow } from "./links.ts";

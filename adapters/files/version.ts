@@ -1,8 +1,8 @@
 /** A file as it is answered, wherever its bytes are. */
-import type { Answer } from "../../src/exchange/answer.ts";
-import { preferredCoding } from "../../src/codecs/negotiation.ts";
-import type { EntityTag } from "../../src/codecs/conditions.ts";
-import { encodeHex } from "../../src/http/bytes.ts";
+import type { Answer } from "../../src/doors/answers.ts";
+import { preferredCoding } from "../../src/doors/codecs.ts";
+import type { EntityTag } from "../../src/doors/codecs.ts";
+import { encodeHex } from "../../src/doors/http.ts";
 import { ranged } from "../../src/representations/ranges.ts";
 import { contentDisposition } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";

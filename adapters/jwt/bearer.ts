@@ -1,15 +1,11 @@
-import type { Credentials } from "../../src/codecs/credentials.ts";
-import { bearerToken, credentials } from "../../src/codecs/credentials.ts";
+import type { Credentials } from "../../src/doors/codecs.ts";
+import { bearerToken, credentials } from "../../src/doors/codecs.ts";
 import { isObject, isTexts, needs, needsCount, needsObject, needsSchema, needsText } from "../../src/arguments.ts";
-import { credential, map } from "../../src/inputs/dep.ts";
-import type { AnyDep, Challenge, CredentialOptions, Dep, DepNode } from "../../src/inputs/dep.ts";
-import { optional as optionalHeader } from "../../src/inputs/header.ts";
-import type { InputRequest } from "../../src/inputs/request.ts";
-import { validWhile } from "../../src/inputs/validity.ts";
+import { credential, map, optionalHeader, validWhile } from "../../src/doors/inputs.ts";
+import type { AnyDep, Challenge, CredentialOptions, Dep, DepNode, InputRequest } from "../../src/doors/inputs.ts";
 import { Refusal, busy, refuse } from "../../src/refusals.ts";
-import { compileReader } from "../../src/schema/read.ts";
-import type { AnyStandard, OutputOf, StandardSchema } from "../../src/schema/standard.ts";
-import type { AnyShape, ValueOf } from "../../src/schema/valibot.ts";
+import { compileReader } from "../../src/doors/schema.ts";
+import type { AnyStandard, OutputOf, StandardSchema, AnyShape, ValueOf } from "../../src/doors/schema.ts";
 import {
   challengeOf,
   isQuotable,
@@ -18,7 +14,7 @@ import {
   notAllowed,
   pleaseSignIn,
   signedOut,
-} from "../../src/security/credential-codes.ts";
+} from "../../src/doors/security.ts";
 import { sourceOf } from "./keys.ts";
 import type { JwtAlgorithm, JwtKeys } from "./keys.ts";
 import { NoKeysError, TokenVerifier } from "./verifier.ts";

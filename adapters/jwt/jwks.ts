@@ -4,11 +4,10 @@
  */
 import type { CryptoKey } from "jose";
 import { isObject, needs, needsObject } from "../../src/arguments.ts";
-import type { InputRequest } from "../../src/inputs/request.ts";
-import { current } from "../../src/logging/context.ts";
-import { log } from "../../src/logging/writer.ts";
-import { retryAfterMs } from "../../src/http/retry-after.ts";
-import { isWorkers } from "../../src/runtime.ts";
+import type { InputRequest } from "../../src/doors/inputs.ts";
+import { current, log } from "../../src/doors/logging.ts";
+import { retryAfterMs } from "../../src/doors/http.ts";
+import { isWorkers } from "../../src/doors/base.ts";
 import { KeySet, KeySource, needsPublic } from "./keys.ts";
 import type { JwtAlgorithm, JwtKeys, KeyHeader } from "./keys.ts";
 

@@ -6,4 +6,4 @@ export type { JwksOptions } from "./jwks.ts";
 export { publicKeys, secrets } from "./keys.ts";
 export type { JwtAlgorithm, JwtKeys } from "./keys.ts";
 export type { JwtClaims } from "./verifier.ts";
-export { notAllowed, signedOut } from "../../src/security/credential-codes.ts";
+export { notAllowed, signedOut } from "../../src/doors/security.ts";

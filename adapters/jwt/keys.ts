@@ -1,8 +1,8 @@
 import { createLocalJWKSet, errors, exportJWK, importSPKI, importX509 } from "jose";
 import type { CryptoKey, JSONWebKeySet, LocalJWKSet } from "jose";
 import { isListOf, isObject, needs } from "../../src/arguments.ts";
-import { encodeBase64, losslessBytes } from "../../src/http/bytes.ts";
-import type { InputRequest } from "../../src/inputs/request.ts";
+import { encodeBase64, losslessBytes } from "../../src/doors/http.ts";
+import type { InputRequest } from "../../src/doors/inputs.ts";
 
 /** The algorithms of RFC 7518 and RFC 8037 that a token may be signed by; there is no `none`. */
 export type JwtAlgorithm =

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, errors, jwtVerify } from "jose";
 import type { CryptoKey, JWTPayload, JWTVerifyOptions } from "jose";
-import type { InputRequest } from "../../src/inputs/request.ts";
-import type { JsonReader } from "../../src/schema/read.ts";
+import type { InputRequest } from "../../src/doors/inputs.ts";
+import type { JsonReader } from "../../src/doors/schema.ts";
 import { NoKeysError } from "./jwks.ts";
 import type { JwtAlgorithm, KeyHeader, KeySource } from "./keys.ts";
 

@@ -1,11 +1,10 @@
 /** The arguments of a tool as the request of its route. */
 import type { InnerRequest } from "../../src/app/inner-call.ts";
 import { isRecord } from "../../src/arguments.ts";
-import { encodeSegment } from "../../src/http/target.ts";
-import { joined } from "../../src/inputs/body-source.ts";
-import { headerOf, wirePairs } from "../../src/inputs/wire-write.ts";
+import { encodeSegment } from "../../src/doors/http.ts";
+import { joined, headerOf, wirePairs } from "../../src/doors/inputs.ts";
 import type { ToolMember, ToolSchemas } from "../../src/openapi/tool-schemas.ts";
-import type { Route } from "../../src/routing/route.ts";
+import type { Route } from "../../src/doors/routing.ts";
 import { itemTexts, memberText, memberTexts } from "./json-text.ts";
 import type { McpMessage, MessageParams } from "./protocol.ts";
 

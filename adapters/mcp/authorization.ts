@@ -1,14 +1,13 @@
 /** Who may call what: a client that has to sign in, and the tools that the credentials of a caller are for. */
-import { make } from "../../src/answers/makers.ts";
+import { make } from "../../src/doors/answers.ts";
 import * as Returns from "../../src/answers/returns.ts";
 import { isObject, needsObject, needsTexts } from "../../src/arguments.ts";
-import { readChosen } from "../../src/inputs/bind.ts";
-import type { AnyDep, Inputs, Reading } from "../../src/inputs/dep.ts";
+import { readChosen } from "../../src/doors/inputs.ts";
+import type { AnyDep, Inputs, Reading } from "../../src/doors/inputs.ts";
 import { Refusal } from "../../src/refusals.ts";
-import { empty, hidden } from "../../src/routing/meta.ts";
+import { empty, hidden, get } from "../../src/doors/routing.ts";
 import { of } from "../../src/routing/path.ts";
-import { get } from "../../src/routing/route.ts";
-import type { Route } from "../../src/routing/route.ts";
+import type { Route } from "../../src/doors/routing.ts";
 
 /** Where a client signs in. */
 export interface McpAuthorization {

@@ -1,12 +1,10 @@
 /** One message over HTTP: where it may come from, what answers it, and whether the answer is a stream of messages. */
-import { jsonType } from "../../src/exchange/answer.ts";
-import { events, make } from "../../src/answers/makers.ts";
-import type { Answer } from "../../src/answers/makers.ts";
+import { jsonType, events, make } from "../../src/doors/answers.ts";
+import type { Answer } from "../../src/doors/answers.ts";
 import { abortingWith } from "../../src/app/exchange.ts";
 import { InnerCalls } from "../../src/app/inner-call.ts";
-import { andThen } from "../../src/async.ts";
-import type { AnyDep, Reading } from "../../src/inputs/dep.ts";
-import type { InputRequest } from "../../src/inputs/request.ts";
+import { andThen } from "../../src/doors/base.ts";
+import type { AnyDep, Reading, InputRequest } from "../../src/doors/inputs.ts";
 import * as Event from "../../src/events/index.ts";
 import { none } from "../../src/refusals.ts";
 import { mayCall } from "./authorization.ts";

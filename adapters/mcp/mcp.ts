@@ -1,14 +1,11 @@
 /** The `Mcp` namespace: routes of an app as tools of an agent, by the Model Context Protocol. */
 import * as Returns from "../../src/answers/returns.ts";
 import { isListOf, needs, needsCount, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
-import type { Dep, Inputs } from "../../src/inputs/dep.ts";
-import { ofBody } from "../../src/inputs/body-inputs.ts";
-import { deadline, empty, hidden } from "../../src/routing/meta.ts";
-import type { Meta } from "../../src/routing/meta.ts";
+import type { Dep, Inputs } from "../../src/doors/inputs.ts";
+import { ofBody } from "../../src/doors/inputs.ts";
+import { deadline, empty, hidden, post, wrongMembers } from "../../src/doors/routing.ts";
+import type { Meta, Route } from "../../src/doors/routing.ts";
 import { of } from "../../src/routing/path.ts";
-import { post } from "../../src/routing/route.ts";
-import type { Route } from "../../src/routing/route.ts";
-import { wrongMembers } from "../../src/routing/wrong-members.ts";
 import { challengeOf, challenging, checkAuthorization, metadataRoute } from "./authorization.ts";
 import type { McpAuthorization } from "./authorization.ts";
 import { ReceivedRequest, answerTo } from "./http.ts";

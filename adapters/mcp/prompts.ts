@@ -1,11 +1,10 @@
 /** Prompts: texts that a person chooses, for a model to work with. */
 import { isObject, isRecord, needs, needsFunction, needsObject, needsSchema, needsText } from "../../src/arguments.ts";
-import type { Awaitable } from "../../src/inputs/dep.ts";
+import type { Awaitable } from "../../src/doors/inputs.ts";
 import { describeShape } from "../../src/openapi/tool-schemas.ts";
 import type { Problem } from "../../src/refusals.ts";
-import { compileReader } from "../../src/schema/read.ts";
-import type { OutputOf, StandardSchema, AnyStandard } from "../../src/schema/standard.ts";
-import type { AnyShape, ValueOf } from "../../src/schema/valibot.ts";
+import { compileReader } from "../../src/doors/schema.ts";
+import type { OutputOf, StandardSchema, AnyStandard, AnyShape, ValueOf } from "../../src/doors/schema.ts";
 import { maxListed } from "./arguments.ts";
 import { ProtocolError, errorCodes } from "./protocol.ts";
 import type { MessageParams } from "./protocol.ts";

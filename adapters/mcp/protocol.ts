@@ -1,6 +1,6 @@
 /** JSON-RPC messages of the Model Context Protocol: one message of a client, read with care, and what is answered to it. */
 import { isRecord } from "../../src/arguments.ts";
-import { decodeBase64url } from "../../src/http/bytes.ts";
+import { decodeBase64url } from "../../src/doors/http.ts";
 
 /** The first version in which each request names its version: it needs no handshake and no session. */
 const version = "2026-07-28";

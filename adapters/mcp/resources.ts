@@ -1,10 +1,10 @@
 /** Routes that are resources: what a client may read by a URI, and put into the context of a model. */
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { isObject, needs, needsObject, needsText } from "../../src/arguments.ts";
-import { decodeSegment } from "../../src/http/target.ts";
+import { decodeSegment } from "../../src/doors/http.ts";
 import { describeTool } from "../../src/openapi/tool-schemas.ts";
 import type { ToolMember } from "../../src/openapi/tool-schemas.ts";
-import type { Route } from "../../src/routing/route.ts";
+import type { Route } from "../../src/doors/routing.ts";
 import { RequestMaker } from "./arguments.ts";
 import type { MessageParams } from "./protocol.ts";
 import { blobOf, isTextType, mediaTypeOf, readBody, textOf, answerTypeOf } from "./result.ts";

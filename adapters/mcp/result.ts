@@ -1,15 +1,13 @@
 /** The answer of a route as the result of its tool. Results are members of a JSON object, as text. */
-import { isStream } from "../../src/exchange/answer.ts";
+import { isStream } from "../../src/doors/answers.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
-import { andThen } from "../../src/async.ts";
-import { EventReader } from "../../src/events/event-reader.ts";
-import type { ReadEvent } from "../../src/events/event-reader.ts";
-import type { OpenStream } from "../../src/events/open-stream.ts";
+import { andThen } from "../../src/doors/base.ts";
+import { EventReader } from "../../src/doors/events.ts";
+import type { ReadEvent, OpenStream } from "../../src/doors/events.ts";
 import { isRecord } from "../../src/arguments.ts";
-import { byteLength, encodeBase64 } from "../../src/http/bytes.ts";
-import { stripped } from "../../src/http/fields.ts";
-import { joined } from "../../src/inputs/body-source.ts";
+import { byteLength, encodeBase64, stripped } from "../../src/doors/http.ts";
+import { joined } from "../../src/doors/inputs.ts";
 import { resultMember } from "../../src/openapi/tool-schemas.ts";
 import { internal, sentenceOf } from "../../src/refusals.ts";
 import type { CompiledTool } from "./tool.ts";

@@ -1,10 +1,10 @@
 /** What the server answers to each message: what it is, lists, calls of tools, resources and prompts. */
 import type { WireResponse } from "../../src/app/exchange.ts";
 import type { InnerCalls } from "../../src/app/inner-call.ts";
-import { andThen } from "../../src/async.ts";
-import type { ReadEvent } from "../../src/events/event-reader.ts";
+import { andThen } from "../../src/doors/base.ts";
+import type { ReadEvent } from "../../src/doors/events.ts";
 import { isRecord } from "../../src/arguments.ts";
-import type { AnyDep } from "../../src/inputs/dep.ts";
+import type { AnyDep } from "../../src/doors/inputs.ts";
 import { GivenArguments, argumentsOf } from "./arguments.ts";
 import { List } from "./list.ts";
 import type { CompiledPrompt } from "./prompts.ts";

@@ -1,13 +1,11 @@
 /** The routes that are tools, compiled once: what a list says of each, and what makes the request of a call. */
 import { isListOf, isObject } from "../../src/arguments.ts";
-import type { AnyDep, DepNode } from "../../src/inputs/dep.ts";
+import type { AnyDep, DepNode } from "../../src/doors/inputs.ts";
 import { describeTool } from "../../src/openapi/tool-schemas.ts";
 import type { ToolSchemas } from "../../src/openapi/tool-schemas.ts";
 import { rateLimited } from "../../src/refusals.ts";
-import { operationId } from "../../src/routing/meta.ts";
-import { toolKey } from "../../src/routing/tool.ts";
-import type { Tool } from "../../src/routing/tool.ts";
-import type { Route } from "../../src/routing/route.ts";
+import { operationId, toolKey } from "../../src/doors/routing.ts";
+import type { Tool, Route } from "../../src/doors/routing.ts";
 import { RequestMaker } from "./arguments.ts";
 
 /** A route that is a tool. */

@@ -1,4 +1,4 @@
-import { guarded } from "../../src/logging/raised.ts";
+import { guarded } from "../../src/doors/logging.ts";
 
 /** How many turns a request waits at most: about 50 ms where each accepts a connection and does no more. */
 const maxTurns = 1000;

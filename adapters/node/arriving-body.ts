@@ -1,7 +1,7 @@
-import { answeredBefore, bodyTooLarge, endedEarly, joined, noRoom, tooSlow } from "../../src/inputs/body-source.ts";
-import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
-import type { Deadline, Deadlines, DeadlineListener } from "../../src/server/deadlines.ts";
-import { discardLimit } from "../../src/server/lingering.ts";
+import { answeredBefore, bodyTooLarge, endedEarly, joined, noRoom, tooSlow } from "../../src/doors/inputs.ts";
+import type { BodyFailure, BodyReceiver, BodySource } from "../../src/doors/inputs.ts";
+import type { Deadline, Deadlines, DeadlineListener } from "../../src/doors/server.ts";
+import { discardLimit } from "../../src/doors/server.ts";
 
 /** What a body is opened for: to be read whole, or part by part, or to be dropped. */
 export type BodyUse = "whole" | "parts" | "rest";

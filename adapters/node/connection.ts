@@ -1,14 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { peerAddress } from "../../src/http/addresses.ts";
+import { peerAddress } from "../../src/doors/http.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { endedEarly } from "../../src/inputs/body-source.ts";
-import type { BodyFailure } from "../../src/inputs/body-source.ts";
-import { logListener } from "../../src/app/failures.ts";
-import { attempt, guarded } from "../../src/logging/raised.ts";
-import type { Deadlines } from "../../src/server/deadlines.ts";
-import { lingerMs, lingerOn } from "../../src/server/lingering.ts";
-import type { Unsent } from "../../src/server/send-budget.ts";
+import { endedEarly } from "../../src/doors/inputs.ts";
+import type { BodyFailure } from "../../src/doors/inputs.ts";
+import { logListener } from "../../src/doors/apps.ts";
+import { attempt, guarded } from "../../src/doors/logging.ts";
+import type { Deadlines, Unsent } from "../../src/doors/server.ts";
+import { lingerMs, lingerOn } from "../../src/doors/server.ts";
 import { isBun } from "./listen.ts";
 
 /** How long a stream to a half-closed client may write nothing, and how often that is checked. */

@@ -1,6 +1,6 @@
 /** `permessage-deflate` (RFC 7692), which `ws` speaks: what is agreed with a client, and the memory of a socket. */
 import type { PerMessageDeflateOptions } from "ws";
-import { FieldScanner, readWord, token } from "../../src/http/fields.ts";
+import { FieldScanner, readWord, token } from "../../src/doors/http.ts";
 
 /**
  * The window of both directions, as a power of two. One that compresses has 2^(bits + 2) + 2^(memLevel + 9) bytes, here 32 KiB and

@@ -1,10 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Exchange } from "../../src/app/exchange.ts";
-import { lists } from "../../src/http/fields.ts";
-import type { BodySource } from "../../src/inputs/body-source.ts";
-import type { PeerCertificate } from "../../src/inputs/peer-certificate.ts";
-import type { Deadlines } from "../../src/server/deadlines.ts";
+import { lists } from "../../src/doors/http.ts";
+import type { BodySource, PeerCertificate } from "../../src/doors/inputs.ts";
+import type { Deadlines } from "../../src/doors/server.ts";
 import { connectionOf, isEncrypted, whenGone } from "./connection.ts";
 import { readHead } from "./bad-request.ts";
 import type { Framing } from "./bad-request.ts";

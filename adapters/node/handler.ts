@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { App } from "../../src/app/app.ts";
+import type { App } from "../../src/doors/apps.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
-import { isPending } from "../../src/deferred.ts";
-import { caught } from "../../src/logging/raised.ts";
-import type { Deadlines } from "../../src/server/deadlines.ts";
-import { OpenThings } from "../../src/server/lifecycle.ts";
-import type { SendingState } from "../../src/server/pulled-unsent.ts";
-import type { SendBudget } from "../../src/server/send-budget.ts";
+import { isPending } from "../../src/doors/base.ts";
+import { caught } from "../../src/doors/logging.ts";
+import type { Deadlines, SendingState, SendBudget } from "../../src/doors/server.ts";
+import { OpenThings } from "../../src/doors/server.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { readHead, refuseRequest } from "./bad-request.ts";
 import type { Framing } from "./bad-request.ts";

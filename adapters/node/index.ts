@@ -3,22 +3,14 @@ import type { IncomingMessage, Server as HttpServer, ServerOptions } from "node:
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { needsFunction } from "../../src/arguments.ts";
-import { inTime } from "../../src/async.ts";
-import { make } from "../../src/app/app.ts";
-import type { App } from "../../src/app/app.ts";
-import { refuseCertificateReaders } from "../../src/app/checks.ts";
-import { logReported } from "../../src/app/failures.ts";
-import { CountedLog } from "../../src/app/counted-log.ts";
-import { Listener } from "../../src/server/listener.ts";
-import type { ListenAddress, StopSignals } from "../../src/server/listener.ts";
-import { limitsOf } from "../../src/server/options.ts";
-import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
-import { refusedConnect } from "../../src/server/bad-request.ts";
-import type { Certificates } from "../../src/server/tls.ts";
+import { inTime } from "../../src/doors/base.ts";
+import { make, refuseCertificateReaders, logReported, CountedLog } from "../../src/doors/apps.ts";
+import type { App } from "../../src/doors/apps.ts";
+import { Listener, limitsOf, refusedConnect } from "../../src/doors/server.ts";
+import type { ListenAddress, StopSignals, Limits, ServeOptions, Server, Certificates } from "../../src/doors/server.ts";
 import { measureConnections } from "../../src/telemetry/measure.ts";
-import { attempt, guarded } from "../../src/logging/raised.ts";
-import { useSink } from "../../src/logging/writer.ts";
-import type { Route } from "../../src/routing/route.ts";
+import { attempt, guarded, useSink } from "../../src/doors/logging.ts";
+import type { Route } from "../../src/doors/routing.ts";
 import { Arrivals } from "./arrivals.ts";
 import { RequestHandler } from "./handler.ts";
 import { Connections, isWatched } from "./connection.ts";
@@ -33,8 +25,14 @@ import type { Http2 } from "./http2/http2.ts";
 import type { Secure } from "./secure.ts";
 import { timedOut } from "./stream.ts";
 
-export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
-export type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
+export type {
+  ListenOptions,
+  ServeOptions,
+  Server,
+  Certificate,
+  Certificates,
+  TlsOptions,
+} from "../../src/doors/server.ts";
 export { listener } from "./listener.ts";
 export type { AppListener, ListenerOptions } from "./listener.ts";
 

@@ -3,10 +3,10 @@ import type { Server } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo, ListenOptions } from "node:net";
 import { WriteStream, isatty } from "node:tty";
-import { batch, byLines } from "../../src/logging/writer.ts";
-import type { Sink } from "../../src/logging/writer.ts";
-import { checkReusePort, listenAt, unixSocketsBy } from "../../src/server/listen.ts";
-import type { Limits } from "../../src/server/options.ts";
+import { batch, byLines } from "../../src/doors/logging.ts";
+import type { Sink } from "../../src/doors/logging.ts";
+import { checkReusePort, listenAt, unixSocketsBy } from "../../src/doors/server.ts";
+import type { Limits } from "../../src/doors/server.ts";
 
 /** Listens on the address of the options, with a server for each. */
 export function listen(limits: Limits, make: () => Server): ReturnType<typeof listenAt<Server>> {

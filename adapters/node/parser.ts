@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { guarded } from "../../src/logging/raised.ts";
+import { guarded } from "../../src/doors/logging.ts";
 
 /*
  * Deno's `node:http` (2.9.6) frees the parser of a connection before it emits `clientError`, and gives it to the next

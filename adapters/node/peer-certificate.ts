@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { commonNameOf } from "../../src/inputs/peer-certificate.ts";
-import type { PeerCertificate } from "../../src/inputs/peer-certificate.ts";
+import { commonNameOf } from "../../src/doors/inputs.ts";
+import type { PeerCertificate } from "../../src/doors/inputs.ts";
 import { isEncrypted } from "./connection.ts";
 import { nodeMajor } from "./listen.ts";
 

@@ -3,7 +3,7 @@ import type { ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { caught } from "../../src/logging/raised.ts";
+import { caught } from "../../src/doors/logging.ts";
 import { connectionOf } from "./connection.ts";
 import { nodeMajor } from "./listen.ts";
 

@@ -1,5 +1,5 @@
-import type { App } from "../../src/app/app.ts";
-import type { Recipient, SendBudget, Unsent } from "../../src/server/send-budget.ts";
+import type { App } from "../../src/doors/apps.ts";
+import type { Recipient, SendBudget, Unsent } from "../../src/doors/server.ts";
 import type { NodeConnection } from "./connection.ts";
 import { linesOf } from "./exchange.ts";
 import { responseBeingWritten, takenBytes } from "./private.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { bodyTooLarge } from "../../src/inputs/body-source.ts";
-import { guarded } from "../../src/logging/raised.ts";
-import type { Deadlines } from "../../src/server/deadlines.ts";
+import { bodyTooLarge } from "../../src/doors/inputs.ts";
+import { guarded } from "../../src/doors/logging.ts";
+import type { Deadlines } from "../../src/doors/server.ts";
 import { ArrivingBody } from "./arriving-body.ts";
 import type { BodyUse } from "./arriving-body.ts";
 import { connectionOf } from "./connection.ts";

@@ -5,11 +5,10 @@ import { createServer } from "node:https";
 import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
 import type { SecureContext, SecureContextOptions, TLSSocket } from "node:tls";
-import { guarded } from "../../src/logging/raised.ts";
-import { CountedLog } from "../../src/app/counted-log.ts";
-import { checkFit } from "../../src/server/certificates.ts";
-import { checkReplacement, withCertificate } from "../../src/server/tls.ts";
-import type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
+import { guarded } from "../../src/doors/logging.ts";
+import { CountedLog } from "../../src/doors/apps.ts";
+import { checkFit, checkReplacement, withCertificate } from "../../src/doors/server.ts";
+import type { Certificate, Certificates, TlsOptions } from "../../src/doors/server.ts";
 import { nodeMajor } from "./listen.ts";
 import { belowTls } from "./private.ts";
 

@@ -1,6 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Deadline, DeadlineListener } from "../../src/server/deadlines.ts";
-import type { SendingState } from "../../src/server/pulled-unsent.ts";
+import type { Deadline, DeadlineListener, SendingState } from "../../src/doors/server.ts";
 import { takenBytes } from "./private.ts";
 
 /** A connection, or a channel that tells what its client has taken. */

@@ -1,12 +1,11 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
-import { noteIo } from "../../src/async.ts";
-import { guarded } from "../../src/logging/raised.ts";
-import { unreadFault } from "../../src/server/buffered-unsent.ts";
-import type { SendStop, SendingState } from "../../src/server/pulled-unsent.ts";
+import { noteIo } from "../../src/doors/base.ts";
+import { guarded } from "../../src/doors/logging.ts";
+import { unreadFault, lingerMs } from "../../src/doors/server.ts";
+import type { SendStop, SendingState } from "../../src/doors/server.ts";
 import { connectionOf, isWatched } from "./connection.ts";
-import { lingerMs } from "../../src/server/lingering.ts";
 import { isBun } from "./listen.ts";
 import { takenBytes } from "./private.ts";
 import { SendWatch } from "./send-watch.ts";

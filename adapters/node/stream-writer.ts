@@ -1,9 +1,7 @@
-import type { OpenStream, BodySender } from "../../src/events/open-stream.ts";
-import type { StreamEnd, StreamSink } from "../../src/events/stream.ts";
-import { caught, inBackground } from "../../src/logging/raised.ts";
-import type { App } from "../../src/app/app.ts";
-import type { OpenThings } from "../../src/server/lifecycle.ts";
-import type { SendingState } from "../../src/server/pulled-unsent.ts";
+import type { OpenStream, BodySender, StreamEnd, StreamSink } from "../../src/doors/events.ts";
+import { caught, inBackground } from "../../src/doors/logging.ts";
+import type { App } from "../../src/doors/apps.ts";
+import type { OpenThings, SendingState } from "../../src/doors/server.ts";
 
 /** A stream that is written, which a stopping server may end. */
 export interface WrittenStream {

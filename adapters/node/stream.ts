@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { logListener } from "../../src/app/failures.ts";
-import type { OpenStream } from "../../src/events/open-stream.ts";
-import { guarded } from "../../src/logging/raised.ts";
+import { logListener } from "../../src/doors/apps.ts";
+import type { OpenStream } from "../../src/doors/events.ts";
+import { guarded } from "../../src/doors/logging.ts";
 import { connectionOf } from "./connection.ts";
 import type { NodeConnection } from "./connection.ts";
-import { lingerMs } from "../../src/server/lingering.ts";
+import { lingerMs } from "../../src/doors/server.ts";
 import { responseBeingWritten } from "./private.ts";
 import { SendWatch } from "./send-watch.ts";
 import { StreamWriter } from "./stream-writer.ts";

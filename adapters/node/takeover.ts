@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
-import type { TakenConnection } from "../../src/exchange/answer.ts";
+import type { TakenConnection } from "../../src/doors/answers.ts";
 import type { OpenedTakeover } from "../../src/app/exchange.ts";
-import { shouldYield, unrefTimer, yieldToEventLoop } from "../../src/async.ts";
-import type { StreamEnd } from "../../src/events/stream.ts";
-import { guarded, inBackground, isOfSignal } from "../../src/logging/raised.ts";
-import { OpenThings } from "../../src/server/lifecycle.ts";
-import type { SendingState } from "../../src/server/pulled-unsent.ts";
+import { shouldYield, unrefTimer, yieldToEventLoop } from "../../src/doors/base.ts";
+import type { StreamEnd } from "../../src/doors/events.ts";
+import { guarded, inBackground, isOfSignal } from "../../src/doors/logging.ts";
+import { OpenThings } from "../../src/doors/server.ts";
+import type { SendingState } from "../../src/doors/server.ts";
 import { connectionOf, linger } from "./connection.ts";
 import { SendWatch } from "./send-watch.ts";
 

@@ -2,11 +2,10 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node
 import type { Socket } from "node:net";
 import type * as ws from "ws";
 import type { Exchange, OpenedTakeover, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
-import { unrefTimer } from "../../src/async.ts";
-import { isPending } from "../../src/deferred.ts";
-import { caught, guarded } from "../../src/logging/raised.ts";
-import type { Deadlines } from "../../src/server/deadlines.ts";
-import { OpenSockets } from "../../src/server/lifecycle.ts";
+import { unrefTimer, isPending } from "../../src/doors/base.ts";
+import { caught, guarded } from "../../src/doors/logging.ts";
+import type { Deadlines } from "../../src/doors/server.ts";
+import { OpenSockets } from "../../src/doors/server.ts";
 import { readHead, refuseRequest } from "./bad-request.ts";
 import { connectionOf, isEncrypted, linger } from "./connection.ts";
 import type { NodeConnection } from "./connection.ts";

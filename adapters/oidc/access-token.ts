@@ -1,11 +1,10 @@
 import { isObject, needs } from "../../src/arguments.ts";
-import type { Dep } from "../../src/inputs/dep.ts";
-import { withoutDeadline } from "../../src/logging/context.ts";
-import { OldestFirst } from "../../src/oldest-first.ts";
+import type { Dep } from "../../src/doors/inputs.ts";
+import { withoutDeadline } from "../../src/doors/logging.ts";
+import { OldestFirst, isWorkers } from "../../src/doors/base.ts";
 import type { Refusal } from "../../src/refusals.ts";
-import { isWorkers } from "../../src/runtime.ts";
-import { amend } from "../../src/security/session-store.ts";
-import type { Session, Sessions } from "../../src/security/sessions.ts";
+import { amend } from "../../src/doors/security.ts";
+import type { Session, Sessions } from "../../src/doors/security.ts";
 import { IssuerAway, refusalOf, signInUnavailable, unavailable } from "./failures.ts";
 import { grantOfRefresh } from "./grants.ts";
 import type { RefreshEnd } from "./grants.ts";

@@ -1,12 +1,10 @@
-import { clear, make } from "../../src/codecs/cookie.ts";
-import type { Cookie, SetCookie } from "../../src/codecs/cookie.ts";
-import { string } from "../../src/codecs/codec.ts";
+import { clear, make, string } from "../../src/doors/codecs.ts";
+import type { Cookie, SetCookie } from "../../src/doors/codecs.ts";
 import { isObject } from "../../src/arguments.ts";
-import { encodeBase64url } from "../../src/http/bytes.ts";
-import { stripped } from "../../src/http/fields.ts";
-import type { RequestRecord } from "../../src/inputs/request.ts";
-import { encrypted, isSameSecret } from "../../src/security/sealing.ts";
-import type { Keys } from "../../src/security/keys.ts";
+import { encodeBase64url, stripped } from "../../src/doors/http.ts";
+import type { RequestRecord } from "../../src/doors/inputs.ts";
+import { encrypted, isSameSecret } from "../../src/doors/security.ts";
+import type { Keys } from "../../src/doors/security.ts";
 import { isOwnPath } from "./return-address.ts";
 
 /** A sign-in that began in one browser and whose answer has not come. */

@@ -17,8 +17,7 @@ import type {
   TokenEndpointResponse,
   UserInfoResponse,
 } from "oauth4webapi";
-import { current } from "../../src/logging/context.ts";
-import { log } from "../../src/logging/writer.ts";
+import { current, log } from "../../src/doors/logging.ts";
 import type { Attempt } from "./attempts.ts";
 import { areKeysAway, isRefusedGrant, lacksKey, reading } from "./failures.ts";
 import type { IssuerCalls, IssuerClient, SentCall } from "./issuer.ts";

@@ -13,8 +13,8 @@ import type { AuthorizationServer, Client, ClientAuth, CryptoKey, JWKSCacheInput
 import { make as httpClient } from "../../src/client/http-client.ts";
 import type { HttpClient } from "../../src/client/http-client.ts";
 import { isObject, isTexts, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
-import { withoutDeadline } from "../../src/logging/context.ts";
-import { retryAfterMs } from "../../src/http/retry-after.ts";
+import { withoutDeadline } from "../../src/doors/logging.ts";
+import { retryAfterMs } from "../../src/doors/http.ts";
 import { IssuerAway, isUnknownClient, reading, refusalOf } from "./failures.ts";
 import { askIssuer, awayBecause, isFailure, mayBeTaken } from "./issuer-answer.ts";
 import { Rests, maxRetryAfterMs } from "./rests.ts";

@@ -1,11 +1,9 @@
 import { needs, needsFunction, needsObject, needsPath, needsText, needsTexts } from "../../src/arguments.ts";
-import type { Awaitable } from "../../src/inputs/dep.ts";
+import type { Awaitable } from "../../src/doors/inputs.ts";
 import type { Code, Refusal } from "../../src/refusals.ts";
 import type { Path } from "../../src/routing/path.ts";
-import { ringOf } from "../../src/security/key-ring.ts";
-import type { Keys } from "../../src/security/keys.ts";
-import type { RateStore } from "../../src/security/rate-store.ts";
-import type { Sessions } from "../../src/security/sessions.ts";
+import { ringOf } from "../../src/doors/security.ts";
+import type { Keys, RateStore, Sessions } from "../../src/doors/security.ts";
 import type { OidcClaims } from "./grants.ts";
 import { isLoopback } from "./issuer.ts";
 import { isOwnPath } from "./return-address.ts";

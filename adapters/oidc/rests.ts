@@ -1,4 +1,4 @@
-import { isWorkers } from "../../src/runtime.ts";
+import { isWorkers } from "../../src/doors/base.ts";
 import { IssuerAway } from "./failures.ts";
 
 /**

@@ -1,9 +1,8 @@
-import type { Answer } from "../../src/exchange/answer.ts";
-import { redirect } from "../../src/answers/makers.ts";
-import type { SetCookie } from "../../src/codecs/cookie.ts";
-import { custom } from "../../src/codecs/codec.ts";
-import type { Codec } from "../../src/codecs/codec.ts";
-import { error, ok } from "../../src/result.ts";
+import type { Answer } from "../../src/doors/answers.ts";
+import { redirect } from "../../src/doors/answers.ts";
+import type { SetCookie, Codec } from "../../src/doors/codecs.ts";
+import { custom } from "../../src/doors/codecs.ts";
+import { error, ok } from "../../src/doors/base.ts";
 
 /** It is in the cookie of an attempt, and proxies take 8 kB of cookies. */
 const maxLength = 512;

@@ -1,8 +1,8 @@
 import { needsObject } from "../../src/arguments.ts";
 import { of } from "../../src/routing/path.ts";
 import type { Path } from "../../src/routing/path.ts";
-import type { Route } from "../../src/routing/route.ts";
-import { memory } from "../../src/security/rate-store.ts";
+import type { Route } from "../../src/doors/routing.ts";
+import { memory } from "../../src/doors/security.ts";
 import { IssuerClient, clientOf } from "./issuer.ts";
 import type { OidcIssuer } from "./issuer.ts";
 import { checkOptions } from "./options.ts";

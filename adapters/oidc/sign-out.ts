@@ -1,10 +1,9 @@
-import { responses } from "../../src/answers/returns.ts";
-import { setCookie } from "../../src/inputs/connection.ts";
-import { current } from "../../src/logging/context.ts";
-import { log } from "../../src/logging/writer.ts";
+import { responses } from "../../src/doors/answers.ts";
+import { setCookie } from "../../src/doors/inputs.ts";
+import { current, log } from "../../src/doors/logging.ts";
 import type { Path } from "../../src/routing/path.ts";
-import { post } from "../../src/routing/route.ts";
-import type { Route } from "../../src/routing/route.ts";
+import { post } from "../../src/doors/routing.ts";
+import type { Route } from "../../src/doors/routing.ts";
 import { IssuerAway } from "./failures.ts";
 import { isSameIssuer } from "./issuer.ts";
 import type { IssuerClient } from "./issuer.ts";

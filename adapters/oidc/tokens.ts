@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { isObject } from "../../src/arguments.ts";
-import { instant } from "../../src/schema/built-in.ts";
-import type { Shape } from "../../src/schema/valibot.ts";
+import { instant } from "../../src/doors/schema.ts";
+import type { Shape } from "../../src/doors/schema.ts";
 
 /** What an issuer gave at a sign-in, or at the last refresh. */
 export interface OidcTokens {

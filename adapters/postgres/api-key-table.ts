@@ -1,8 +1,8 @@
 /** `ApiKeyTable`: stores the digests of API keys in a table. */
 import * as Statement from "../../src/database/statement.ts";
-import type { Database } from "../../src/database/queryable.ts";
+import type { Database } from "../../src/doors/database.ts";
 import * as Type from "../../src/database/types.ts";
-import type { ApiKeyEntry, ApiKeyStore } from "../../src/security/api-key-store.ts";
+import type { ApiKeyEntry, ApiKeyStore } from "../../src/doors/security.ts";
 import { indexOf, needsPool, sweepAll, sweeping, tableOf } from "./tables.ts";
 
 /** The options of the table. */

@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
-import { inTime, unrefTimer } from "../../src/async.ts";
-import { ConnectionFailure } from "../../src/database/connection.ts";
-import { warn } from "../../src/database/acquire-queue.ts";
+import { inTime, unrefTimer } from "../../src/doors/base.ts";
+import { ConnectionFailure, warn } from "../../src/doors/database.ts";
 import type {
   ConnectionError,
   StatementResult,
@@ -9,7 +8,7 @@ import type {
   DatabaseConnection,
   ConnectionEvents,
   StatementValues,
-} from "../../src/database/connection.ts";
+} from "../../src/doors/database.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { addressesOf, askToCancel, dial, fits, methodsOf, passwordOf, saslPrepared } from "./dial.ts";
 import type { ServerAddress, ConnectionConfig, ServerKind } from "./dial.ts";

@@ -5,9 +5,9 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
-import type { DatabaseConnection, ConnectionEvents } from "../../src/database/connection.ts";
+import type { DatabaseConnection, ConnectionEvents } from "../../src/doors/database.ts";
 import { isObject, needs } from "../../src/arguments.ts";
-import { describeRaised } from "../../src/logging/raised.ts";
+import { describeRaised } from "../../src/doors/logging.ts";
 import { parse } from "./connection-string.ts";
 import type { Conninfo, SessionKind, SignInMethod, Tls } from "./connection-string.ts";
 

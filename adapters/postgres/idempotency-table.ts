@@ -1,19 +1,17 @@
 /** `IdempotencyTable`: keeps the answers to idempotency keys in a table. */
 import * as Statement from "../../src/database/statement.ts";
-import { DatabaseError } from "../../src/database/failure.ts";
-import { openTransaction } from "../../src/database/transaction.ts";
-import type { Database } from "../../src/database/queryable.ts";
-import type { RefusalKeeper } from "../../src/database/transaction.ts";
+import { DatabaseError, openTransaction } from "../../src/doors/database.ts";
+import type { Database, RefusalKeeper } from "../../src/doors/database.ts";
 import * as Type from "../../src/database/types.ts";
-import { isA } from "../../src/logging/raised.ts";
+import { isA } from "../../src/doors/logging.ts";
 import type { Refusal } from "../../src/refusals.ts";
-import { LostClaims, NotClaimed } from "../../src/security/idempotency-store.ts";
+import { LostClaims, NotClaimed } from "../../src/doors/security.ts";
 import type {
   IdempotencyAnswer,
   IdempotencyClaim,
   IdempotencyEntry,
   IdempotencyStore,
-} from "../../src/security/idempotency-store.ts";
+} from "../../src/doors/security.ts";
 import { indexOf, needsPool, sweepAll, sweeping, tableOf } from "./tables.ts";
 
 /** The options of the table. */

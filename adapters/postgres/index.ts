@@ -5,7 +5,21 @@ import type * as statements from "../../src/database/statement.ts";
 import type * as types from "../../src/database/types.ts";
 
 export type Type<A> = types.Type<A>;
-export type { DatabaseType } from "../../src/database/type-text.ts";
+export type {
+  DatabaseType,
+  DatabaseFailure,
+  Database,
+  BatchOptions,
+  Queryable,
+  QueryOptions,
+  QueryResult,
+  QueryRow,
+  QueryTypes,
+  Column as QueryColumn,
+  Isolation,
+  TransactionOptions,
+  Borrow,
+} from "../../src/doors/database.ts";
 export * as Type from "../../src/database/types.ts";
 export type Statement<P extends readonly unknown[], A> = statements.Statement<P, A>;
 export type {
@@ -15,21 +29,8 @@ export type {
 } from "../../src/database/statement.ts";
 export * as Statement from "../../src/database/statements.ts";
 export { relay } from "./relay.ts";
-export type { OpenRelay } from "../../src/events/relay.ts";
-export { DatabaseError } from "../../src/database/failure.ts";
-export type { DatabaseFailure } from "../../src/database/failure.ts";
-export type { Database } from "../../src/database/queryable.ts";
-export type {
-  BatchOptions,
-  Queryable,
-  QueryOptions,
-  QueryResult,
-  QueryRow,
-  QueryTypes,
-} from "../../src/database/queryable.ts";
-export type { Column as QueryColumn } from "../../src/database/connection.ts";
-export type { Isolation, TransactionOptions } from "../../src/database/transaction.ts";
-export type { Borrow } from "../../src/database/connection-pool.ts";
+export type { OpenRelay } from "../../src/doors/events.ts";
+export { DatabaseError } from "../../src/doors/database.ts";
 export type { PoolCheck, PoolStats, Reset } from "../../src/database/pool.ts";
 export type Pool = pools.Pool;
 export type { Pool as PoolType } from "../../src/database/pool.ts";

@@ -1,10 +1,9 @@
 /** `Pool`: opens a pool of connections to PostgreSQL. */
 import process from "node:process";
 import { needs, needsFunction, needsObject } from "../../src/arguments.ts";
-import { DatabaseError } from "../../src/database/failure.ts";
+import { DatabaseError, error } from "../../src/doors/database.ts";
 import { Pool } from "../../src/database/pool.ts";
 import type { Reset } from "../../src/database/pool.ts";
-import { error } from "../../src/database/acquire-queue.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { targetOf } from "./dial.ts";
 import type { PoolBounds, PoolOptions } from "./settings.ts";
@@ -14,7 +13,7 @@ import { settingsOf } from "./settings.ts";
 export type { PoolBounds } from "./settings.ts";
 export type { Pool } from "../../src/database/pool.ts";
 export type { PoolOptions } from "./settings.ts";
-export type { Isolation, TransactionOptions } from "../../src/database/transaction.ts";
+export type { Isolation, TransactionOptions } from "../../src/doors/database.ts";
 
 const boundsWords: ReadonlySet<string> = /* @__PURE__ */ new Set<PoolBounds>(["startup", "session", "transaction"]);
 const resets: ReadonlySet<string> = /* @__PURE__ */ new Set<Reset>(["use", "always", "never"]);

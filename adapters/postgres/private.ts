@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import type { Column, ConnectionFailure, StatementValues } from "../../src/database/connection.ts";
+import type { Column, ConnectionFailure, StatementValues } from "../../src/doors/database.ts";
 import type { ConnectionConfig } from "./dial.ts";
 import type { Wire } from "./protocol.ts";
 

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import process from "node:process";
 import type { Socket } from "node:net";
-import { ConnectionFailure } from "../../src/database/connection.ts";
-import type { Column, ConnectionError, StatementResult, StatementValues } from "../../src/database/connection.ts";
+import { ConnectionFailure } from "../../src/doors/database.ts";
+import type { Column, ConnectionError, StatementResult, StatementValues } from "../../src/doors/database.ts";
 import type { Backend } from "./dial.ts";
 import type { ChannelBinding, SignInMethod } from "./connection-string.ts";
 import { Scram } from "./scram.ts";

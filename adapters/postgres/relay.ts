@@ -1,12 +1,11 @@
 import { clearTimeout, setTimeout } from "node:timers";
-import { unrefTimer } from "../../src/async.ts";
-import { ConnectionFailure } from "../../src/database/connection.ts";
-import type { DatabaseConnection } from "../../src/database/connection.ts";
-import { DatabaseError } from "../../src/database/failure.ts";
+import { unrefTimer } from "../../src/doors/base.ts";
+import { ConnectionFailure, DatabaseError } from "../../src/doors/database.ts";
+import type { DatabaseConnection } from "../../src/doors/database.ts";
 import { needsObject, needsText } from "../../src/arguments.ts";
-import { relayOver } from "../../src/events/relay.ts";
-import type { RelayEngine, RelayConnection, RelayListener, OpenRelay } from "../../src/events/relay.ts";
-import { inBackground } from "../../src/logging/raised.ts";
+import { relayOver } from "../../src/doors/events.ts";
+import type { RelayEngine, RelayConnection, RelayListener, OpenRelay } from "../../src/doors/events.ts";
+import { inBackground } from "../../src/doors/logging.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { targetOf } from "./dial.ts";
 import { settingsOf } from "./settings.ts";

@@ -1,8 +1,8 @@
 /** `SessionTable`: stores sign-in sessions in a table. */
 import * as Statement from "../../src/database/statement.ts";
-import type { Database } from "../../src/database/queryable.ts";
+import type { Database } from "../../src/doors/database.ts";
 import * as Type from "../../src/database/types.ts";
-import type { SessionEntry, SessionStore } from "../../src/security/session-store.ts";
+import type { SessionEntry, SessionStore } from "../../src/doors/security.ts";
 import { indexOf, needsPool, sweepAll, sweeping, tableOf } from "./tables.ts";
 
 /** The options of the table. */

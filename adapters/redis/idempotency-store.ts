@@ -1,13 +1,13 @@
 import { needsObject, needsText } from "../../src/arguments.ts";
 import { RefusingError, busy, refuse } from "../../src/refusals.ts";
 import type { Refusal } from "../../src/refusals.ts";
-import { LostClaims, NotClaimed } from "../../src/security/idempotency-store.ts";
+import { LostClaims, NotClaimed } from "../../src/doors/security.ts";
 import type {
   IdempotencyAnswer,
   IdempotencyClaim,
   IdempotencyEntry,
   IdempotencyStore,
-} from "../../src/security/idempotency-store.ts";
+} from "../../src/doors/security.ts";
 import { serverCodeOf, connectionTo, needsServer, script } from "./client.ts";
 import type { RedisClient, Script, ScriptConnection } from "./client.ts";
 import { needsWait } from "./closing.ts";

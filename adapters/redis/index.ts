@@ -1,7 +1,7 @@
 /** `usher-http/redis`: broadcasts, rate limits and idempotency keys shared through Redis or Valkey. It needs the package `redis`. */
 import { needs, needsObject, needsText } from "../../src/arguments.ts";
-import { relayOver } from "../../src/events/relay.ts";
-import type { OpenRelay } from "../../src/events/relay.ts";
+import { relayOver } from "../../src/doors/events.ts";
+import type { OpenRelay } from "../../src/doors/events.ts";
 import { redisEngine } from "./relay.ts";
 import { needsUrl } from "./closing.ts";
 
@@ -10,7 +10,7 @@ export type { IdempotencyStoreOptions, OpenIdempotencyStore } from "./idempotenc
 export type { RedisClient } from "./client.ts";
 export { rateStore } from "./rate-store.ts";
 export type { OpenRateStore, RateStoreOptions } from "./rate-store.ts";
-export type { OpenRelay } from "../../src/events/relay.ts";
+export type { OpenRelay } from "../../src/doors/events.ts";
 
 /**
  * A relay over the publish/subscribe of Redis 6 or newer, or Valkey, on a connection of its own, which does not keep the

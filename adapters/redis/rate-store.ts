@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { needsObject, needsText } from "../../src/arguments.ts";
-import { losslessBytes } from "../../src/http/bytes.ts";
-import { memory } from "../../src/security/rate-store.ts";
-import type { RateRule, RateStore } from "../../src/security/rate-store.ts";
-import { raisedOf } from "../../src/app/failures.ts";
-import { current } from "../../src/logging/context.ts";
-import type { Level, LogFields } from "../../src/logging/entry.ts";
-import { log } from "../../src/logging/writer.ts";
+import { losslessBytes } from "../../src/doors/http.ts";
+import { memory } from "../../src/doors/security.ts";
+import type { RateRule, RateStore } from "../../src/doors/security.ts";
+import { raisedOf } from "../../src/doors/apps.ts";
+import { current, log } from "../../src/doors/logging.ts";
+import type { Level, LogFields } from "../../src/doors/logging.ts";
 import { serverCodeOf, connectionTo, needsServer, script } from "./client.ts";
 import type { RedisClient, ScriptConnection } from "./client.ts";
 import { needsWait } from "./closing.ts";

@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { createClient } from "redis";
-import type { RelayEngine, RelayConnection, RelayListener } from "../../src/events/relay.ts";
+import type { RelayEngine, RelayConnection, RelayListener } from "../../src/doors/events.ts";
 import { closed, needsReadable } from "./closing.ts";
 
 // How long the server may take to answer.

@@ -1,27 +1,23 @@
-import { peerAddress } from "../../src/http/addresses.ts";
-import { withOneCookie } from "../../src/http/fields.ts";
+import { peerAddress, withOneCookie } from "../../src/doors/http.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import type { Server, Socket } from "node:net";
-import { isStream } from "../../src/exchange/answer.ts";
+import { isStream } from "../../src/doors/answers.ts";
 import { needsApp } from "../../src/arguments.ts";
-import type { App } from "../../src/app/app.ts";
+import type { App } from "../../src/doors/apps.ts";
 import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
-import { FetchExchange, refusedRequest, responseOf, responseTo, unmade } from "../../src/app/web.ts";
-import { inTime, unrefTimer } from "../../src/async.ts";
-import { isPending } from "../../src/deferred.ts";
+import { FetchExchange, refusedRequest, responseOf, responseTo, unmade } from "../../src/doors/apps.ts";
+import { inTime, unrefTimer, isPending } from "../../src/doors/base.ts";
 import { internalRefusal } from "../../src/refusals.ts";
-import type { MaybePromise } from "../../src/deferred.ts";
-import type { OpenStream } from "../../src/events/open-stream.ts";
-import { gather, isFailure } from "../../src/inputs/body-source.ts";
-import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
-import { guarded } from "../../src/logging/raised.ts";
-import { HostCheck, badHost, refuse } from "../../src/server/bad-request.ts";
-import type { RefusedHead } from "../../src/server/bad-request.ts";
-import { EventStreams } from "../../src/server/lifecycle.ts";
-import { discardLimit, lingerMs, lingerOn } from "../../src/server/lingering.ts";
+import type { MaybePromise } from "../../src/doors/base.ts";
+import type { OpenStream } from "../../src/doors/events.ts";
+import { gather, isFailure } from "../../src/doors/inputs.ts";
+import type { BodyFailure, BodyReceiver, BodySource } from "../../src/doors/inputs.ts";
+import { guarded } from "../../src/doors/logging.ts";
+import { HostCheck, badHost, refuse, EventStreams, discardLimit, lingerMs, lingerOn } from "../../src/doors/server.ts";
+import type { RefusedHead } from "../../src/doors/server.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
-import { PulledStream } from "../../src/events/readable.ts";
+import { PulledStream } from "../../src/doors/events.ts";
 
 /** The adapter's context of a request: Node's objects, or those of a server that wraps them. */
 export interface WhatwgContext {

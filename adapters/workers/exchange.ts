@@ -1,8 +1,8 @@
 import type { Exchange } from "../../src/app/exchange.ts";
-import { inTime } from "../../src/async.ts";
-import { caught } from "../../src/logging/raised.ts";
-import { FetchExchange, announcesBody } from "../../src/app/web.ts";
-import type { CertificateHolder } from "../../src/inputs/peer-certificate.ts";
+import { inTime } from "../../src/doors/base.ts";
+import { caught } from "../../src/doors/logging.ts";
+import { FetchExchange, announcesBody } from "../../src/doors/apps.ts";
+import type { CertificateHolder } from "../../src/doors/inputs.ts";
 
 /** The used part of the context of a Worker's `fetch`. */
 export interface WorkerContext {

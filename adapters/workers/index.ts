@@ -1,14 +1,12 @@
 /** `usher-http/workers`: answers on Cloudflare Workers and other hosts of workerd. */
-import { isStream } from "../../src/exchange/answer.ts";
-import { make } from "../../src/app/app.ts";
-import type { App, AppOptions } from "../../src/app/app.ts";
-import { DeclarationError } from "../../src/app/checks.ts";
+import { isStream } from "../../src/doors/answers.ts";
+import { make, DeclarationError, responseOf, unmade } from "../../src/doors/apps.ts";
+import type { App, AppOptions } from "../../src/doors/apps.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { internalRefusal } from "../../src/refusals.ts";
-import { responseOf, unmade } from "../../src/app/web.ts";
-import { isPending } from "../../src/deferred.ts";
-import { HostCheck, badHost, refuse } from "../../src/server/bad-request.ts";
-import type { Route } from "../../src/routing/route.ts";
+import { isPending } from "../../src/doors/base.ts";
+import { HostCheck, badHost, refuse } from "../../src/doors/server.ts";
+import type { Route } from "../../src/doors/routing.ts";
 import { WorkerExchange } from "./exchange.ts";
 import type { WorkerContext } from "./exchange.ts";
 import { upgrade } from "./socket.ts";

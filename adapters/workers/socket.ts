@@ -1,5 +1,5 @@
 import type { OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
-import { guarded } from "../../src/logging/raised.ts";
+import { guarded } from "../../src/doors/logging.ts";
 import type { WorkerExchange } from "./exchange.ts";
 import type { SocketListener, SocketTransport } from "../../src/exchange/transport.ts";
 

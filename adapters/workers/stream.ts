@@ -1,6 +1,5 @@
-import type { OpenStream } from "../../src/events/open-stream.ts";
-import type { StreamEnd } from "../../src/events/stream.ts";
-import { inBackground } from "../../src/logging/raised.ts";
+import type { OpenStream, StreamEnd } from "../../src/doors/events.ts";
+import { inBackground } from "../../src/doors/logging.ts";
 import type { WorkerExchange } from "./exchange.ts";
 
 type BodyPipe = TransformStream<Uint8Array, Uint8Array>;

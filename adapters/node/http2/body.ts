@@ -1,6 +1,6 @@
 import type { ServerHttp2Stream } from "node:http2";
-import { endedEarly } from "../../../src/inputs/body-source.ts";
-import type { Deadlines } from "../../../src/server/deadlines.ts";
+import { endedEarly } from "../../../src/doors/inputs.ts";
+import type { Deadlines } from "../../../src/doors/server.ts";
 import { ArrivingBody } from "../arriving-body.ts";
 import { endWithReset, guardedBy } from "./resets.ts";
 

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Exchange } from "../../../src/app/exchange.ts";
-import { lists, withOneCookie } from "../../../src/http/fields.ts";
-import { endedEarly } from "../../../src/inputs/body-source.ts";
-import type { PeerCertificate } from "../../../src/inputs/peer-certificate.ts";
+import { lists, withOneCookie } from "../../../src/doors/http.ts";
+import { endedEarly } from "../../../src/doors/inputs.ts";
+import type { PeerCertificate } from "../../../src/doors/inputs.ts";
 import {
   HostCheck,
   badHost,
@@ -11,9 +11,8 @@ import {
   headTooLong,
   refusedConnect,
   targetTooLong,
-} from "../../../src/server/bad-request.ts";
-import type { RefusedHead } from "../../../src/server/bad-request.ts";
-import type { Deadlines } from "../../../src/server/deadlines.ts";
+} from "../../../src/doors/server.ts";
+import type { RefusedHead, Deadlines } from "../../../src/doors/server.ts";
 import { Http2Body } from "./body.ts";
 import type { ConnectionShare } from "./share.ts";
 

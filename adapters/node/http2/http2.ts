@@ -8,17 +8,16 @@ import type {
   ServerOptions,
 } from "node:http2";
 import type { Socket } from "node:net";
-import { isStream } from "../../../src/exchange/answer.ts";
+import { isStream } from "../../../src/doors/answers.ts";
 import { isEventStream } from "../../../src/app/exchange.ts";
 import type { WireResponse } from "../../../src/app/exchange.ts";
-import { logRefusedHead } from "../../../src/app/failures.ts";
-import { isPending, whenResolved } from "../../../src/deferred.ts";
-import type { PeerCertificate } from "../../../src/inputs/peer-certificate.ts";
-import { guarded } from "../../../src/logging/raised.ts";
-import type { RefusedHead } from "../../../src/server/bad-request.ts";
-import type { CountedLog } from "../../../src/app/counted-log.ts";
-import type { Deadline, Deadlines } from "../../../src/server/deadlines.ts";
-import { lingerMs } from "../../../src/server/lingering.ts";
+import { logRefusedHead } from "../../../src/doors/apps.ts";
+import { isPending, whenResolved } from "../../../src/doors/base.ts";
+import type { PeerCertificate } from "../../../src/doors/inputs.ts";
+import { guarded } from "../../../src/doors/logging.ts";
+import type { RefusedHead, Deadline, Deadlines } from "../../../src/doors/server.ts";
+import type { CountedLog } from "../../../src/doors/apps.ts";
+import { lingerMs } from "../../../src/doors/server.ts";
 import type { NodeConnection } from "../connection.ts";
 import type { RequestHandler } from "../handler.ts";
 import type { Upgrades } from "../upgrade.ts";

@@ -3,7 +3,7 @@
  * and `nextTick` run in, Node would write at once, which nghttp2 does not allow while it reads: it frees what it still uses.
  */
 import type { ServerHttp2Stream } from "node:http2";
-import { caught, guarded } from "../../../src/logging/raised.ts";
+import { caught, guarded } from "../../../src/doors/logging.ts";
 
 /** Resets a stream with a code. Node ends its response first, where it has begun. */
 export function closeLater(stream: ServerHttp2Stream, code: number): void {

@@ -1,6 +1,6 @@
 import type { ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
-import { guarded } from "../../../src/logging/raised.ts";
+import { guarded } from "../../../src/doors/logging.ts";
 import { takeSessionEnds } from "../private.ts";
 import type { DestroyArguments, SessionEnds } from "../private.ts";
 

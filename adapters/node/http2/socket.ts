@@ -2,11 +2,10 @@
 import { constants } from "node:http2";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { Duplex } from "node:stream";
-import type { App } from "../../../src/app/app.ts";
+import type { App } from "../../../src/doors/apps.ts";
 import type { OpenedSocket, WireResponse } from "../../../src/app/exchange.ts";
-import type { Deadline, DeadlineListener } from "../../../src/server/deadlines.ts";
-import { lingerMs } from "../../../src/server/lingering.ts";
-import type { Recipient, Unsent } from "../../../src/server/send-budget.ts";
+import type { Deadline, DeadlineListener, Recipient, Unsent } from "../../../src/doors/server.ts";
+import { lingerMs } from "../../../src/doors/server.ts";
 import type { RequestHandler } from "../handler.ts";
 import { agreedExtensions } from "../upgrade.ts";
 import type { Upgrades } from "../upgrade.ts";

@@ -1,12 +1,10 @@
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { WireResponse } from "../../../src/app/exchange.ts";
-import { logListener } from "../../../src/app/failures.ts";
-import type { OpenStream } from "../../../src/events/open-stream.ts";
-import type { StreamEnd } from "../../../src/events/stream.ts";
-import { stripped } from "../../../src/http/fields.ts";
-import { lingerMs } from "../../../src/server/lingering.ts";
-import { PulledUnsent } from "../../../src/server/pulled-unsent.ts";
-import type { SendStop } from "../../../src/server/pulled-unsent.ts";
+import { logListener } from "../../../src/doors/apps.ts";
+import type { OpenStream, StreamEnd } from "../../../src/doors/events.ts";
+import { stripped } from "../../../src/doors/http.ts";
+import { lingerMs, PulledUnsent } from "../../../src/doors/server.ts";
+import type { SendStop } from "../../../src/doors/server.ts";
 import { nodeMajor, nodeMinor } from "../listen.ts";
 import { StreamWriter } from "../stream-writer.ts";
 import type { ServerState } from "../stream-writer.ts";
