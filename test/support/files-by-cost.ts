@@ -15,16 +15,20 @@ const memory = "test/support/memory.ts";
 
 /** Each takes more than three seconds of processor time, for its number of files, orders, texts or connections. */
 export const soaks: readonly string[] = [
+  "adapters/deno/hush",
   "adapters/files/kept",
   "adapters/files/waiting",
   "adapters/mcp/unread",
   "adapters/oidc/access-token",
   "adapters/oidc/lying-issuer",
+  "adapters/node/deflate",
   "adapters/node/departures",
   "adapters/node/http2-unread",
   "adapters/postgres/batches",
   "adapters/postgres/lied-to-others",
+  "adapters/postgres/migrate",
   "adapters/postgres/types",
+  "adapters/postgres/untold",
   "answers/wrong-answers",
   "cli/difference",
   "codecs/codec-laws",
