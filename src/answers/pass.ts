@@ -1,21 +1,15 @@
 import { isObject, needs } from "../arguments.ts";
-import { itemsOf } from "../http/fields.ts";
+import { connectionFields } from "../http/connection-fields.ts";
+import { contentLengthOf, itemsOf } from "../http/fields.ts";
 import { isWorkers } from "../runtime.ts";
 import { InvalidAnswerError, none } from "../refusals.ts";
 import type { Answer } from "../exchange/answer.ts";
 import { partsOf } from "./kinds.ts";
 
-/** Fields of one connection (RFC 9110 §7.6.1), and those that the framework writes itself. */
+/** Fields of a proxy's own connection, and those that the framework writes itself. */
 const notPassed: ReadonlySet<string> = /* @__PURE__ */ new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
   "proxy-authenticate",
   "proxy-authentication-info",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
   "date",
   "x-request-id",
 ]);
@@ -46,7 +40,8 @@ export function pass(response: Response): Answer {
       "a Response of status 101: only a route with Returns.websocket or Answer.takeover changes the protocol",
     );
   }
-  const named = connectionFieldsOf(response.headers);
+  const connection = response.headers.get("connection");
+  const isOfConnection = connectionFields(connection === null ? none : [connection]);
   const isDecoded = wasDecoded(response);
   const headers: (readonly [string, string])[] = [];
   let contentType: string | undefined;
@@ -54,9 +49,9 @@ export function pass(response: Response): Answer {
   for (const [sent, value] of response.headers) {
     // Those of a package's own `Response` may be as they were written.
     const name = sent.toLowerCase();
-    if (notPassed.has(name) || named?.has(name) === true || name === "set-cookie") continue;
+    if (notPassed.has(name) || isOfConnection(name) || name === "set-cookie") continue;
     if (name === "content-type") contentType = value;
-    else if (name === "content-length") length = isDecoded ? undefined : declaredLength(value);
+    else if (name === "content-length") length = isDecoded ? undefined : contentLengthOf(value);
     else if (name === "etag" && isDecoded && value.startsWith('"')) headers.push([name, `W/${value}`]);
     else if (name !== "content-encoding" || !isDecoded) headers.push([name, value]);
   }
@@ -78,21 +73,12 @@ export function pass(response: Response): Answer {
 }
 
 // Another copy of the class is as good: a package of `fetch` has its own, and so has another realm.
-function isResponse(value: unknown): boolean {
+export function isResponse(value: unknown): value is Response {
   if (value instanceof Response) return true;
   if (!isObject(value)) return false;
   const { status, headers, body } = value;
   if (typeof status !== "number" || !isObject(headers) || typeof headers["getSetCookie"] !== "function") return false;
   return body === null || (isObject(body) && typeof body["getReader"] === "function");
-}
-
-function connectionFieldsOf(headers: Headers): ReadonlySet<string> | undefined {
-  const value = headers.get("connection");
-  return value === null ? undefined : new Set(itemsOf([value]).map((name) => name.toLowerCase()));
-}
-
-function declaredLength(value: string): number | undefined {
-  return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
 /**

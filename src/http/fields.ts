@@ -54,6 +54,11 @@ export function lists(lines: readonly string[], token: string): boolean {
   return itemsOf(lines).some((item) => item.toLowerCase() === lower);
 }
 
+/** The value of a `Content-Length`. Two equal lines arrive as a list, which gives no length: the runtime frames the body. */
+export function contentLengthOf(value: string): number | undefined {
+  return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+}
+
 /** The items of a list, as sent. */
 export function itemsOf(lines: readonly string[]): readonly string[] {
   return lines

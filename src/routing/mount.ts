@@ -1,7 +1,8 @@
-import { pass } from "../answers/pass.ts";
+import { isResponse, pass } from "../answers/pass.ts";
 import { response } from "../answers/returns.ts";
 import { isTexts, kindOf, needs, needsFunction, needsObject, needsPath } from "../arguments.ts";
 import { following } from "../following.ts";
+import { connectionFields } from "../http/connection-fields.ts";
 import { isToken, itemsOf } from "../http/fields.ts";
 import { BodyReader, bodyRefusal, bodyTooLarge, wrongMax } from "../inputs/body-source.ts";
 import type { BodyFailure } from "../inputs/body-source.ts";
@@ -176,13 +177,13 @@ class Mounting {
     }
     // Whatever it answered rests on a part of the body.
     if (this.#failure !== undefined) {
-      if (answered instanceof Response) cancel(answered);
+      if (isResponse(answered)) cancel(answered);
       return bodyRefusal(this.#failure);
     }
     if (isRefusal(answered)) return answered;
-    if (typeof answered !== "object" || answered === null || !("status" in answered) || !("headers" in answered))
+    if (!isResponse(answered))
       throw new InvalidAnswerError(`a mount whose handler returned ${kindOf(answered)}, and not a Response`);
-    return pass(answered as Response);
+    return pass(answered);
   }
 
   #refused(url: string): Refusal | undefined {
@@ -213,9 +214,11 @@ class Mounting {
 
   #headers(): Headers {
     const headers = new Headers();
-    const named = new Set(itemsOf(this.#request.lines("connection")).map((name) => name.toLowerCase()));
-    for (const [name, value] of this.#request.headers())
-      if (!ofConnection.has(name) && !named.has(name)) headers.append(name, value);
+    const isOfConnection = connectionFields(this.#request.lines("connection"));
+    for (const [name, value] of this.#request.headers()) {
+      // `Expect` is answered.
+      if (name !== "expect" && !isOfConnection(name)) headers.append(name, value);
+    }
     return headers;
   }
 
@@ -239,18 +242,6 @@ class Mounting {
 
 /** A segment that `URL` takes as a step: `.`, `..`, and each with `%2E`. */
 const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i;
-
-/** Fields of one connection (RFC 9110 §7.6.1), and `Expect`, which is answered. */
-const ofConnection: ReadonlySet<string> = /* @__PURE__ */ new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "expect",
-]);
 
 const noSocket =
   "a mount opens no WebSocket: declare a route with Returns.websocket, or attach the other server to the listener's upgrade";

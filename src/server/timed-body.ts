@@ -1,3 +1,4 @@
+import { contentLengthOf } from "../http/fields.ts";
 import { endedEarly, gather, isFailure, noRoom, partOf, tooSlow } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { guarded } from "../logging/raised.ts";
@@ -29,7 +30,7 @@ export function timedBodyOf(request: Request, method: string, reading: BodyReadi
   const { headers } = request;
   const length = headers.get("content-length");
   if (length !== null) {
-    const announced = lengthOf(length);
+    const announced = contentLengthOf(length);
     return announced === 0 ? undefined : new TimedBody(request, reading, announced);
   }
   const coding = headers.get("transfer-encoding");
@@ -37,11 +38,6 @@ export function timedBodyOf(request: Request, method: string, reading: BodyReadi
   if (coding === null) return request.body === null ? undefined : new TimedBody(request, reading, undefined);
   const failure = coding.toLowerCase() === "chunked" ? undefined : coded;
   return new TimedBody(request, reading, undefined, failure);
-}
-
-/** The runtime frames the body. Two equal `Content-Length` lines arrive as a list, which gives no bound. */
-function lengthOf(length: string): number | undefined {
-  return /^\d{1,15}$/.test(length) ? Number(length) : undefined;
 }
 
 /** The body of a standard `Request`, with a deadline for each wait. */
