@@ -145,7 +145,7 @@ export interface CompiledApp {
   readonly work: RunningWork;
   /** Undefined where no proxy is trusted. */
   readonly proxies: TrustedProxies | undefined;
-  /** The limit of an answer; undefined where there is none. */
+  /** How long an answer may take; undefined for as long as it takes. */
   readonly deadline: TimeLimit | undefined;
   /** The header with the time of a caller, in lower case. */
   readonly deadlineHeader: string | undefined;

@@ -119,7 +119,7 @@ export class OpenStream {
   /**
    * Hands over each part until the stream ends, or its client has gone: `send` then resolves with false. Never rejects.
    *
-   * @param close Sends the end of a whole body. It resolves with false likewise.
+   * @param close Sends the end of a body that is whole. Resolves with false if the client has gone.
    */
   async sendTo(send: (part: Uint8Array) => boolean | Promise<boolean>, close?: () => Promise<boolean>): Promise<Ended> {
     try {
