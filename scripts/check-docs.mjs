@@ -1,19 +1,40 @@
 /**
- * Checks the documentation: every snippet compiles, every value of the package is on a page that a person wrote, and every public
- * name has TSDoc. Links are checked by `check-links.mjs`.
+ * Checks the documentation: every snippet compiles and is as wide as the site's column, every value of the package is on a page that a
+ * person wrote, and every public name has TSDoc. Links are checked by `check-links.mjs`. With `--format` it formats the snippets.
  */
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path/posix";
 import { fileURLToPath } from "node:url";
+import { formatPage, wideLines } from "./docs/format.mjs";
 import { wrongSnippets } from "./docs/snippets.mjs";
 import { withoutTsdoc } from "./docs/tsdoc.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = ["README.md", ...pagesIn("docs")];
-const wrong = [...wrongSnippets(root, pages), ...missingNames(), ...withoutTsdoc(root)];
+const unformatted = await formatted(process.argv.includes("--format"));
+if (process.argv.includes("--format")) process.exit(0);
+const wrong = [...unformatted, ...wrongSnippets(root, pages), ...missingNames(), ...withoutTsdoc(root)];
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
   process.exit(1);
+}
+
+/**
+ * Formats the code of the pages of the site, or names what is not formatted. The programs of the tutorial are formatted as the files of
+ * `examples/tutorial`, and the README is not a page of the site.
+ *
+ * @param {boolean} isWritten @returns {Promise<string[]>}
+ */
+async function formatted(isWritten) {
+  const ours = pages.filter((page) => !/^(?:README\.md|docs\/index\.md|docs\/tutorial\/)/.test(page));
+  const found = ours.map(async (page) => {
+    const text = readFileSync(join(root, page), "utf8");
+    const made = await formatPage(text);
+    if (isWritten && made !== text) writeFileSync(join(root, page), made);
+    const differs = isWritten || made === text ? [] : [`${page}: its code is not formatted: run npm run docs:format`];
+    return [...differs, ...wideLines(page, text)];
+  });
+  return (await Promise.all(found)).flat();
 }
 
 /** @param {string} folder @returns {string[]} */
