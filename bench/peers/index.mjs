@@ -1,6 +1,6 @@
 /**
  * Asks frameworks the same requests, and writes what they answer: `node bench/peers/index.mjs`. It writes
- * `README.md` here, and the table of the front page between its marks. It needs `dist`, and the packages of `bench/package.json`.
+ * `README.md` here, and the table of `docs/why/compared.md` between its marks. It needs `dist`, and the packages of `bench/package.json`.
  */
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { ask } from "./ask.mjs";
 import { good, requests } from "./requests.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const front = fileURLToPath(new URL("../../README.md", import.meta.url));
+const compared = fileURLToPath(new URL("../../docs/why/compared.md", import.meta.url));
 const bun = fileURLToPath(new URL("../../node_modules/bun/bin/bun.exe", import.meta.url));
 
 const frameworks = [
@@ -34,8 +34,8 @@ const heads = frameworks.map(({ name }) => name);
 writeFileSync(`${here}README.md`, page());
 const marks = /(<!-- bench\/peers -->\n)[^]*?(<!-- \/bench\/peers -->)/;
 writeFileSync(
-  front,
-  readFileSync(front, "utf8").replace(marks, (_, start, end) => `${start}\n${brief()}\n\n${end}`),
+  compared,
+  readFileSync(compared, "utf8").replace(marks, (_, start, end) => `${start}\n${brief()}\n\n${end}`),
 );
 
 /** @returns {Promise<readonly string[]>} A cell for each request. */
@@ -90,12 +90,12 @@ ${row(["request", "needed", ...heads, "FastAPI"])}
 ${row(["---", "---", ...heads.map(() => "---"), "---"])}
 ${rows.join("\n")}
 
-Usher names three of the five values in the first row, and two of the four in the second: it reads the body only when path, query, headers and
-cookies are right, and then lists everything that is wrong in the body.
+Where the body is wrong too, Usher names the values of path and query first: it reads the body only when path, query, headers and cookies are
+right, and then lists everything that is wrong in the body.
 `;
 }
 
-/** The rows of the front page. */
+/** The rows of the page that compares. */
 function brief() {
   const rows = requests.flatMap(({ brief, fastapi }, i) => {
     return brief === undefined ? [] : [row([brief, ...columns.map((cells) => cells[i]), inCell(...fastapi)])];

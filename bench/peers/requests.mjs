@@ -1,18 +1,18 @@
 /**
  * The requests, what a client needs for each, and how an answer is put in a cell. A cell in bold has what is needed. The
- * routes: `POST /u/:id` reads a whole number in the path, `limit` and `sort` in the query, `title` and `count` in the body;
+ * routes: `POST /u/:id` reads a whole number in the path, `page`, `limit` and `sort` in the query, `title` and `count` in the body;
  * `GET /u/:id`, `GET /t/:text` and, after it, `GET /t/me`.
  */
 
 // In each wrong value of the target: an answer that contains it shows the client its own values.
 const mark = "ssn-078";
-const wrongQuery = `limit=${mark}&sort=${mark}`;
+const wrongQuery = `page=1&limit=${mark}&sort=${mark}`;
 const wrongBody = JSON.stringify({ title: "", count: 0.5 });
 
 /** Every framework answers it with 200: else the others would say nothing. @type {import("./ask.mjs").Asked} */
 export const good = {
   method: "POST",
-  target: "/u/1?limit=1&sort=up",
+  target: "/u/1?page=1&limit=1&sort=up",
   body: JSON.stringify({ title: "pen", count: 1 }),
 };
 
@@ -22,7 +22,7 @@ export const good = {
  * @typedef {object} Request
  * @property {string} name
  * @property {string} needed
- * @property {string} [brief] For the table of the front page; without it the request is not there.
+ * @property {string} [brief] For the table of `docs/why/compared.md`; without it the request is not there.
  * @property {import("./ask.mjs").Asked} asked
  * @property {(answer: Answer) => string} cell
  * @property {(answer: Answer) => boolean} isMet
@@ -32,9 +32,17 @@ export const good = {
 /** @type {readonly Request[]} */
 export const requests = [
   {
+    name: "wrong: one value in the path, three in the query",
+    needed: "a 400 or 422 that names all four",
+    brief: "four wrong values in path and query: how many are named",
+    asked: { ...good, target: `/u/${mark}?page=${mark}&limit=${mark}&sort=${mark}` },
+    ...naming(["id", "page", "limit", "sort"]),
+    fastapi: ["all 4", true],
+  },
+  {
     name: "wrong: one value in the path, two in the query, two in the body",
     needed: "a 400 or 422 that names all five",
-    brief: "five wrong values in path, query and body: how many are named",
+    brief: "five wrong values, two of them in the body",
     asked: { method: "POST", target: `/u/${mark}?${wrongQuery}`, body: wrongBody },
     ...naming(["id", "limit", "sort", "title", "count"]),
     fastapi: ["all 5", true],
@@ -42,7 +50,6 @@ export const requests = [
   {
     name: "wrong: two values in the query, two in the body",
     needed: "a 400 or 422 that names all four",
-    brief: "four wrong values in query and body",
     asked: { method: "POST", target: `/u/1?${wrongQuery}`, body: wrongBody },
     ...naming(["limit", "sort", "title", "count"]),
     fastapi: ["all 4", true],

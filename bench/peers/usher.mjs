@@ -16,6 +16,7 @@ const routes = [
     {
       inputs: {
         id: param(id),
+        page: Query.required("page", whole),
         limit: Query.required("limit", whole),
         sort: Query.required("sort", v.picklist(sorts)),
         item: json(Item),

@@ -14,7 +14,7 @@ const source = /^(?:git\+)?(https:\/\/(?![A-Z]+\.example\b)[^{}<>]+?)(?:\.git)?$
 
 /** The guides in the order of the sidebar; a guide that is in no group stands in the last one. */
 const groups = {
-  Start: ["new-project", "command-line"],
+  Start: ["install", "new-project", "command-line"],
   "Routes and requests": [
     "routing",
     "groups",
@@ -168,9 +168,9 @@ export default defineConfig({
     externalLinkIcon: true,
     nav: [
       { text: "Tutorial", link: firstOf("tutorial"), activeMatch: "^/tutorial/" },
-      { text: "Guides", link: "/guides/routing", activeMatch: "^/guides/" },
+      { text: "Guides", link: "/guides/", activeMatch: "^/guides/" },
       { text: "Reference", link: "/reference/usher-http/", activeMatch: "^/reference/" },
-      { text: "Why", link: firstOf("why"), activeMatch: "^/why/" },
+      { text: "Why", link: "/why/", activeMatch: "^/why/" },
       { text: "Glossary", link: "/glossary" },
     ],
     sidebar: {

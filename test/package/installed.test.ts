@@ -11,7 +11,7 @@ import { runtimes } from "../support/runtimes.ts";
 import { isWide } from "../support/wide.ts";
 import { onPath, openProjects } from "./projects.ts";
 import type { Project, Projects } from "./projects.ts";
-import { answers, blocksOf, commandsOf, program, worker } from "./readme.ts";
+import { answers, commandsOf, greeting, helloPrograms, program, worker, wrangler } from "./readme.ts";
 
 const module = `
 import { Codec, Path, Query, Returns, Shape, get, json, post } from "usher-http";
@@ -80,6 +80,19 @@ describe("the README's start", () => {
     await server.stop();
   });
 
+  it.skipIf(curl.isSkipped)(`begins with a program that answers as it shows${curl.why}`, async () => {
+    const [first = "", ofInstall] = helloPrograms;
+    expect(ofInstall).toBe(first);
+    const opened = await project("node", node, "Node");
+    opened.write("server.ts", first.replace("port: 8080", "port: 0"));
+    const server = await opened.serve(commandsOf("Node").run);
+    const [command, answer] = greeting;
+    const here = command.replace("localhost:8080", new URL(server.url).host);
+    const { stdout } = await promisify(execFile)("sh", ["-c", here]);
+    expect(stdout).toBe(answer.trim());
+    await server.stop();
+  });
+
   it.skipIf(curl.isSkipped)(`works on Node 20 as server.mjs${curl.why}`, async () => {
     const opened = await project("node", node, "Node");
     opened.write("server.mjs", program.replace("port: 8080", "port: 0"));
@@ -91,7 +104,6 @@ describe("the README's start", () => {
   // `wrangler dev` does this: it bundles by esbuild and runs workerd by Miniflare. Wrangler itself is 100 MB more to install.
   it.skipIf(curl.isSkipped)(`works on Workers${curl.why}`, async () => {
     const opened = await project("node", node, "Node");
-    const [wrangler = ""] = blocksOf("toml");
     const main = /^main = "(.+)"$/m.exec(wrangler)?.[1] ?? "";
     opened.write(main, worker);
     const bundled = await build({

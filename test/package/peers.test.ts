@@ -1,4 +1,4 @@
-/** What bench/peers and the README say that Usher answers is what it answers. The other columns need packages that are not here. */
+/** What bench/peers and docs/why/compared.md say that Usher answers is what it answers. The other columns need packages that are not here. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -44,12 +44,12 @@ describe("the column of Usher in the comparison", () => {
   afterAll(() => void child.kill());
 
   const all = column("bench/peers/README.md", "Usher");
-  const front = column("README.md", "Usher");
+  const compared = column("docs/why/compared.md", "Usher");
 
   it.each(requests)("is correct for $name", async ({ name, brief, asked, cell, isMet }) => {
     const answer = await ask(port, asked);
     const text = isMet(answer) ? `**${cell(answer)}**` : cell(answer);
     expect(all.get(name)).toBe(text);
-    if (brief !== undefined) expect(front.get(brief)).toBe(text);
+    if (brief !== undefined) expect(compared.get(brief)).toBe(text);
   });
 });

@@ -14,7 +14,7 @@ const api = HttpApi.make("peers").add(
   HttpApiGroup.make("all").add(
     HttpApiEndpoint.post("place", "/u/:id", {
       params: { id: whole },
-      query: { limit: whole, sort: Schema.Literals(["up", "down"]) },
+      query: { page: whole, limit: whole, sort: Schema.Literals(["up", "down"]) },
       payload: Item,
       success: Id,
     }),

@@ -3,7 +3,7 @@ import { Elysia, t } from "elysia";
 const app = new Elysia()
   .post("/u/:id", ({ params }) => ({ id: String(params.id) }), {
     params: t.Object({ id: t.Integer() }),
-    query: t.Object({ limit: t.Integer(), sort: t.Union([t.Literal("up"), t.Literal("down")]) }),
+    query: t.Object({ page: t.Integer(), limit: t.Integer(), sort: t.Union([t.Literal("up"), t.Literal("down")]) }),
     body: t.Object({ title: t.String({ minLength: 1 }), count: t.Integer({ minimum: 1 }) }),
   })
   .get("/u/:id", ({ params }) => ({ id: String(params.id) }), { params: t.Object({ id: t.Integer() }) })

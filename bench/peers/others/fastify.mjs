@@ -4,8 +4,8 @@ const app = fastify({ ajv: { customOptions: { allErrors: true } } });
 const params = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] };
 const querystring = {
   type: "object",
-  properties: { limit: { type: "integer" }, sort: { type: "string", enum: ["up", "down"] } },
-  required: ["limit", "sort"],
+  properties: { page: { type: "integer" }, limit: { type: "integer" }, sort: { type: "string", enum: ["up", "down"] } },
+  required: ["page", "limit", "sort"],
 };
 const body = {
   type: "object",
