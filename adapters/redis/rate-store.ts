@@ -3,8 +3,7 @@ import { needsObject, needsText } from "../../src/arguments.ts";
 import { losslessBytes } from "../../src/doors/http.ts";
 import { memory } from "../../src/doors/security.ts";
 import type { RateRule, RateStore } from "../../src/doors/security.ts";
-import { raisedOf } from "../../src/doors/apps.ts";
-import { current, log } from "../../src/doors/logging.ts";
+import { current, log, raisedCodes } from "../../src/doors/logging.ts";
 import type { Level, LogFields } from "../../src/doors/logging.ts";
 import { serverCodeOf, connectionTo, needsServer, script } from "./client.ts";
 import type { RedisClient, ScriptConnection } from "./client.ts";
@@ -115,7 +114,7 @@ class RedisRateStore implements OpenRateStore {
     const code = serverCodeOf(thrown);
     const until = code === undefined ? " until the server answers" : `: the server answers ${code}`;
     const message = `rates are counted by this process alone${until}`;
-    this.#log("warn", message, { "error.kind": raisedOf(thrown)?.kind });
+    this.#log("warn", message, raisedCodes(thrown));
   }
 
   #log(level: Level, message: string, fields: LogFields = {}): void {

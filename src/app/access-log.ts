@@ -4,17 +4,18 @@ import type { StreamEnd, StreamRequest } from "../events/stream.ts";
 import { knownMethods } from "../http/target.ts";
 import type { RequestEnd } from "../inputs/request.ts";
 import { current, within } from "../logging/context.ts";
-import { logRaised } from "../logging/raised.ts";
+import { logRaised, noteRaised, raisedFields } from "../logging/raised.ts";
 import { escaped, jsonContext, jsonLine, timestamp } from "../logging/entry.ts";
 import type { Level, LogContext, LogEntry, LogFields, OpenSpan } from "../logging/entry.ts";
 import { isAnyOn, isAskedFor, isOn, log, write } from "../logging/writer.ts";
 import { isRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
+import { placeOfRoute } from "../routing/route.ts";
 import { measure } from "../telemetry/measure.ts";
 import { registeredTracer } from "../telemetry/span.ts";
 import { dropBodies } from "./cancel-body.ts";
 import type { AccessTexts, FailedRequest, Inside } from "./compile.ts";
-import { failureOf, levelOf, raisedOf } from "./failures.ts";
+import { failureOf, levelOf } from "./failures.ts";
 import type { RaisedFailure } from "./failures.ts";
 import type { RequestState } from "./request.ts";
 import type { SocketRequest } from "../exchange/transport.ts";
@@ -146,28 +147,25 @@ export function logReplaced(request: RequestState, { refused }: Inside, answer: 
 }
 
 /**
- * Writes an exception's kind and stack, and gives it to `onError`. Its message may quote a client, so only the detail of its
+ * Writes which exception it is and where, and gives it to `onError`. Its message may quote a client, so only the detail of its
  * refusal is written.
  */
 export function logRaise(request: RequestState, refusal: Refusal, thrown: unknown): void {
-  const raised = raisedOf(thrown);
-  if (raised === undefined) return;
+  if (isRefusal(thrown)) return;
   const why = refusal.detail ?? "it raised";
   line(request, levelOf(refusal), `${request.method} ${request.rawPath}: ${refusal.code.name}: ${why}`, {
     ...refusalFields(request, refusal),
-    "error.kind": raised.kind,
-    "error.stack": raised.stack,
+    ...raisedIn(request, thrown),
   });
+  noteRaised(request.context.span, thrown);
   reportError(request, thrown, "answer");
 }
 
 /** Writes an exception that does not change the answer. */
 export function logFault(request: RequestState, what: string, thrown: unknown): void {
-  const raised = raisedOf(thrown);
   line(request, "error", `${request.method} ${request.rawPath}: ${what} raised`, {
     "url.path": request.rawPath,
-    "error.kind": raised?.kind,
-    "error.stack": raised?.stack,
+    ...(isRefusal(thrown) ? {} : raisedIn(request, thrown)),
   });
   reportError(request, thrown, "answer");
 }
@@ -175,13 +173,25 @@ export function logFault(request: RequestState, what: string, thrown: unknown): 
 /** Writes what a task of `after` raised, unless the client's leaving ended it. */
 export function logAfter(request: RequestState, thrown: unknown): void {
   if (request.isOfClientGone(thrown)) return;
-  const { level, why, fields } = failureOf(thrown);
+  const { level, why, fields } = failureOf(thrown, declaredAt(request));
   line(request, level, `${request.method} ${request.rawPath}: its work after the answer raised${why}`, {
     "url.path": request.rawPath,
     "http.route": request.route?.route.pattern,
     ...fields,
   });
   reportError(request, thrown, "after");
+}
+
+/** The fields of an exception. The message is for `onError`, and an application without one gets that as a hint. */
+function raisedIn(request: RequestState, thrown: unknown): LogFields {
+  const fields = raisedFields(thrown, declaredAt(request));
+  return request.app.onError === undefined ? { ...fields, "error.hint": unreported } : fields;
+}
+
+const unreported = "the option onError gets the error itself, with its message";
+
+function declaredAt({ route }: RequestState): () => string | undefined {
+  return () => route && placeOfRoute(route.route);
 }
 
 /** Writes that the release of an input takes too long: the next one runs without waiting for it. */
@@ -352,7 +362,7 @@ export class StreamLog implements StreamRequest {
     const fault = faults[how];
     if (fault !== undefined) {
       if (how === "failed") reportError(this.#request, thrown, "stream");
-      const { level, why, fields } = how === "failed" ? failureOf(thrown) : nothingRaised;
+      const { level, why, fields } = how === "failed" ? failureOf(thrown, declaredAt(this.#request)) : nothingRaised;
       log({
         level,
         source,
@@ -399,7 +409,7 @@ export class ConnectionLog implements SocketRequest {
       return false;
     }
     this.#request.ending.went("failed");
-    const { level, why, fields } = failureOf(thrown);
+    const { level, why, fields } = failureOf(thrown, declaredAt(this.#request));
     this.#log(level, `${this.#kind} on ${this.#request.rawPath}: its handler raised${why}`, fields);
     reportError(this.#request, thrown, this.#kind);
     return true;

@@ -1,6 +1,5 @@
 import type { Level, LogFields } from "../logging/entry.ts";
-import { describeRaised, isA, logRaised } from "../logging/raised.ts";
-import type { Raised } from "../logging/raised.ts";
+import { isA, logRaised, raisedFields } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
 import { Refusal, RefusingError, InvalidAnswerError, internalRefusal, isRefusal } from "../refusals.ts";
 
@@ -25,24 +24,17 @@ export interface RaisedFailure {
   readonly fields: LogFields;
 }
 
-export function failureOf(thrown: unknown): RaisedFailure {
+export function failureOf(thrown: unknown, place?: () => string | undefined): RaisedFailure {
   const refusal = refusalOf(thrown);
   const { code, detail } = refusal;
-  const raised = raisedOf(thrown);
   return {
     level: levelOf(refusal),
     why: detail === undefined ? "" : `: ${code.name}: ${detail}`,
     fields: {
       "framework.refusal.code": detail === undefined ? undefined : code.name,
-      "error.kind": raised?.kind,
-      "error.stack": raised?.stack,
+      ...(isRefusal(thrown) ? {} : raisedFields(thrown, place)),
     },
   };
-}
-
-/** Kind and stack of a thrown value for the log; undefined for a refusal, which has its own detail. */
-export function raisedOf(thrown: unknown): Raised | undefined {
-  return isRefusal(thrown) ? undefined : describeRaised(thrown);
 }
 
 const nothing: LogFields = {};

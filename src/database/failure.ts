@@ -222,6 +222,11 @@ export class DatabaseError extends RefusingError {
     this.refusal = refuse(isBusy ? Refusal.busy : Refusal.internal, undefined, { detail: message });
   }
 
+  /** The SQLSTATE of a failure of kind `db`. */
+  get code(): string | undefined {
+    return this.failure.kind === "db" ? this.failure.code : undefined;
+  }
+
   override get isOutcomeUnknown(): boolean {
     return this.failure.kind === "lost";
   }

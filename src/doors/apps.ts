@@ -4,7 +4,7 @@ export type { App, AppOptions } from "../app/app.ts";
 export { DeclarationError, refuseCertificateReaders } from "../app/checks.ts";
 export type { Middleware } from "../app/compile.ts";
 export { CountedLog } from "../app/counted-log.ts";
-export { logListener, logRefusedHead, logReported, raisedOf } from "../app/failures.ts";
+export { logListener, logRefusedHead, logReported } from "../app/failures.ts";
 export {
   FetchExchange,
   announcesBody,

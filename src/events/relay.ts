@@ -1,6 +1,6 @@
 import { current } from "../logging/context.ts";
-import type { Level } from "../logging/entry.ts";
-import { describeRaised, inBackground } from "../logging/raised.ts";
+import type { Level, LogFields } from "../logging/entry.ts";
+import { inBackground, raisedCodes } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
 import { OldestFirst } from "../oldest-first.ts";
 import { freshHex } from "../telemetry/span.ts";
@@ -178,11 +178,10 @@ function eventNameOf(wire: string): string | undefined {
 
 // The message of a broker's client may quote an event, so only its kind is logged.
 function logFailure(what: string, thrown: unknown): void {
-  const { kind } = describeRaised(thrown);
-  logLine("error", `a broadcast could not ${what} the other processes`, { "error.kind": kind });
+  logLine("error", `a broadcast could not ${what} the other processes`, raisedCodes(thrown));
 }
 
-function logLine(level: Level, message: string, fields: { readonly [name: string]: string } = {}): void {
+function logLine(level: Level, message: string, fields: LogFields = {}): void {
   log({ level, source: "framework.http", message, fields, context: current() });
 }
 
@@ -362,7 +361,7 @@ class EngineRelay implements OpenRelay {
       try {
         act(receiver);
       } catch (thrown) {
-        this.#log("error", "what receives from a relay raised", { "error.kind": kindOf(thrown) });
+        this.#log("error", "what receives from a relay raised", raisedCodes(thrown));
       }
     }
   }
@@ -405,7 +404,7 @@ class EngineRelay implements OpenRelay {
     const lostAt = performance.now();
     this.#state = { at: "lost" };
     const message = "a relay lost its connection: until it has another, no event goes from one process to the others";
-    this.#log("warn", message, { "error.kind": kindOf(why) });
+    this.#log("warn", message, raisedCodes(why));
     this.#cancelTimers();
     this.#retry(lostAt);
   }
@@ -429,15 +428,7 @@ class EngineRelay implements OpenRelay {
     if (state.at === "open" && state.hasMissed) this.#reportMissed(state);
   }
 
-  #log(level: Level, message: string, fields: { readonly [name: string]: string | number | undefined }): void {
+  #log(level: Level, message: string, fields: LogFields): void {
     log({ level, source: this.#engine.source, message, fields, context: undefined });
   }
-}
-
-// The message may quote an event.
-function kindOf(why: unknown): string {
-  const { kind } = describeRaised(why);
-  if (!(why instanceof Error)) return kind;
-  const { code } = why as { readonly code?: unknown };
-  return typeof code === "string" && /^\w{1,64}$/.test(code) ? `${kind} ${code}` : kind;
 }

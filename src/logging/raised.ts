@@ -1,11 +1,21 @@
 import { current } from "./context.ts";
-import type { LogContext } from "./entry.ts";
+import type { LogContext, LogFields, OpenSpan } from "./entry.ts";
 import { log } from "./writer.ts";
 
-/** What the log gets of a thrown value: its kind and its stack, never its message. */
-export interface Raised {
+/** Which error a thrown value is. */
+interface Which {
   readonly kind: string;
+  /** As `ENOENT`; undefined where it has none, or one that may be data. */
+  readonly code: string | undefined;
+}
+
+/** What the log gets of a thrown value: its kind, its code and its frames, never its message. */
+export interface Raised extends Which {
   readonly stack: string;
+  /** Its first cause that has a code; without one, its cause. */
+  readonly cause: Which | undefined;
+  /** The nearest frame of the application; undefined where the stack has none, as for what the runtime rejects with later. */
+  readonly at: string | undefined;
 }
 
 /** Whether a thrown value is of a class. Any value may be thrown, also a `Proxy` that throws when its prototype is read. */
@@ -17,21 +27,102 @@ export function isA<A>(kind: abstract new (...args: never) => A, thrown: unknown
   }
 }
 
-/** A thrown value's kind and frames. A message may quote anything, so its lines are removed. */
+/** What the log gets of a thrown value. A message may quote anything, so its lines are removed from the stack. */
 export function describeRaised(thrown: unknown): Raised {
-  if (!isError(thrown)) return { kind: typeof thrown, stack: "" };
+  if (!isError(thrown)) return { kind: typeof thrown, code: undefined, stack: "", cause: undefined, at: undefined };
+  const stack = textOr(() => frames(thrown.stack as string, String(thrown.message)), "");
   return {
-    kind: className(thrown),
-    stack: textOr(() => frames(thrown.stack as string, String(thrown.message)), ""),
+    ...whichOf(thrown),
+    stack,
+    cause: causeOf(thrown),
+    at: stack.split("\n").find(isOwnFrame)?.slice("at ".length),
   };
+}
+
+/**
+ * The log fields of a thrown value.
+ *
+ * @param place Where it was called from, for an error whose stack has no frame of the application.
+ */
+export function raisedFields(thrown: unknown, place?: () => string | undefined): LogFields {
+  const raised = describeRaised(thrown);
+  return { ...codesOf(raised), "error.at": raised.at ?? place?.(), "error.stack": raised.stack };
+}
+
+/** Those that say which error it is, and not where: its frames are those of another library. */
+export function raisedCodes(thrown: unknown): LogFields {
+  return codesOf(describeRaised(thrown));
+}
+
+function codesOf({ kind, code, cause }: Raised): LogFields {
+  return { "error.kind": kind, "error.code": code, "error.cause.kind": cause?.kind, "error.cause.code": cause?.code };
+}
+
+/** The same as attributes of a span, under OpenTelemetry's name of the kind. A span has no stack. */
+export function raisedAttributes(thrown: unknown): { readonly [name: string]: string } {
+  const { "error.kind": kind, "error.stack": _, ...others } = raisedFields(thrown);
+  const attributes = Object.entries({ "exception.type": kind, ...others });
+  return Object.fromEntries(attributes.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+}
+
+/** Sets them on a span. */
+export function noteRaised(span: OpenSpan | undefined, thrown: unknown): void {
+  if (span === undefined) return;
+  for (const [name, value] of Object.entries(raisedAttributes(thrown))) span.set(name, value);
+}
+
+function whichOf(thrown: unknown): Which {
+  if (!isError(thrown)) return { kind: typeof thrown, code: undefined };
+  const code = memberOf(thrown, "code");
+  return { kind: className(thrown), code: typeof code === "string" && isCode(code) ? code : undefined };
 }
 
 /** A library may name a class by data: only a short identifier is written, as a class in a program has. */
 const identifier = /^[A-Za-z_$][\w$]{0,63}$/;
 
+/** Any program may set a name, and a minifier keeps it: only one that ends as the names of classes of errors do is written. */
+const nameOfError = /^[A-Z][A-Za-z0-9]{0,53}(?:Error|Exception)$/;
+
+/** Names of classes that say nothing: what a minifier leaves, and the two whose errors differ by `name`. */
+const vague = /^(?:[\w$]{1,2}|Error|DOMException)$/;
+
 function className(thrown: Error): string {
   const name = textOr(() => thrown.constructor.name, "Error");
-  return identifier.test(name) ? name : "Error";
+  const kind = identifier.test(name) ? name : "Error";
+  if (!vague.test(kind)) return kind;
+  const own = memberOf(thrown, "name");
+  return typeof own === "string" && nameOfError.test(own) ? own : kind;
+}
+
+/** Codes of Node, undici, OpenSSL and servers; those of PostgreSQL begin with a class of its appendix A, as no other digits do. */
+const codes = [/^[A-Z][A-Z0-9_]{1,39}$/, /^(?:0[0-389ABFLPZ]|2[0-8BDF]|3[489BDF]|4[024]|5[34578])[0-9A-Z]{3}$/];
+
+function isCode(code: string): boolean {
+  return codes.some((form) => form.test(code));
+}
+
+/** A chain of causes may be a circle. */
+const maxCauses = 8;
+
+function causeOf(thrown: unknown): Which | undefined {
+  let first: Which | undefined;
+  let cause = innerOf(thrown);
+  for (let left = maxCauses; left > 0 && cause !== undefined && cause !== null; left--) {
+    const which = whichOf(cause);
+    if (which.code !== undefined) return which;
+    first ??= which;
+    cause = innerOf(cause);
+  }
+  return first;
+}
+
+/** The cause of an error, or the first error of an `AggregateError`. */
+function innerOf(thrown: unknown): unknown {
+  if (!isError(thrown)) return undefined;
+  const cause = memberOf(thrown, "cause");
+  if (cause !== undefined) return cause;
+  const errors = memberOf(thrown, "errors");
+  return Array.isArray(errors) ? memberOf(errors, 0) : undefined;
 }
 
 // Also an error of another realm (`vm`, Jest), whose class is another one.
@@ -40,7 +131,7 @@ function isError(thrown: unknown): thrown is Error {
 }
 
 /** A member of what was thrown; undefined where it cannot be read. */
-function memberOf(thrown: unknown, name: "cause" | "errors" | "name" | "code"): unknown {
+function memberOf(thrown: unknown, name: "cause" | "errors" | "name" | "code" | 0): unknown {
   try {
     return (thrown as { readonly [member: string]: unknown } | null | undefined)?.[name];
   } catch {
@@ -92,6 +183,33 @@ function frames(stack: string, message: string): string {
     .filter((line) => isFrame(line) && !ofMessage.has(line.trim()))
     .map((line) => withPlainName(line.trim()))
     .join("\n");
+}
+
+/** Whether a frame is of the application: not of a dependency, the framework, the runtime or the engine. */
+function isOwnFrame(frame: string): boolean {
+  return /:\d+:\d+\)?$/.test(frame) && !foreignPlace.test(frame);
+}
+
+const foreignPlace =
+  /[\\/]node_modules[\\/]|[\\/]usher-http[\\/](?:dist|src|adapters)[\\/]|(?:^at (?:async )?|\()(?:node|ext|bun|native|internal):/;
+
+/** The place in the application from which an error was made in the framework; undefined where one file has both, as a bundle. */
+export function callerIn(made: Error | undefined): string | undefined {
+  const [own, ...callers] = textOr(() => frames(made?.stack as string, ""), "").split("\n");
+  const file = fileOf(placeIn(own));
+  return callers
+    .filter(isOwnFrame)
+    .map(placeIn)
+    .find((place) => fileOf(place) !== file);
+}
+
+/** `file:///srv/orders.ts:12:5` of a frame. */
+function placeIn(frame = ""): string {
+  return /\(([^()]*)\)$/.exec(frame)?.[1] ?? frame.replace(/^at (?:async )?/, "");
+}
+
+function fileOf(place: string): string {
+  return place.replace(/:\d+:\d+$/, "");
 }
 
 /** The names of functions in a frame: `async Pool.#run`, `new Order`, `Object.<anonymous>`, `Map.get [as find]`. */
@@ -152,9 +270,7 @@ export function caught(thrown: unknown, connection: ClosableConnection | undefin
 
 /** Logs an error that no other code can catch, by its kind and its frames: its message may quote a client. */
 export function logRaised(message: string, thrown: unknown, context?: LogContext): void {
-  const { kind, stack } = describeRaised(thrown);
-  const fields = { "error.kind": kind, "error.stack": stack };
-  log({ level: "error", source: "framework.http", message, fields, context });
+  log({ level: "error", source: "framework.http", message, fields: raisedFields(thrown), context });
 }
 
 /**

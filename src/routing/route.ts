@@ -13,6 +13,7 @@ import type {
   WiresOf,
 } from "../inputs/dep.ts";
 import { isObject, kindOf } from "../arguments.ts";
+import { callerIn } from "../logging/raised.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import { empty } from "./meta.ts";
 import type { Meta } from "./meta.ts";
@@ -207,6 +208,7 @@ export function route<
   handler: (inputs: Values<I>) => Returning<StageOf<N>, A, N, C>,
 ): Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, NoInfer<C> | RefusesOf<I>> {
   checkArguments(method, path, declaration);
+  if (typeof handler === "function") declared.set(handler, new Error());
   const { inputs = {}, returns, refuses = [], tags = [], meta = empty, summary, description } = declaration;
   return {
     method: method as M,
@@ -222,6 +224,18 @@ export function route<
     ...(summary === undefined ? {} : { summary }),
     ...(description === undefined ? {} : { description }),
   };
+}
+
+/** Errors that were made where routes were declared, by their handlers. An engine writes the text of a stack where it is read. */
+const declared = /* @__PURE__ */ new WeakMap<object, Error>();
+
+/**
+ * Where a route was declared, like a frame: `GET /orders (file:///srv/orders.ts:12:5)`. What a runtime's own function rejects with may
+ * have no frame of the application. In a bundle it is the route alone.
+ */
+export function placeOfRoute({ method, pattern, handler }: Pick<Route, "method" | "pattern" | "handler">): string {
+  const at = callerIn(declared.get(handler));
+  return at === undefined ? `${method} ${pattern}` : `${method} ${pattern} (${at})`;
 }
 
 const members: readonly string[] = ["inputs", "returns", "refuses", "meta", "summary", "description", "tags"];

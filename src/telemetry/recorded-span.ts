@@ -1,6 +1,6 @@
 import type { Attributes as OtelAttributes, HrTime, Link, Span, SpanContext, SpanStatus } from "@opentelemetry/api";
 import type { Attributes, OpenSpan, SpanKind, TraceContext } from "../logging/entry.ts";
-import { describeRaised } from "../logging/raised.ts";
+import { raisedAttributes } from "../logging/raised.ts";
 import { PassedState, freshHex } from "./span.ts";
 
 const kinds: { readonly [Kind in SpanKind]: number } = { internal: 0, server: 1, client: 2 };
@@ -187,10 +187,9 @@ export class RecordedSpan implements OpenSpan, Span {
     this.rename(name);
     return this;
   }
-  /** Only its type, because a message may quote anything. */
+  /** Which it is, and where; no message, which may quote anything. */
   recordException(exception: unknown): void {
-    const { kind } = describeRaised(exception);
-    this.addEvent("exception", { "exception.type": kind });
+    this.addEvent("exception", raisedAttributes(exception));
   }
 
   #now(): HrTime {

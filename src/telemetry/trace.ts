@@ -2,7 +2,7 @@ import type * as otlpHttp from "@opentelemetry/exporter-trace-otlp-http";
 import { needs, needsFunction, needsObject, needsText } from "../arguments.ts";
 import { current } from "../logging/context.ts";
 import type { OpenSpan } from "../logging/entry.ts";
-import { describeRaised } from "../logging/raised.ts";
+import { describeRaised, noteRaised } from "../logging/raised.ts";
 import { isRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import { Collector, ProcessorExporter, batchArguments, postMs } from "./exporter.ts";
@@ -57,9 +57,8 @@ function noteRefusal(span: OpenSpan, { code: { name, status } }: Refusal): void 
 }
 
 function noteError(span: OpenSpan, thrown: unknown): void {
-  const { kind } = describeRaised(thrown);
-  span.set("exception.type", kind);
-  span.fail(kind);
+  noteRaised(span, thrown);
+  span.fail(describeRaised(thrown).kind);
 }
 
 /**

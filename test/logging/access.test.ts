@@ -192,7 +192,9 @@ describe("the access line: duration and exceptions", () => {
       "framework.refusal.code",
       "http.route",
       "error.kind",
+      "error.at",
       "error.stack",
+      "error.hint",
     ]);
     expect([raised?.["level"], raised?.["error.kind"], raised?.["request_id"]]).toEqual([
       "error",

@@ -47,7 +47,7 @@ describe("a span processor", () => {
     expect(span.events.map(({ name, attributes }) => [name, attributes])).toEqual([
       ["said", { why: "asked" }],
       ["timed", {}],
-      ["exception", { "exception.type": "RangeError" }],
+      ["exception", { "exception.type": "RangeError", "error.at": expect.stringContaining("processor.test.ts") }],
       ["exception", { "exception.type": "string" }],
     ]);
     expect(span.links).toEqual([link, link]);

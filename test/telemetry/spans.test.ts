@@ -218,7 +218,7 @@ describe.each(ways)("by %s: inner spans", (_way, begin) => {
     const [stock, statement] = [named(spans, "stock"), named(spans, "postgresql")];
     expect([stock.status, stock.attributes]).toEqual([
       { code: SpanStatusCode.ERROR, message: "OutOfStock" },
-      { "exception.type": "OutOfStock" },
+      { "exception.type": "OutOfStock", "error.at": expect.stringContaining("spans.test.ts") },
     ]);
     expect(statement.status).toEqual({ code: SpanStatusCode.ERROR, message: "DivisionByZero" });
     expect(lines()[0]).toMatchObject({ level: "error", "error.kind": "OutOfStock" });
