@@ -172,6 +172,47 @@ export function emptyResponse<const Statuses extends { readonly [status: number]
   return { node: { kind: "empty", statuses: listed(statuses), several: true, compile } };
 }
 
+/** The 2xx statuses of a record; any number where a redirect, which a client follows, may lead elsewhere, and where none is listed. */
+type ListedSuccess<Statuses> = [SuccessKey<Statuses>] extends [never] ? number : SuccessKey<Statuses>;
+type SuccessKey<Statuses> = {
+  [S in keyof Statuses]: S extends number
+    ? `${S}` extends `2${number}`
+      ? S
+      : `${S}` extends "304"
+        ? never
+        : `${S}` extends `3${number}`
+          ? number
+          : never
+    : never;
+}[keyof Statuses];
+
+/** What a typed client gets of the 2xx statuses of a record, by their content types. */
+type ListedValue<Statuses> =
+  number extends ListedSuccess<Statuses>
+    ? unknown
+    : { [S in keyof Statuses]: S extends ListedSuccess<Statuses> ? BodyOf<S, Statuses[S]> : never }[keyof Statuses];
+type BodyOf<Status, Doc> = Doc extends { readonly contentTypes: readonly (infer Type)[] }
+  ? string extends Type
+    ? unknown
+    : BodyOfType<Lowercase<Type & string>>
+  : Status extends 204 | 205
+    ? undefined
+    : unknown;
+/** As a client reads it: JSON, a text, a stream of events or of lines, and for any other type the `Response`. */
+type BodyOfType<Type extends string> = Type extends `${string}/json` | `${string}+json`
+  ? unknown
+  : Type extends "text/event-stream"
+    ? AsyncIterable<{ readonly name: string; readonly id: string | undefined; readonly value: unknown }>
+    : Type extends "application/x-ndjson" | "application/jsonl"
+      ? AsyncIterable<unknown>
+      : Type extends `${"image" | "audio" | "video" | "font"}/*`
+        ? Response
+        : Type extends `${string}*${string}`
+          ? unknown
+          : Type extends `text/${string}`
+            ? string
+            : Response;
+
 /**
  * Any response: built with `Answer`, or a standard `Response`. The API document has no statuses of it: use {@link responses}
  * to list them.
@@ -182,7 +223,8 @@ export const response: Returns<Answer | Response, unknown> = {
 
 /**
  * Any response under one of several statuses. Each is listed for the API document with its meaning, and with its content types
- * where it has a body: any status from 200 to 599, also of a refusal, and the 101 of a takeover.
+ * where it has a body: any status from 200 to 599, also of a refusal, and the 101 of a takeover. A typed client has the value of a
+ * 2xx by its content types: a `string` of `text/csv`, and a `Response` whose body is unread of `application/pdf`.
  *
  * @throws RangeError for an invalid content type.
  *
@@ -194,9 +236,9 @@ export const response: Returns<Answer | Response, unknown> = {
  * });
  * ```
  */
-export function responses(statuses: {
-  readonly [status: number]: string | ResponseDoc;
-}): Returns<Answer | Response, unknown> {
+export function responses<const Statuses extends { readonly [status: number]: string | ResponseDoc }>(
+  statuses: Statuses,
+): Returns<Answer | Response, ListedValue<Statuses>, ListedSuccess<Statuses>> {
   needsObject("Returns.responses: statuses", statuses);
   const given = Object.entries(statuses).map(([status, doc]) => [Number(status), doc] as const);
   const contentTypes = new Map(

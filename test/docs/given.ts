@@ -55,6 +55,8 @@ export declare const retired: string;
 export declare const url: string;
 export declare const signal: AbortSignal;
 export declare const token: string;
+export declare const pdf: Uint8Array;
+export declare const link: { href: string };
 export declare const credential: string;
 export declare const Sentry: { captureException(error: unknown, context: object): void };
 export interface OrderStore {
