@@ -10,6 +10,7 @@ import type { Direction, Schema } from "../src/openapi/schema-rules.ts";
 import type { ReadNeed } from "../src/openapi/texts.ts";
 import type { Code } from "../src/refusals.ts";
 import type { Route } from "../src/routing/route.ts";
+import type { ReturnsNode } from "../src/answers/returns-type.ts";
 import type { AnyStandard } from "../src/schema/standard.ts";
 import { CommandFailure, moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
@@ -97,7 +98,7 @@ function callsIn(routes: readonly Route[]): readonly (readonly [name: string, ro
 
 function sentBy(route: Route, reads: Reads, typeOf: TypeOf): readonly string[] {
   const values = [...reads.values, ...reads.credentials.flatMap(({ reads }) => reads)];
-  const headers = values.filter((need) => need.in === "header").map((need) => headerOf(need, typeOf));
+  const headers = values.filter((need) => need.in === "header").map((need) => memberOf(need, typeOf));
   if (reads.body !== undefined && takesType(reads.body.as))
     headers.push({ name: "content-type", required: false, type: "string" });
   return [
@@ -127,7 +128,7 @@ function group(name: string, members: readonly TypeMember[]): string {
     byName.set(member.name, { ...member, required });
   }
   const all = [...byName.values()].map(
-    ({ name, required, type }) => `${memberName(name)}${required ? "" : "?"}: ${type}`,
+    ({ name, required, type }) => `${memberName(name)}${required ? "" : "?"}: ${type}${required ? "" : " | undefined"}`,
   );
   const isRequired = [...byName.values()].some(({ required }) => required);
   return `{ ${name}${isRequired ? "" : "?"}: { ${all.join("; ")} } }`;
@@ -144,12 +145,6 @@ function pathMembers({ path }: Route, typeOf: TypeOf): readonly TypeMember[] {
 function memberOf(need: ReadNeed, typeOf: TypeOf): TypeMember {
   const { name, required = false } = need;
   return { name, required, type: "codec" in need ? valueTypeOf(need, typeOf) : "string" };
-}
-
-/** A header of a codec is given as its text. */
-function headerOf(need: ReadNeed, typeOf: TypeOf): TypeMember {
-  const isText = !("codec" in need) || (need.style === "text" && need.codec.schema === undefined);
-  return { ...memberOf(need, typeOf), ...(isText ? { type: "string" } : {}) };
 }
 
 function fieldOf(need: Reads["fields"][number], typeOf: TypeOf): TypeMember {
@@ -225,11 +220,35 @@ function answersOf({ returns: { node } }: Route, typeOf: TypeOf): readonly strin
       return [`Succeeded<200, AsyncIterable<${type}>>`];
     }
     case "response":
-      return ["Succeeded<number, unknown>"];
+      return listedAnswers(node);
     default:
       // A WebSocket route is not called.
       return [];
   }
+}
+
+/** The answers of `Returns.response` and `Returns.responses`, as the types of the routes have them. */
+function listedAnswers({ statuses, contentTypes }: ReturnsNode): readonly string[] {
+  const successes = statuses.filter(([status]) => status >= 200 && status < 300);
+  const isRedirect = statuses.some(([status]) => status >= 300 && status < 400 && status !== 304);
+  if (isRedirect || successes.length === 0) return ["Succeeded<number, unknown>"];
+  return successes.map(([status]) => {
+    const types = contentTypes?.get(status) ?? [];
+    const none = status === 204 || status === 205 ? "undefined" : "unknown";
+    return `Succeeded<${status}, ${types.length === 0 ? none : unionOf([...new Set(types.map(valueOfType))])}>`;
+  });
+}
+
+/** The type of a body, by its content type: as `Returns.responses` has it. */
+function valueOfType(contentType: string): string {
+  const type = contentType.toLowerCase();
+  if (/[/+]json$/.test(type)) return "unknown";
+  if (type === "text/event-stream")
+    return "AsyncIterable<{ readonly name: string; readonly id: string | undefined; readonly value: unknown }>";
+  if (type === "application/x-ndjson" || type === "application/jsonl") return "AsyncIterable<unknown>";
+  if (/^(?:image|audio|video|font)\/\*$/.test(type)) return "Response";
+  if (type.includes("*")) return "unknown";
+  return type.startsWith("text/") ? "string" : "Response";
 }
 
 /** The source files of the typed client. Of a file with names, only these declarations are used. */
@@ -359,7 +378,7 @@ export function clientModule(all: readonly Route[]): string {
 
 /** Gives components names that the text does not use, and that TypeScript takes: `2ndAddress` begins with a digit. */
 function namesBeside(text: string): (component: string) => string {
-  const reserved = ["Client", "Problem", "FormData", "Blob", "Date", "Promise", "AsyncIterable"];
+  const reserved = ["Client", "Problem", "FormData", "Blob", "Date", "Promise", "AsyncIterable", "Response"];
   const taken = new Set([...(text.match(/\b[A-Z]\w*/g) ?? []), ...reserved]);
   const names = new Map<string, string>();
   return (component) => {

@@ -79,7 +79,7 @@ export type Outcome<Sent, Names> = Sent | RefusedAs<Names> | RefusedByAny;
 /** The options of a call, in addition to the inputs of its route. */
 export interface CallOptions {
   /** Ends the call, which is then `unreachable`, or the stream that it opened. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 type CallArguments<Wire> = {} extends Wire ? [given?: Wire & CallOptions] : [given: Wire & CallOptions];

@@ -22,7 +22,7 @@ export function required<const Name extends string>(
 export function optional<const Name extends string>(
   name: Name,
   about: FileOptions = {},
-): Dep<UploadedFile | undefined, never, { form?: { [K in Name]?: Blob } }> {
+): Dep<UploadedFile | undefined, never, { form?: { [K in Name]?: Blob | undefined } }> {
   return fromForm({ in: "file", name, required: false, repeated: false, about }, (form) => form.files(name)[0]);
 }
 
@@ -30,7 +30,7 @@ export function optional<const Name extends string>(
 export function list<const Name extends string>(
   name: Name,
   about: FileListOptions = {},
-): Dep<readonly UploadedFile[], never, { form?: { [K in Name]?: readonly Blob[] } }> {
+): Dep<readonly UploadedFile[], never, { form?: { [K in Name]?: readonly Blob[] | undefined } }> {
   const at = placeOf("form", name);
   return fromForm({ in: "file", name, required: isNeeded(about), repeated: true, about }, (form) => {
     const files = form.files(name);

@@ -29,7 +29,7 @@ export function optional<const Name extends string, A, S = unknown>(
   name: Name,
   kind: TextKind<A, S>,
   about: TextOptions<NoInfer<EncodedAs<S>>> = {},
-): Dep<A | undefined, never, { form?: { [K in Name]?: EncodedAs<S> } }> {
+): Dep<A | undefined, never, { form?: { [K in Name]?: EncodedAs<S> | undefined } }> {
   return field(name, kind, { about }, () => undefined);
 }
 
@@ -39,7 +39,7 @@ function withDefault<const Name extends string, A, S = unknown>(
   kind: TextKind<A, S>,
   value: NoInfer<A>,
   about: TextOptions<NoInfer<EncodedAs<S>>> = {},
-): Dep<A, never, { form?: { [K in Name]?: EncodedAs<S> } }> {
+): Dep<A, never, { form?: { [K in Name]?: EncodedAs<S> | undefined } }> {
   return field(name, kind, { about, default: { value: value as never } }, () => value);
 }
 export { withDefault as default };
@@ -54,7 +54,7 @@ export function list<const Name extends string, A, S = unknown>(
   name: Name,
   kind: TextKind<A, S>,
   about: ListOptions<NoInfer<EncodedAs<S>>> = {},
-): Dep<readonly A[], never, { form?: { [K in Name]?: readonly EncodedAs<S>[] } }> {
+): Dep<readonly A[], never, { form?: { [K in Name]?: readonly EncodedAs<S>[] | undefined } }> {
   const at = placeOf("form", name);
   const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
@@ -68,7 +68,7 @@ export function list<const Name extends string, A, S = unknown>(
 export function checked<const Name extends string>(
   name: Name,
   about: FileOptions = {},
-): Dep<boolean, never, { form?: { [K in Name]?: true } }> {
+): Dep<boolean, never, { form?: { [K in Name]?: true | undefined } }> {
   const need = { in: "form", name, codec: bool, required: false, style: "text", checked: true, about } as const;
   return fromForm(need, (form, _request, names) => form.field(name, names) !== undefined);
 }

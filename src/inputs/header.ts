@@ -1,5 +1,5 @@
 import { placeOf } from "../arguments.ts";
-import type { Codec, EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
+import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { utf8Of } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";
 import { Problem } from "../refusals.ts";
@@ -7,40 +7,35 @@ import type { InputRequest } from "./request.ts";
 import type { Dep, TextNeed } from "./dep.ts";
 import { isNeeded, listReader } from "./wire-list.ts";
 import { codecFor } from "./text-schema.ts";
-import type { AnyTextKind, SchemaKind } from "./text-schema.ts";
+import type { AnyTextKind, TextKind } from "./text-schema.ts";
 import { readText, missing } from "./text.ts";
 
-/** A header read by a codec, or by a schema whose JSON is `J`. */
-type HeaderKind<A, J> = Codec<A> | SchemaKind<A, J>;
-/** What a typed client takes for a header: the schema's JSON, or the text of a codec. */
-type HeaderAs<J> = [J] extends [never] ? string : EncodedAs<J>;
-
 /** A required header, read by a codec or a schema; case does not matter in its name. */
-export function required<const Name extends string, A, J = never>(
+export function required<const Name extends string, A, S = unknown>(
   name: Name,
-  kind: HeaderKind<A, J>,
-  about: TextOptions<NoInfer<HeaderAs<J>>> = {},
-): Dep<A, never, { headers: { [K in Name]: HeaderAs<J> } }> {
+  kind: TextKind<A, S>,
+  about: TextOptions<NoInfer<EncodedAs<S>>> = {},
+): Dep<A, never, { headers: { [K in Name]: EncodedAs<S> } }> {
   const absent = missing(placeOf("header", name));
   return header(name, kind, { about, required: true }, () => absent);
 }
 
 /** A header's value; undefined where it is absent. */
-export function optional<const Name extends string, A, J = never>(
+export function optional<const Name extends string, A, S = unknown>(
   name: Name,
-  kind: HeaderKind<A, J>,
-  about: TextOptions<NoInfer<HeaderAs<J>>> = {},
-): Dep<A | undefined, never, { headers?: { [K in Name]?: HeaderAs<J> } }> {
+  kind: TextKind<A, S>,
+  about: TextOptions<NoInfer<EncodedAs<S>>> = {},
+): Dep<A | undefined, never, { headers?: { [K in Name]?: EncodedAs<S> | undefined } }> {
   return header(name, kind, { about }, () => undefined);
 }
 
 /** A header's value, or the default where it is absent. */
-function withDefault<const Name extends string, A, J = never>(
+function withDefault<const Name extends string, A, S = unknown>(
   name: Name,
-  kind: HeaderKind<A, J>,
+  kind: TextKind<A, S>,
   value: NoInfer<A>,
-  about: TextOptions<NoInfer<HeaderAs<J>>> = {},
-): Dep<A, never, { headers?: { [K in Name]?: HeaderAs<J> } }> {
+  about: TextOptions<NoInfer<EncodedAs<S>>> = {},
+): Dep<A, never, { headers?: { [K in Name]?: EncodedAs<S> | undefined } }> {
   return header(name, kind, { about, default: { value: value as never } }, () => value);
 }
 export { withDefault as default };
@@ -52,11 +47,11 @@ export { withDefault as default };
  *
  * @param about What the API document says of it, and `minItems` and `maxItems`.
  */
-export function list<const Name extends string, A, J = never>(
+export function list<const Name extends string, A, S = unknown>(
   name: Name,
-  kind: HeaderKind<A, J>,
-  about: ListOptions<NoInfer<HeaderAs<J>>> = {},
-): Dep<readonly A[], never, { headers?: { [K in Name]?: readonly HeaderAs<J>[] } }> {
+  kind: TextKind<A, S>,
+  about: ListOptions<NoInfer<EncodedAs<S>>> = {},
+): Dep<readonly A[], never, { headers?: { [K in Name]?: readonly EncodedAs<S>[] | undefined } }> {
   const at = placeOf("header", name);
   const codec = codecFor(kind, at);
   const items = listReader(codec, at, about);

@@ -35,7 +35,7 @@ export function optional<const Name extends string, A, S = unknown>(
   name: Name,
   kind: TextKind<A, S>,
   about: TextOptions<NoInfer<EncodedAs<S>>> = {},
-): Dep<A | undefined, never, { query?: { [K in Name]?: EncodedAs<S> } }> {
+): Dep<A | undefined, never, { query?: { [K in Name]?: EncodedAs<S> | undefined } }> {
   return one(name, kind, { about }, () => undefined);
 }
 
@@ -45,7 +45,7 @@ function withDefault<const Name extends string, A, S = unknown>(
   kind: TextKind<A, S>,
   value: NoInfer<A>,
   about: TextOptions<NoInfer<EncodedAs<S>>> = {},
-): Dep<A, never, { query?: { [K in Name]?: EncodedAs<S> } }> {
+): Dep<A, never, { query?: { [K in Name]?: EncodedAs<S> | undefined } }> {
   return one(name, kind, { about, default: { value: value as never } }, () => value);
 }
 
@@ -59,7 +59,7 @@ export function list<const Name extends string, A, S = unknown>(
   name: Name,
   kind: TextKind<A, S>,
   about: ListOptions<NoInfer<EncodedAs<S>>> = {},
-): Dep<readonly A[], never, { query?: { [K in Name]?: readonly EncodedAs<S>[] } }> {
+): Dep<readonly A[], never, { query?: { [K in Name]?: readonly EncodedAs<S>[] | undefined } }> {
   const at = placeOf("query", name);
   const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
@@ -92,7 +92,7 @@ export function object<const Name extends string, A, J>(
   name: Name,
   schema: TextObjectSchema<A, J>,
   about: TextOptions<NoInfer<J>> = {},
-): Dep<A, never, {} extends J ? { query?: { [K in Name]?: J } } : { query: { [K in Name]: J } }> {
+): Dep<A, never, {} extends J ? { query?: { [K in Name]?: J | undefined } } : { query: { [K in Name]: J } }> {
   const { codec, required, compile } = textObject(schema, name, placeOf("query", name));
   const need: TextNeed = { in: "query", name, codec, required, style: "deepObject", about };
   const compiled = ({ query, emptyQuery }: RouteContext) => {

@@ -39,7 +39,7 @@ export interface AppFacts {
 export type AssetRoute<P extends string> = Route<
   "GET",
   P,
-  { headers?: { "accept-encoding"?: string } & { "if-none-match"?: string } },
+  { headers?: { "accept-encoding"?: string | undefined } & { "if-none-match"?: string | undefined } },
   Succeeded<number, unknown>,
   never
 >;

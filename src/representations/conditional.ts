@@ -85,9 +85,9 @@ export const validators: Dep<(validators: Validators) => void> = {
 /** The text of an `If-Match` or the like, which a typed client may send. */
 interface ConditionWire {
   readonly headers?: {
-    readonly "if-match"?: string;
-    readonly "if-none-match"?: string;
-    readonly "if-unmodified-since"?: string;
+    readonly "if-match"?: string | undefined;
+    readonly "if-none-match"?: string | undefined;
+    readonly "if-unmodified-since"?: string | undefined;
   };
 }
 

@@ -81,7 +81,7 @@ export function by<R extends string, W, S extends string = never, X = {}>(
 export function by<R extends string, W, S extends string = never, X = {}>(
   store: IdempotencyStore | Dep<IdempotencyStore, S, X>,
   options: IdempotencyOptions<R, W>,
-): Dep<string | undefined, R | S | IdempotencyCode, W & X & { headers?: { "idempotency-key"?: string } }>;
+): Dep<string | undefined, R | S | IdempotencyCode, W & X & { headers?: { "idempotency-key"?: string | undefined } }>;
 export function by(
   store: IdempotencyStore | Dep<IdempotencyStore, string, unknown>,
   options: IdempotencyOptions,

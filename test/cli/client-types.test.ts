@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { Codec, Event, Path, Query, Refusal, Returns, Shape, get, json, post } from "usher-http";
+import { Codec, Event, Header, Path, Query, Refusal, Returns, Shape, get, json, post } from "usher-http";
 import * as v from "valibot";
+import type { ResponseDoc } from "../../src/answers/returns-type.ts";
 import { clientModule } from "../../cli/client.ts";
 import { newest } from "../package/compilers.ts";
 
@@ -45,6 +46,44 @@ it("a codec of 64 bits is a bigint", () => {
   const inputs = { exact: Query.required("exact", Codec.int64), whole: Query.required("whole", Codec.int) };
   const made = clientModule([post(Path.of("a"), { inputs, returns: Returns.text }, () => "")]);
   expect(made).toContain("{ query: { exact: number | bigint; whole: number } }");
+});
+
+it("a header takes the value of its codec, and what is optional takes undefined", () => {
+  const inputs = {
+    size: Header.required("x-size", Codec.int64),
+    since: Header.optional("x-since", Codec.instant),
+    tags: Header.list("x-tags", Codec.int),
+    own: Header.optional("if-none-match", Codec.entityTags),
+    after: Query.optional("after", Codec.int),
+  };
+  const made = clientModule([post(Path.of("a"), { inputs, returns: Returns.text }, () => "")]);
+  expect(made).toContain("{ query?: { after?: number | undefined } }");
+  expect(made).toContain(
+    `{ headers: { "x-size": number | bigint; "x-since"?: Date | string | undefined; "x-tags"?: readonly (number)[] | undefined; "if-none-match"?: string | undefined } }`,
+  );
+});
+
+describe("the type of a response", () => {
+  const of = (...contentTypes: readonly string[]) => ({ doc: "", contentTypes });
+  it.each<readonly [what: string, statuses: { readonly [status: number]: string | ResponseDoc }, answers: string]>([
+    ["a file", { 200: of("application/pdf"), 404: "None." }, "Succeeded<200, Response>"],
+    ["a text", { 200: of("text/csv"), 202: of("TEXT/plain") }, "Succeeded<200, string> | Succeeded<202, string>"],
+    [
+      "an image or none",
+      { 200: of("image/*"), 204: "", 304: "" },
+      "Succeeded<200, Response> | Succeeded<204, undefined>",
+    ],
+    ["several", { 200: of("text/html", "application/zip", "text/css") }, "Succeeded<200, string | Response>"],
+    ["lines", { 200: of("application/x-ndjson") }, "Succeeded<200, AsyncIterable<unknown>>"],
+    ["JSON", { 200: of("application/problem+json") }, "Succeeded<200, unknown>"],
+    ["any text", { 200: of("text/*") }, "Succeeded<200, unknown>"],
+    ["a redirect", { 200: of("text/css"), 303: "" }, "Succeeded<number, unknown>"],
+    ["none that succeeds", { 404: "" }, "Succeeded<number, unknown>"],
+    ["no content type", { 200: "" }, "Succeeded<200, unknown>"],
+  ])("%s", (_what, statuses, answers) => {
+    const made = clientModule([get(Path.of("a"), { returns: Returns.responses(statuses) }, () => new Response())]);
+    expect(/=> Promise<\s*(Succeeded.*) \| RefusedAs</.exec(made)?.[1]).toBe(answers);
+  });
 });
 
 it("compares the named shapes once, however many routes there are", () => {

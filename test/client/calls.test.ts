@@ -193,6 +193,37 @@ describe("the request of a call: queries and headers", () => {
     expect(some).not.toHaveProperty("value.word");
   });
 
+  it("has the values of its headers, and nothing for undefined", async () => {
+    const inputs = {
+      big: Header.required("x-big", Codec.int64),
+      at: Header.optional("x-at", Codec.instant),
+      flag: Header.default("x-flag", Codec.bool, false),
+      sizes: Header.list("x-size", Codec.int),
+      after: Query.optional("after", Codec.int),
+    };
+    const Read = v.object({
+      big: Shape.int64,
+      at: v.optional(Shape.instant),
+      flag: v.boolean(),
+      sizes: v.array(v.number()),
+      after: v.optional(v.number()),
+    });
+    const read = get(Path.of("read"), { inputs, returns: Returns.json(Read) }, ({ big, at, flag, sizes, after }) => {
+      return { big, flag, sizes, ...(at && { at }), ...(after !== undefined && { after }) };
+    });
+    const api = Client.of<readonly [typeof read]>({ baseUrl: "http://localhost", fetch: App.make([read]).fetch });
+    const at = new Date(Date.UTC(2026, 8, 30));
+    const all = await api["GET /read"]({
+      headers: { "x-big": 7n, "x-at": at, "x-flag": true, "x-size": [1, 2] },
+      query: { after: undefined },
+    });
+    expect(all).toMatchObject({
+      value: { big: 7, at: at.toISOString(), flag: true, sizes: [1, 2] },
+    });
+    const few = await api["GET /read"]({ headers: { "x-big": -1n, "x-at": undefined, "x-size": undefined } });
+    expect(few).toMatchObject({ value: { big: -1, flag: false, sizes: [] } });
+  });
+
   it("has the client's headers, and the call's own instead of them", async () => {
     const headers = { "x-tag": "all", "X-Client": "desk" };
     const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch: app.fetch, headers });

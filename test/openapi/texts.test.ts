@@ -232,7 +232,7 @@ describe("an example that its input refuses", () => {
   it.each([
     ["query.x", { x: Query.optional("x", limit, { example: 101 }) }, "This must be at most 100."],
     ["query.x", { x: Query.list("x", limit, { examples: [[1], [2, 0]] }) }, "This must be at least 1."],
-    ["header.x", { x: Header.required("x", Codec.int, { example: "1.5" }) }, "This is not a whole number."],
+    ["header.x", { x: Header.required("x", Codec.int, { example: 1.5 }) }, "This is not a whole number."],
   ])("is reported with its place: %s", (place, inputs, why) => {
     const document = () => Openapi.document([root(inputs)]);
     expect(document).toThrow(`Openapi: GET / has an example of ${place} that is refused: ${why}`);

@@ -306,3 +306,153 @@ const calls: Client<typeof list> = Client.of<typeof list>({ baseUrl: "", headers
 void calls["GET /orders/{order_id}"]({ path: { order_id: 7 } });
 // @ts-expect-error no path
 void calls["GET /orders/{order_id}"]();
+
+type Same<A, B> = [A, B] extends [B, A] ? (0 extends 1 & A ? false : true) : false;
+const same = <A, B>(_is: Same<A, B>): void => {};
+
+const kept = get(
+  Path.of("kept"),
+  {
+    inputs: {
+      size: Header.required("x-size", Codec.int64),
+      since: Header.optional("x-since", Codec.instant),
+      half: Header.default("x-half", Codec.bool, false),
+      codes: Header.list("x-codes", Codec.int),
+      tag: Header.optional("if-none-match", Codec.entityTags),
+      word: Header.optional("x-word", v.picklist(["a", "b"])),
+      after: Query.optional("after", Codec.int),
+      ids: Query.list("id", Codec.int64),
+      filter: Query.object("filter", v.object({ min: v.optional(v.number()) })),
+    },
+    returns: Returns.text,
+  },
+  () => "",
+);
+const upload = post(
+  Path.of("upload"),
+  { inputs: { loud: Form.checked("loud"), file: Form.File.optional("file") }, returns: Returns.empty() },
+  () => {},
+);
+
+/** A header takes the value of its codec, and what is optional takes `undefined`. */
+export async function headed(signal: AbortSignal | undefined): Promise<void> {
+  const api = Client.of<readonly [typeof kept, typeof upload]>({ baseUrl: "" });
+  const headers = {
+    "x-size": 2n ** 60n,
+    "x-since": new Date(),
+    "x-half": true,
+    "x-codes": [1, 2],
+    "x-word": "a",
+  } as const;
+  await api["GET /kept"]({ headers: { ...headers, "if-none-match": '"a"' }, signal });
+  await api["GET /kept"]({
+    headers: { "x-size": 1n, "x-since": undefined, "x-half": undefined, "x-codes": undefined, "x-word": undefined },
+    query: { after: undefined, id: undefined, filter: undefined },
+  });
+  await api["POST /upload"]({ form: { loud: undefined, file: undefined } });
+  // @ts-expect-error its value, and not its text
+  await api["GET /kept"]({ headers: { "x-size": "1" } });
+  // @ts-expect-error what is required takes no undefined
+  await api["GET /kept"]({ headers: { "x-size": undefined } });
+  // @ts-expect-error a word that is none of them
+  await api["GET /kept"]({ headers: { "x-size": 1n, "x-word": "c" } });
+  // @ts-expect-error a list of another type
+  await api["GET /kept"]({ headers: { "x-size": 1n, "x-codes": ["1"] } });
+}
+
+const of = (...contentTypes: readonly string[]) => ({ doc: "", contentTypes });
+const pdf = get(
+  Path.of("pdf"),
+  { returns: Returns.responses({ 200: { doc: "", contentTypes: ["application/pdf"] }, 404: "" }) },
+  () => new Response(),
+);
+const csv = get(
+  Path.of("csv"),
+  {
+    returns: Returns.responses({
+      200: { doc: "", contentTypes: ["text/csv"] },
+      202: { doc: "", contentTypes: ["TEXT/plain"] },
+    }),
+  },
+  () => new Response(),
+);
+const picture = get(
+  Path.of("image"),
+  { returns: Returns.responses({ 200: { doc: "", contentTypes: ["image/*"] }, 204: "None.", 304: "The same." }) },
+  () => new Response(),
+);
+const either = get(
+  Path.of("either"),
+  {
+    returns: Returns.responses({
+      200: { doc: "", contentTypes: ["text/html", "application/zip", "application/x-ndjson"] },
+    }),
+  },
+  () => new Response(),
+);
+const data = get(
+  Path.of("data"),
+  { returns: Returns.responses({ 200: { doc: "", contentTypes: ["application/problem+json"] } }) },
+  () => new Response(),
+);
+const stream = get(
+  Path.of("stream"),
+  { returns: Returns.responses({ 200: { doc: "", contentTypes: ["text/event-stream"] } }) },
+  () => new Response(),
+);
+const moved = get(
+  Path.of("moved"),
+  { returns: Returns.responses({ 200: { doc: "", contentTypes: ["text/css"] }, 303: "Elsewhere." }) },
+  () => new Response(),
+);
+const bare = get(Path.of("bare"), { returns: Returns.responses({ 200: "Here." }) }, () => new Response());
+const failing = get(Path.of("failing"), { returns: Returns.responses({ 404: "None." }) }, () => new Response());
+const loose = get(Path.of("loose"), { returns: Returns.responses({ 200: of("text/css") }) }, () => new Response());
+
+/** The value of a response is that of its content types. */
+export async function downloaded(): Promise<void> {
+  const downloads = [pdf, csv, picture, either, data, stream, moved, bare, failing, loose] as const;
+  const api = Client.of<typeof downloads>({ baseUrl: "" });
+  const one = await api["GET /pdf"]();
+  if (one.ok) same<[typeof one.status, typeof one.value], [200, Response]>(true);
+  const two = await api["GET /csv"]();
+  if (two.ok) same<[typeof two.status, typeof two.value], [200 | 202, string]>(true);
+  const three = await api["GET /image"]();
+  if (three.ok) same<[typeof three.status, typeof three.value], [200 | 204, Response | undefined]>(true);
+  const four = await api["GET /either"]();
+  if (four.ok) same<typeof four.value, string | Response | AsyncIterable<unknown>>(true);
+  const five = await api["GET /data"]();
+  if (five.ok) same<typeof five.value, unknown>(true);
+  const six = await api["GET /stream"]();
+  if (six.ok) for await (const { name } of six.value) same<typeof name, string>(true);
+  const seven = await api["GET /moved"]();
+  if (seven.ok) same<[typeof seven.status, typeof seven.value], [number, unknown]>(true);
+  const eight = await api["GET /bare"]();
+  if (eight.ok) same<[typeof eight.status, typeof eight.value], [200, unknown]>(true);
+  const nine = await api["GET /failing"]();
+  if (nine.ok) same<[typeof nine.status, typeof nine.value], [number, unknown]>(true);
+  const ten = await api["GET /loose"]();
+  if (ten.ok) same<typeof ten.value, unknown>(true);
+}
+
+const Note = v.object({ title: v.string(), loud: v.optional(v.boolean()) });
+/** A change of a partial schema has no `undefined`. */
+export const changed = post(
+  Path.of("changed"),
+  { inputs: { change: json(v.partial(Note)), any: Query.optional("any", Codec.string) }, returns: Returns.json(Note) },
+  ({ change }) => {
+    const note: { title: string; loud: boolean } = { title: "", loud: false };
+    const next: typeof note = { ...note, ...change };
+    // @ts-expect-error a member may be missing
+    change satisfies { title: string };
+    return next;
+  },
+);
+/** In a helper of any shape it is the shape's value. */
+export const saving = <S extends Shape>(shape: S, save: (value: Shape.ValueOf<S>) => void) =>
+  post(Path.of("saving"), { inputs: { value: json(shape) }, returns: Returns.empty() }, ({ value }) => save(value));
+export const anything = post(
+  Path.of("anything"),
+  { inputs: { value: json(v.unknown()) }, returns: Returns.empty() },
+  ({ value }) => same<typeof value, unknown>(true),
+);

@@ -146,8 +146,9 @@ const long = Header.optional(
   z.string().transform((text) => text.length),
 );
 const both: Dep<number, never, { query: { x: string } }> = counted;
-const colours: Dep<readonly ("blue" | "gold")[], never, { query?: { x?: readonly ("blue" | "gold")[] } }> = coloured;
-const lengthOf: Dep<number | undefined, never, { headers?: { x?: string } }> = long;
+const colours: Dep<readonly ("blue" | "gold")[], never, { query?: { x?: readonly ("blue" | "gold")[] | undefined } }> =
+  coloured;
+const lengthOf: Dep<number | undefined, never, { headers?: { x?: string | undefined } }> = long;
 void [both, colours, lengthOf];
 // @ts-expect-error the text is not a number
 Query.required("x", z.number());

@@ -7,7 +7,7 @@ import * as v from "valibot";
 
 const id = Path.int("id");
 const Order = Shape.named("Order", v.object({ id: v.number(), placed_at: Shape.instant }));
-const page: Dep<number, never, { query?: { page?: number } }> = Query.default("page", Codec.int, 1);
+const page: Dep<number, never, { query?: { page?: number | undefined } }> = Query.default("page", Codec.int, 1);
 
 const order = get(
   Path.of("orders", id),
