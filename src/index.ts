@@ -191,6 +191,7 @@ export {
   request,
   validWhile,
 } from "./inputs/connection.ts";
+export { earlyHints } from "./inputs/early-hints.ts";
 export type { Validity } from "./inputs/validity.ts";
 export type { PeerCertificate } from "./inputs/peer-certificate.ts";
 export type { AfterOptions } from "./inputs/connection.ts";

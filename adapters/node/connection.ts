@@ -71,7 +71,7 @@ const maxPendingAnswers = 100;
 const heldBytes = 3072;
 
 /** What may wait for the client while the next response is made: to make it later costs a short one a quarter more. */
-const maxAheadBytes = 16_384;
+export const maxAheadBytes = 16_384;
 
 /** Runs code without the context of an earlier request, in which a connection finds that its response has ended. */
 const inRoot = AsyncLocalStorage.snapshot();

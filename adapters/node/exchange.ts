@@ -4,12 +4,13 @@ import type { Exchange } from "../../src/app/exchange.ts";
 import { lists } from "../../src/doors/http.ts";
 import type { BodySource, PeerCertificate } from "../../src/doors/inputs.ts";
 import type { Deadlines } from "../../src/doors/server.ts";
-import { connectionOf, isEncrypted, whenGone } from "./connection.ts";
+import { connectionOf, isEncrypted, maxAheadBytes, whenGone } from "./connection.ts";
 import { readHead } from "./bad-request.ts";
 import type { Framing } from "./bad-request.ts";
+import { phrases } from "./http.ts";
 import { nodeMajor } from "./listen.ts";
 import { peerCertificateOf } from "./peer-certificate.ts";
-import { forgetContinue, hasSentContinue } from "./private.ts";
+import { forgetContinue, hasSentContinue, headText } from "./private.ts";
 import { IncomingBody } from "./request-body.ts";
 
 /**
@@ -112,6 +113,27 @@ export class NodeExchange implements Exchange {
     const controller = new AbortController();
     whenGone(this.response, () => controller.abort());
     return controller.signal;
+  }
+
+  /**
+   * Directly: Node's `writeEarlyHints` (20 to 26) refuses parameters with blanks, as `media="(min-width: 600px)"`. What does not go out
+   * soon is no early hint, so none waits behind a client that reads nothing.
+   */
+  sendEarlyHints(links: readonly string[]): void {
+    const { request, response } = this;
+    const { socket } = response;
+    // Bun and Deno write a response by means of their own. RFC 9110 §15.2: HTTP/1.0 has no 1xx.
+    if (nodeMajor === 0 || request.httpVersionMinor !== 1) return;
+    // The socket is null while the response before it is written. In another server, other code may have sent the head.
+    if (socket === null || response.headersSent || socket.writableLength > maxAheadBytes) return;
+    socket.write(
+      headText(
+        103,
+        phrases[103] as string,
+        links.flatMap((link) => ["link", link]),
+      ),
+      "latin1",
+    );
   }
 
   lines(name: string): readonly string[] {

@@ -48,6 +48,8 @@ export interface Exchange extends TakeoverRequest, CertificateHolder {
   readonly canUpgrade?: boolean;
   /** The route, where the listener had to find it before it could make this exchange: a connection to be upgraded. */
   readonly match?: Match<CompiledRoute> | undefined;
+  /** Sends a 103 with these values of `Link`. Called before the answer, and also where the client may have gone. */
+  sendEarlyHints?(links: readonly string[]): void;
   /** Called where nothing will read the request's body: a listener may drop what arrives of it. */
   dropBody?(): void;
   /** Called where the application did, during its answer, what it had not declared. A test fails on it. */

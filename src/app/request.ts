@@ -114,6 +114,8 @@ export class AnswerParts {
 }
 
 const nothing: readonly never[] = [];
+/** What an application does that adds to an answer, for a warn line. */
+const additions = "set a cookie or a header";
 const nothingForwarded: ForwardedValues = { client: undefined, host: undefined, proto: undefined, prefix: "" };
 const frameworkNames: ReadonlySet<string> = /* @__PURE__ */ new Set(
   /* @__PURE__ */ [goneRefusal.code, ...frameworkCodes].map(({ name }) => name),
@@ -340,15 +342,19 @@ export class RequestState implements InputRequest, Carrying, PlacedRequest {
   }
 
   setCookie(cookie: SetCookie): void {
-    if (!this.#warnIfLate()) this.answerParts().cookies.push(cookie);
+    if (!this.#isLateFor(additions)) this.answerParts().cookies.push(cookie);
   }
 
   addHeader(name: string, value: string): void {
-    if (!this.#warnIfLate()) this.answerParts().headers.push([name, value]);
+    if (!this.#isLateFor(additions)) this.answerParts().headers.push([name, value]);
   }
 
   changeAnswer(change: (answer: Answer) => Answer): void {
-    if (!this.#warnIfLate()) this.answerParts().change = change;
+    if (!this.#isLateFor(additions)) this.answerParts().change = change;
+  }
+
+  sendEarlyHints(links: readonly string[]): void {
+    if (!this.#isLateFor("sent early hints") && links.length > 0) this.exchange.sendEarlyHints?.(links);
   }
 
   later(): TaskList {
@@ -386,9 +392,10 @@ export class RequestState implements InputRequest, Carrying, PlacedRequest {
     return (this.parts ??= new AnswerParts());
   }
 
-  #warnIfLate(): boolean {
+  /** Whether its answer is made. A warn line then says what the application did for nothing. */
+  #isLateFor(did: string): boolean {
     const { isFrozen } = this.ending.at;
-    if (isFrozen) this.warn("set a cookie or a header after its answer had gone, which changed nothing");
+    if (isFrozen) this.warn(`${did} after its answer had gone, which changed nothing`);
     return isFrozen;
   }
 

@@ -60,6 +60,8 @@ export interface InputRequest {
   resource(name: string): unknown;
   setCookie(cookie: SetCookie): void;
   addHeader(name: string, value: string): void;
+  /** Sends values of `Link` before the answer, where the listener can. */
+  sendEarlyHints(links: readonly string[]): void;
   /** Changes the route's answer, unless that is a refusal; the last change counts. */
   changeAnswer(change: (answer: Answer) => Answer): void;
   /** The tasks that run once the answer is on its way. */

@@ -58,6 +58,12 @@ export function refusedHead({ headers, raw }: RequestHead, maxHeaderBytes: numbe
   return hosts.isHost(host) ? undefined : badHost;
 }
 
+/**
+ * The most frames of a connection that wait for its client while a hint is sent: none waits behind a client that reads nothing. Each
+ * of 100 streams may have a hint and a head in one turn.
+ */
+const maxQueuedFrames = 256;
+
 /** A target is ASCII (RFC 3986 §2), and nghttp2 takes other bytes. */
 const printable = /^[\x21-\x7e]+$/;
 
@@ -139,6 +145,12 @@ export class Http2Exchange implements Exchange {
     if (stream.destroyed) check();
     else stream.once("close", check);
     return controller.signal;
+  }
+
+  sendEarlyHints(links: readonly string[]): void {
+    const { stream } = this;
+    if (stream.closed || stream.headersSent || (stream.session?.state.outboundQueueSize ?? 0) > maxQueuedFrames) return;
+    stream.additionalHeaders({ ":status": 103, link: [...links] });
   }
 
   lines(name: string): readonly string[] {

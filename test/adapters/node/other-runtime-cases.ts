@@ -73,6 +73,11 @@ export const cases: { readonly [what: string]: (start: Start) => Promise<void> }
     for (const client of clients) expect((await client.answer()).body).toBe("held");
     expect(await server.asks("GET /hello")).toBe("hi");
   },
+  "early hints are not sent, and break nothing": async (start) => {
+    const client = await (await start()).client();
+    for (let i = 0; i < 2; i++)
+      expect(await client.ask("GET /hinted").answer()).toMatchObject({ status: 200, body: "hinted" });
+  },
   "HTTP/1.0 is closed after its answer": async (start) => {
     const client = await (await start()).client();
     const answered = await client.send("GET /hello HTTP/1.0", "", "").answer();

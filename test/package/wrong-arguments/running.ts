@@ -13,6 +13,7 @@ import {
   Trace,
   addHeader,
   answer,
+  earlyHints,
   get,
   html,
 } from "usher-http";
@@ -96,6 +97,11 @@ const given: readonly Row[] = [
     (x, y) =>
       called({ addHeader }, ({ addHeader }: { addHeader: (x: unknown, y: unknown) => void }) => addHeader(x, y)),
     ["x-a", "1"],
+  ],
+  [
+    "earlyHints",
+    (x) => called({ earlyHints }, ({ earlyHints }: { earlyHints: (x: never) => void }) => earlyHints(x)),
+    [["</a.css>; rel=preload"]],
   ],
   ["answer", (x) => answer(x, "x"), [200]],
 ];

@@ -18,6 +18,7 @@ import {
   bodyStream,
   client,
   clientGone,
+  earlyHints,
   get,
   param,
   peer,
@@ -197,6 +198,10 @@ const routes: readonly Route[] = [
   }),
   get(Path.of("memory"), inText, memory),
   get(Path.of("later"), inText, async () => Promise.resolve("hi, later")),
+  get(Path.of("hinted"), { inputs: { earlyHints }, ...inText }, ({ earlyHints }) => {
+    earlyHints(["</a.css>; rel=preload"]);
+    return "hinted";
+  }),
   get(Path.of("peer"), { inputs: { peer, client }, returns: Returns.text }, ({ peer, client }) => `${peer} ${client}`),
   get(Path.of("throws"), inText, () => {
     throw new Error("a secret");
