@@ -280,7 +280,7 @@ function logCrossOrigin(name: string, { meta }: Route): void {
 function compileAll(all: readonly Declared[], settings: RouteSettings, problems: string[]): Router<CompiledRoute> {
   const router = new Router<CompiledRoute>();
   for (const one of all) {
-    const wrong = checkRoute(one, settings.supplied, settings.refusalFormat);
+    const wrong = checkRoute(one, settings.refusalFormat);
     problems.push(...wrong);
     if (wrong.length > 0) continue;
     const compiled = compile(one, settings);

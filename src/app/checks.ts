@@ -45,15 +45,11 @@ export function declared(route: Route): Declared {
 }
 
 /** What is wrong with one route. */
-export function checkRoute(
-  declared: Declared,
-  resources: ReadonlyMap<string, unknown>,
-  format?: RefusalFormat,
-): readonly string[] {
+export function checkRoute(declared: Declared, format?: RefusalFormat): readonly string[] {
   const problems: string[] = [];
   checkMethod(declared, problems);
   checkPath(declared, problems);
-  checkInputs(declared, resources, format, problems);
+  checkInputs(declared, format, problems);
   checkAnswer(declared, problems);
   const emptied: unknown = declared.route.meta.find(emptyQuery);
   if (emptied !== undefined && emptied !== "absent") {
@@ -102,7 +98,7 @@ export function checkTogether(
   return [
     ...checkClashes(routes),
     ...checkCalls(routes),
-    ...checkSupplied(resources),
+    ...checkSupplied(routes, resources),
     ...checkCodes(routes, codes, format),
   ];
 }
@@ -184,25 +180,15 @@ function parameterIndex(segments: readonly Segment[], name: string): number {
   return segments.findIndex((segment) => typeof segment === "object" && segment.name === name);
 }
 
-function checkInputs(
-  { route, name, nodes }: Declared,
-  resources: ReadonlyMap<string, unknown>,
-  format: RefusalFormat | undefined,
-  problems: string[],
-): void {
+function checkInputs({ route, name, nodes }: Declared, format: RefusalFormat | undefined, problems: string[]): void {
   const bodies = nodes.flatMap(({ body }) => body?.as ?? []);
   const { method, pattern, returns } = route;
   const checked: CheckedRoute = { method, pattern, returns: returns.node.kind, bodies, nodes };
-  for (const { need, resource, check } of nodes) {
+  for (const { need, check } of nodes) {
     if (need?.in === "path") checkParameter(name, route.path.segments, need, problems);
     else if (need !== undefined) checkText(name, need, problems);
     if (need?.in === "header" && !isToken(need.name)) {
       problems.push(`${name} reads the header ${JSON.stringify(need.name)}, which is no header's name`);
-    }
-    if (resource !== undefined && !resources.has(resource)) {
-      problems.push(
-        `${name} reads the resource ${resource}, which the option resources lacks: add Dep.resource(…, value)`,
-      );
     }
     if (check !== undefined) for (const problem of check(format, checked)) problems.push(`${name} ${problem}`);
   }
@@ -354,10 +340,23 @@ function clashKey({ segments }: Route["path"]): string | undefined {
   return key;
 }
 
-function checkSupplied(resources: readonly Supplied[]): readonly string[] {
+/** Each resource that is missing once, however many routes read it. */
+function checkSupplied(routes: readonly Declared[], resources: readonly Supplied[]): readonly string[] {
   const names = resources.map(({ name }) => name);
+  const missing = new Map<string, Set<string>>();
+  for (const { name, nodes } of routes) {
+    for (const { resource } of nodes) {
+      if (resource === undefined || names.includes(resource)) continue;
+      missing.set(resource, (missing.get(resource) ?? new Set()).add(name));
+    }
+  }
+  const lacks = [...missing].map(([resource, [first, ...others]]) => {
+    const rest = others.length === 1 ? "one other route" : `${others.length} other routes`;
+    const read = others.length === 0 ? `${first} reads` : `${first} and ${rest} read`;
+    return `${read} the resource ${resource}, which the option resources lacks: add Dep.resource(…, value)`;
+  });
   const twice = new Set(names.filter((name, i) => names.indexOf(name) < i));
-  return [...twice].map((name) => `the resource ${name} is supplied twice`);
+  return [...lacks, ...[...twice].map((name) => `the resource ${name} is supplied twice`)];
 }
 
 function checkCodes(

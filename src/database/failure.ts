@@ -210,16 +210,20 @@ export type DatabaseFailure =
  * }
  */
 export class DatabaseError extends RefusingError {
-  readonly failure: DatabaseFailure;
-  readonly refusal: Refusal<"busy" | "internal">;
+  declare readonly failure: DatabaseFailure;
+  declare readonly refusal: Refusal<"busy" | "internal">;
 
   /** @param ended The signal of the caller, where that ended the work: its reason is the `cause`. */
   constructor(failure: DatabaseFailure, isBusy: boolean = busyKinds.has(failure.kind), ended?: AbortSignal) {
     const message = sentenceOf(failure);
     super(message, ended && { cause: ended.reason });
-    this.name = "DatabaseError";
-    this.failure = failure;
-    this.refusal = refuse(isBusy ? Refusal.busy : Refusal.internal, undefined, { detail: message });
+    const refusal = refuse(isBusy ? Refusal.busy : Refusal.internal, undefined, { detail: message });
+    // An uncaught error is printed with its enumerable members: the sentence would be there three times.
+    Object.defineProperties(this, {
+      name: { value: "DatabaseError" },
+      failure: { value: failure },
+      refusal: { value: refusal },
+    });
   }
 
   /** The SQLSTATE of a failure of kind `db`. */

@@ -3,9 +3,10 @@ import { isA } from "../logging/raised.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementColumns } from "./connection.ts";
 import type { Pool } from "./pool.ts";
-import { needsStatement } from "./statement.ts";
+import { list, needsStatement } from "./statement.ts";
 import type { Statement } from "./statement.ts";
 import { includes, customTypes } from "./type-text.ts";
+import { text } from "./types.ts";
 
 /**
  * Checks every statement against the database without running it. Call it at start-up: it finds a renamed column before a
@@ -23,14 +24,23 @@ export async function verify(pool: Pool, statements: readonly Statement<never, u
   );
   needs(Array.isArray(statements), "Statement.verify: statements", statements, "a list");
   for (const statement of statements) needsStatement("Statement.verify: a statement", statement);
-  const wrong: string[] = [];
+  const wrong: { readonly sql: string; readonly what: readonly Mismatch[] }[] = [];
   for (const statement of statements) {
     const found = await describe(pool, statement.sql);
     const what = typeof found === "string" ? [found] : mismatches(statement, found);
-    if (what.length > 0) wrong.push(`${clipped(statement.sql)}: ${what.join(", ")}`);
+    if (what.length > 0) wrong.push({ sql: statement.sql, what });
   }
   if (wrong.length === 0) return;
-  const detail = `statements that do not fit it: ${wrong.join("; ")}`;
+  const names = await namesOf(
+    pool,
+    wrong.flatMap(({ what }) => what),
+  );
+  const sentence = (one: Mismatch): string =>
+    typeof one === "string"
+      ? one
+      : `${one.what} is ${names.get(one.found) ?? `the type ${one.found}`}, and not ${one.declared}`;
+  const lines = wrong.map(({ sql, what }) => `\n- ${clipped(sql)}: ${what.map(sentence).join(", ")}`);
+  const detail = `statements that do not fit it:${lines.join("")}`;
   throw new DatabaseError({ kind: "db", code: undefined, detail });
 }
 
@@ -47,22 +57,36 @@ async function describe(pool: Pool, sql: string): Promise<StatementColumns | str
   }
 }
 
-function mismatches({ params, row = {} }: Statement<never, unknown>, described: StatementColumns): readonly string[] {
-  const wrong: string[] = [];
+/** A sentence, or a parameter or column whose type in the database is another one than declared. */
+type Mismatch = string | { readonly what: string; readonly found: number; readonly declared: string };
+
+/** The names of types by their OIDs, such as `int[]`: only the server knows all. Empty where it does not tell them. */
+async function namesOf(pool: Pool, mismatches: readonly Mismatch[]): Promise<ReadonlyMap<number, string>> {
+  const oids = new Set(mismatches.flatMap((one) => (typeof one === "string" ? [] : [one.found])));
+  if (oids.size === 0) return new Map();
+  const values = [...oids].map((oid) => `(${oid})`).join(", ");
+  const sql = `select oid::text as oid, pg_catalog.format_type(oid, null) as name from (values ${values}) as found (oid)`;
+  const rows = await pool.exec(list(sql, { row: { oid: text, name: text } })).catch(() => []);
+  return new Map(rows.map(({ oid, name }) => [Number(oid), name]));
+}
+
+function mismatches({ params, row = {} }: Statement<never, unknown>, described: StatementColumns): readonly Mismatch[] {
+  const wrong: Mismatch[] = [];
   if (params.length !== described.params.length)
     wrong.push(`it takes ${described.params.length} parameters, and ${params.length} are declared`);
   params.forEach((type, at) => {
     const taken = described.params[at];
     // Only the server knows the base type of a domain.
     if (taken !== undefined && taken < customTypes && !includes(type.sends ?? type.reads, taken))
-      wrong.push(`parameter $${at + 1} is of a type that is no ${type.name}`);
+      wrong.push({ what: `parameter $${at + 1}`, found: taken, declared: type.name });
   });
   for (const [name, type] of Object.entries(row)) {
     const columns = described.columns.filter((column) => column.name === name);
     const [column] = columns;
     if (column === undefined) wrong.push(`there is no column ${name}`);
     else if (columns.length > 1) wrong.push(`there are several columns ${name}`);
-    else if (!includes(type.reads, column.type)) wrong.push(`column ${name} is of a type that is no ${type.name}`);
+    else if (!includes(type.reads, column.type))
+      wrong.push({ what: `column ${name}`, found: column.type, declared: type.name });
   }
   return wrong;
 }

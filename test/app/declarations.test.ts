@@ -367,6 +367,15 @@ describe("resources and limits", () => {
     expect(refused(routes, { resources })).toBe(`App.make:${problem}`);
   });
 
+  it("a resource that many routes lack is one line", () => {
+    const more = ["y", "z"].map((name) => reads(Path.of(name), { twice: Dep.map(store, String), store }));
+    expect(refused([...routes, ...more])).toBe(
+      "App.make:\n- GET /x and 2 other routes read the resource store, which the option resources lacks: add Dep.resource(…, value)\n- GET /x reads the resource hub, which the option resources lacks: add Dep.resource(…, value)",
+    );
+    const two = [...routes, ...more].slice(0, 2);
+    expect(refused(two, { resources: [Dep.resource(hub, "h")] })).toMatch(/GET \/x and one other route read the/);
+  });
+
   it("a resource that no route reads may be supplied; its value may be undefined", () => {
     const given = [Dep.resource(hub, "h"), Dep.resource(store, undefined as never)];
     expect(

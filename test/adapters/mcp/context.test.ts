@@ -302,7 +302,7 @@ describe("a client that has to sign in", () => {
     const users = Dep.ofResource<ReadonlySet<string>>("users");
     const wrong = Header.optional("x user", Codec.string);
     const make = () => Test.app(Mcp.routes([], { ...about, authorization, inputs: { users, wrong } }));
-    expect(make).toThrow(/reads the resource users.*\n.*reads the header "x user"/);
+    expect(make).toThrow(/reads the header "x user".*\n.*reads the resource users/);
   });
 
   it("from the refusal of an input, in the answer and in the log", async () => {

@@ -214,5 +214,5 @@ it("lists its statements, each of which fits its table", async () => {
   expect(new Set(statements.map(({ sql }) => sql)).size).toBe(7);
   await Statement.verify(some, statements);
   await outside.unsafe(`alter table ${name} alter data type int using 0`);
-  await expect(Statement.verify(some, statements)).rejects.toThrow("column data is of a type that is no text");
+  await expect(Statement.verify(some, statements)).rejects.toThrow("column data is integer, and not text");
 });

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { expect, it } from "vitest";
 import { DatabaseError, Statement, Type } from "usher-http/postgres";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
@@ -54,22 +55,29 @@ it("names every statement that does not fit, and the reason", async () => {
     Statement.list("select name from item", { row: { nom: Type.text } }),
     Statement.exec("delete from item where name = $1"),
     Statement.exec("delete from item where at = $1", { params: [Type.text] }),
+    Statement.list("select tags from item", { row: { tags: Type.array(Type.int) } }),
+    Statement.list("select mood, size from item", { row: { mood: Type.int, size: Type.date } }),
     Statement.exec("delete from items"),
     Statement.exec("delete item"),
   ]).catch((error: unknown) => error);
   expect(thrown).toBeInstanceOf(DatabaseError);
   const { message } = thrown as DatabaseError;
   for (const said of [
-    "select id from item: column id is of a type that is no int;",
-    "select id, id from item: there are several columns id;",
-    "select name from item: there is no column nom;",
-    "delete from item where name = $1: it takes 1 parameters, and 0 are declared;",
-    "delete from item where at = $1: parameter $1 is of a type that is no text;",
+    "\n- select id from item: column id is bigint, and not int\n",
+    "select id, id from item: there are several columns id\n",
+    "select name from item: there is no column nom\n",
+    "delete from item where name = $1: it takes 1 parameters, and 0 are declared\n",
+    "delete from item where at = $1: parameter $1 is timestamp with time zone, and not text\n",
+    "select tags from item: column tags is text[], and not array of int\n",
+    "select mood, size from item: column mood is mood, and not int, column size is integer, and not date\n",
     "delete from items: ERROR 42P01",
     "delete item: ERROR 42601",
   ])
     expect(message).toContain(said);
   expect(message.match(/select id from item:/g)).toHaveLength(1);
+  // As an uncaught one is printed.
+  expect(inspect(thrown).match(/select id from item:/g)).toHaveLength(1);
+  expect(inspect(thrown)).toMatch(/(?:\n {4}at .*)$/);
 });
 
 it("does not report a statement when the server could not check it", async () => {
