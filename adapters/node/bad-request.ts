@@ -8,7 +8,6 @@ import { guarded } from "../../src/doors/logging.ts";
 import { HostCheck, badHost, badTarget, discardLimit, lingerMs } from "../../src/doors/server.ts";
 import type { RefusedHead, Deadlines } from "../../src/doors/server.ts";
 import { connectionOf, linger, lingerAtEnd } from "./connection.ts";
-import type { NodeConnection } from "./connection.ts";
 import { http, phrases } from "./http.ts";
 import { headText } from "./private.ts";
 
@@ -113,32 +112,30 @@ const bodyFaults: { readonly [code: string]: BodyFailure } = {
  * progress, that request's response reports it. A pending response is always sent first.
  */
 export function refuseHead(fault: ParserFault, socket: Socket, deadlines: Deadlines): void {
-  const connection = connectionOf(socket);
-  if (connection.closing || cutShort.has(connection)) return;
+  const { reading, writing } = connectionOf(socket);
   const code = fault.code ?? "malformed";
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && !connection.mayHaveBegun) {
-    // No byte of a head has arrived: the idle timeout applies. Line ends alone do not start Node's time of a head again.
-    connection.isFresh = false;
-    return;
-  }
-  connection.fault ??= bodyFaults[code] ?? { kind: "unreadable", detail: `a malformed chunked body: ${code}` };
+  // No byte of a head has arrived: the idle timeout applies. Line ends alone do not start Node's time of a head again.
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && !reading.mayHaveBegun) return reading.begins();
+  const why = reading.breaks(bodyFaults[code] ?? { kind: "unreadable", detail: `a malformed chunked body: ${code}` });
+  if (why === undefined) return;
+  const { unfinished } = reading;
   if (!socket.writable || code === "ECONNRESET") socket.destroy();
-  else if (connection.unfinished !== undefined) connection.unfinished.fail(connection.fault);
+  else if (unfinished !== undefined) unfinished.fail(why);
   else if (code === "HPE_HEADER_OVERFLOW" && isCut(fault, socket)) {
-    cutShort.add(connection);
+    reading.awaitsLineEnd();
     whenLineEnds(fault, socket, deadlines, (isRequestLine) => {
-      connection.whenIdle(() => refuse(isRequestLine ? 414 : 431, code, socket, deadlines));
+      writing.whenIdle(() => refuse(isRequestLine ? 414 : 431, code, socket, deadlines));
     });
-  } else connection.whenIdle(() => refuse(statusOf(fault), code, socket, deadlines));
+  } else writing.whenIdle(() => refuse(statusOf(fault), code, socket, deadlines));
 }
 
 /** Refuses a head that Node's parser accepted, in order after the earlier responses of its connection. */
 export function refuseRequest({ status, why }: RefusedHead, response: ServerResponse, deadlines: Deadlines): void {
   const { socket } = response.req;
-  const connection = connectionOf(socket);
-  connection.closing = true;
+  const { reading, writing } = connectionOf(socket);
+  reading.closes();
   // The connection is kept for this response too, after earlier ones and for a half-closed client.
-  connection.trackSent(response);
+  writing.trackSent(response);
   lingerAtEnd(socket, deadlines);
   logRefusedHead(status, why);
   // Headers that a hosting server sets for every response are not for this one.
@@ -148,7 +145,7 @@ export function refuseRequest({ status, why }: RefusedHead, response: ServerResp
 }
 
 function refuse(status: number, why: string, socket: Socket, deadlines: Deadlines): void {
-  if (connectionOf(socket).closing) return;
+  if (connectionOf(socket).reading.isOver) return;
   logRefusedHead(status, why);
   socket.write(headText(status, phrases[status] as string, fieldsOf(status)));
   linger(socket, deadlines);
@@ -200,9 +197,6 @@ function lineAt(fault: ParserFault): string {
 function endOf({ rawPacket, bytesParsed }: ParserFault): number {
   return bytesParsed ?? rawPacket?.indexOf("\r\n") ?? 0;
 }
-
-/** Connections with an oversized line that has not ended yet. */
-const cutShort = new WeakSet<NodeConnection>();
 
 /**
  * Whether a line may have begun in an earlier packet. Node gives only the last packet, because its parser reads the socket

@@ -4,7 +4,7 @@ import type { Exchange } from "../../src/app/exchange.ts";
 import { lists } from "../../src/doors/http.ts";
 import type { BodySource, PeerCertificate } from "../../src/doors/inputs.ts";
 import type { Deadlines } from "../../src/doors/server.ts";
-import { connectionOf, isEncrypted, maxAheadBytes, whenGone } from "./connection.ts";
+import { connectionOf, isEncrypted, whenGone } from "./connection.ts";
 import { readHead } from "./bad-request.ts";
 import type { Framing } from "./bad-request.ts";
 import { phrases } from "./http.ts";
@@ -12,6 +12,7 @@ import { nodeMajor } from "./listen.ts";
 import { peerCertificateOf } from "./peer-certificate.ts";
 import { forgetContinue, hasSentContinue, headText } from "./private.ts";
 import { IncomingBody } from "./request-body.ts";
+import { maxAheadBytes } from "./writing.ts";
 
 /**
  * An exchange over `node:http`. Headers are read from `rawHeaders`: Node's own parse of them costs a request more than the

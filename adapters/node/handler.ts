@@ -62,27 +62,25 @@ export class RequestHandler implements ServerState {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
-    const connection = this.connections.of(request.socket);
-    if (connection.closing || connection.fault !== undefined || connection.stoppedReading) return;
+    const { reading, writing } = this.connections.of(request.socket);
+    if (!reading.takes(request)) return;
     // A stopping server answers the requests that it has, and not one that is pipelined behind them.
-    if (this.stopping && !this.isMounted && !connection.isIdle) return;
-    const { last } = connection;
-    if (last !== undefined && last !== request) return;
-    connection.isFresh = false;
-    const turn = connection.arrived(request);
-    if (connection.isFree) return this.#start(request, response, expectsContinue, turn);
-    connection.hold(() => {
-      // Code of another server may have ended it while it waited.
-      if (!response.writableEnded) this.#start(request, response, expectsContinue, turn);
+    if (this.stopping && !this.isMounted && !writing.isIdle) return;
+    const turn = reading.arrived(request);
+    if (writing.isFree) return this.#start(request, response, expectsContinue, turn);
+    writing.hold(() => {
+      // The connection may have ended while it waited, and code of another server may have ended the response.
+      if (reading.isOver || request.socket.destroyed || response.writableEnded) return;
+      this.#start(request, response, expectsContinue, turn);
     });
   }
 
   #start(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, turn: number): void {
-    const connection = this.connections.of(request.socket);
+    const { reading, writing } = this.connections.of(request.socket);
     const framing = readHead(request);
     if (typeof framing === "object") return refuseRequest(framing, response, this.deadlines);
     // Requests before the last one may have waited until now.
-    if (connection.last === request) {
+    if (reading.isLast(request)) {
       response.shouldKeepAlive = false;
       lingerAtEnd(request.socket, this.deadlines);
     }
@@ -95,7 +93,7 @@ export class RequestHandler implements ServerState {
     if (!isPending(sent)) return write(exchange, sent, this);
     // Otherwise the body stays unread: the route may still read it.
     if (exchange.dropsBody) exchange.drain();
-    connection.beginAnswer();
+    writing.beginAnswer();
     this.inFlight++;
     whenAnswered(sent, request.socket, (sent) => {
       this.inFlight--;
@@ -104,7 +102,7 @@ export class RequestHandler implements ServerState {
         // server may have ended it.
         if (response.destroyed || response.writableEnded || request.socket.destroyed) sent?.unsent?.();
         else if (sent !== undefined) write(exchange, sent, this);
-        connection.endAnswer();
+        writing.endAnswer();
       } catch (thrown) {
         caught(thrown, request.socket);
       }

@@ -258,7 +258,7 @@ class NodeListener extends Listener {
     const { socket } = request;
     const connection = this.#connections.of(socket);
     // The connection is being closed already.
-    if (connection.closing || connection.fault !== undefined) return;
+    if (!connection.reading.isOpen) return;
     const { sendTimeoutMs } = this.limits;
     inTurn(connection, head, sendTimeoutMs, () => {
       const response = lastResponse(request, socket, this.deadlines);

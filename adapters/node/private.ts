@@ -153,7 +153,7 @@ export function leaveToStream(request: IncomingMessage): void {
 // One function for all requests.
 function handOver(this: IncomingMessage, part: Buffer | null): boolean {
   try {
-    const reader = connectionOf(this.socket).readerOf(this);
+    const reader = connectionOf(this.socket).reading.readerOf(this);
     if (part !== null) {
       reader?.take(part);
       return true;

@@ -25,8 +25,7 @@ class ConnectionRecipient implements Recipient {
   }
 
   cut(): void {
-    this.#connection.stoppedReading = true;
-    this.#connection.socket.destroy();
+    this.#connection.cut();
   }
 }
 

@@ -5,7 +5,7 @@ import type { Deadlines } from "../../src/doors/server.ts";
 import { ArrivingBody } from "./arriving-body.ts";
 import type { BodyUse } from "./arriving-body.ts";
 import { connectionOf } from "./connection.ts";
-import type { ConnectionBodyReader } from "./connection.ts";
+import type { ConnectionBodyReader } from "./reading.ts";
 import { leaveToStream, readFromParser } from "./private.ts";
 
 /**
@@ -52,7 +52,7 @@ export class IncomingBody extends ArrivingBody implements ConnectionBodyReader {
       this.#sendContinue = undefined;
     }
     if (use !== "whole" || !this.#isOurs || !readFromParser(request)) this.#listen();
-    connectionOf(request.socket).addReader(this);
+    connectionOf(request.socket).reading.addReader(this);
   }
 
   #listen(): void {
@@ -64,7 +64,7 @@ export class IncomingBody extends ArrivingBody implements ConnectionBodyReader {
 
   protected shut(hasEnded: boolean): void {
     const { request } = this;
-    connectionOf(request.socket).removeReader(this);
+    connectionOf(request.socket).reading.removeReader(this);
     if (hasEnded) return;
     if (this.#onPart === undefined) leaveToStream(request);
     else request.off("data", this.#onPart).off("end", this.#onEnd as () => void);

@@ -50,9 +50,9 @@ export function write(exchange: NodeExchange, sent: WireResponse, server: Server
 
 /** Closes a connection that cannot become a WebSocket, after the earlier responses. */
 function hangUpWhenIdle({ request: { socket } }: NodeExchange): void {
-  const connection = connectionOf(socket);
-  connection.closing = true;
-  connection.whenIdle(() => socket.destroySoon());
+  const { reading, writing } = connectionOf(socket);
+  reading.closes();
+  writing.whenIdle(() => socket.destroySoon());
 }
 
 /**
@@ -64,7 +64,7 @@ function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: WireRespo
   body.release();
   const { left, dropped } = body;
   const isTooMuch = dropped + (left ?? 0) > discardLimit;
-  const isLost = body.isLost || connectionOf(exchange.request.socket).fault !== undefined;
+  const isLost = body.isLost || connectionOf(exchange.request.socket).reading.fault !== undefined;
   if (isTooMuch || isLost || closesAfter(exchange, sent, server)) sendLast(exchange, body, sent, server);
   else if (left === undefined) sendWhenDropped(exchange, body, sent, server);
   else sendAndDrop(exchange, body, sent, server);
@@ -72,13 +72,13 @@ function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: WireRespo
 
 function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
   const { request, response } = exchange;
-  const connection = connectionOf(request.socket);
-  connection.beginSending();
+  const { writing } = connectionOf(request.socket);
+  writing.beginSending();
   const done = (): void => {
     if (response.destroyed || request.socket.destroyed) sent.unsent?.();
     else if (request.complete) send(exchange, sent, server, closesAfter(exchange, sent, server));
     else sendLast(exchange, body, sent, server);
-    connection.endSending();
+    writing.endSending();
   };
   body.drain(discardLimit - body.dropped, (waiting) => server.deadlines.time(lingerMs, waiting), done);
 }
@@ -86,7 +86,7 @@ function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireR
 function sendAndDrop(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
   const { request } = exchange;
   const done = (): void => {
-    if (!request.complete) connectionOf(request.socket).whenIdle(() => request.socket.destroySoon());
+    if (!request.complete) connectionOf(request.socket).writing.whenIdle(() => request.socket.destroySoon());
   };
   body.drain(Number.POSITIVE_INFINITY, (waiting) => server.deadlines.body(waiting), done);
   send(exchange, sent, server, false);
@@ -96,7 +96,7 @@ function closesAfter(exchange: NodeExchange, sent: WireResponse, { stopping }: S
   const { request, response } = exchange;
   if (sent.closes || !response.shouldKeepAlive) return true;
   // The others that were pipelined are answered, too.
-  if (stopping && exchange.turn === connectionOf(request.socket).requests) return true;
+  if (stopping && exchange.turn === connectionOf(request.socket).reading.requests) return true;
   if (request.httpVersionMinor === 0) return closesHttp10(exchange, sent);
   // Bun closes the connection for `Connection: close` without telling.
   return isBun && asksForClose(exchange);
@@ -131,7 +131,7 @@ function send(exchange: NodeExchange, sent: WireResponse, server: ServerState, c
   if (body === undefined) response.end();
   else response.end(body);
   if (response.writableLength === 0) return;
-  connectionOf(request.socket).trackSent(response);
+  connectionOf(request.socket).writing.trackSent(response);
   sendWithin(response, server);
 }
 
@@ -144,7 +144,7 @@ function writeHead(
 ): void {
   const { request, response } = exchange;
   response.sendDate = false;
-  if (closes) connectionOf(request.socket).closing = true;
+  if (closes) connectionOf(request.socket).reading.closes();
   // An HTTP/1.1 connection stays open without a header; Node adds one for HTTP/1.0.
   else if (request.httpVersionMinor === 1) response.removeHeader("connection");
   const head = framed(exchange, sent, closes);

@@ -165,7 +165,7 @@ export class WsTransport implements ListenableTransport {
   /** Counts what waits in the budget of the server. */
   readonly #count = (): void => {
     const { bufferedAmount } = this.#ws;
-    if (isWatched(this.#socket as Socket)) connectionOf(this.#socket as Socket).waits(bufferedAmount);
+    if (isWatched(this.#socket as Socket)) connectionOf(this.#socket as Socket).writing.waits(bufferedAmount);
     else this.#socket.waits?.(bufferedAmount);
   };
 

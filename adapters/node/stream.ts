@@ -4,7 +4,6 @@ import { logListener } from "../../src/doors/apps.ts";
 import type { OpenStream } from "../../src/doors/events.ts";
 import { guarded } from "../../src/doors/logging.ts";
 import { connectionOf } from "./connection.ts";
-import type { NodeConnection } from "./connection.ts";
 import { lingerMs } from "../../src/doors/server.ts";
 import { responseBeingWritten } from "./private.ts";
 import { SendWatch } from "./send-watch.ts";
@@ -19,12 +18,13 @@ export function sendWithin(response: ServerResponse, server: ServerState): void 
   const { sendTimeoutMs, isMounted } = server;
   const { socket } = response.req;
   const connection = connectionOf(socket);
-  connection.sendWatch ??= new SendWatch(socket, server, (isSlow) => {
-    if (isSlow) cut(connection);
+  const { writing } = connection;
+  writing.sendWatch ??= new SendWatch(socket, server, (isSlow) => {
+    if (isSlow) connection.cut();
     else timedOut(socket, sendTimeoutMs);
   });
-  connection.sendWatch.start();
-  connection.count(response);
+  writing.sendWatch.start();
+  writing.count(response);
   if (!isMounted) socket.setTimeout(sendTimeoutMs);
   // Another server handles timeouts of its connections, unless the response that is being written listens for them.
   else if (response.socket === null)
@@ -60,17 +60,8 @@ export function timedOut(socket: Socket, sendTimeoutMs: number): void {
   const connection = connectionOf(socket);
   if (unsentBytes(socket) > 0) {
     logListener("info", `closed a connection whose client stopped reading for ${sendTimeoutMs / 1000}s`);
-    cut(connection);
-  } else if (connection.isIdle && !(connection.isFresh && connection.mayHaveBegun)) {
-    // An incomplete first head has its own timeout.
-    socket.destroy();
-  }
-}
-
-/** Closes the connection of a client that does not read. */
-function cut(connection: NodeConnection): void {
-  connection.stoppedReading = true;
-  connection.socket.destroy();
+    connection.cut();
+  } else if (connection.writing.isIdle && !connection.reading.isTimed) socket.destroy();
 }
 
 // Bun's sockets do not count their unsent bytes; its response does.
@@ -92,13 +83,13 @@ function hangUp(response: ServerResponse, server: ServerState): void {
 
 /** Writes a body as it is made, at most one part ahead of the client. */
 export function stream(response: ServerResponse, body: OpenStream, isEventStream: boolean, server: ServerState): void {
-  const connection = connectionOf(response.req.socket);
-  connection.beginStream();
-  if (!isEventStream) connection.trackSent(response);
+  const { writing } = connectionOf(response.req.socket);
+  writing.beginStream();
+  if (!isEventStream) writing.trackSent(response);
   // It is emitted once, and `once` would keep two more objects while the stream is open.
   response.on(
     "close",
-    guarded(response.req.socket, () => connection.endStream()),
+    guarded(response.req.socket, () => writing.endStream()),
   );
   response.flushHeaders();
   new NodeStream(response, body, isEventStream, server).run();
@@ -124,16 +115,16 @@ class NodeStream extends StreamWriter<Socket> {
   }
 
   protected get stoppedReading(): boolean {
-    return connectionOf(this.channel).stoppedReading;
+    return connectionOf(this.channel).writing.isCut;
   }
 
   protected send(part: Uint8Array): boolean {
     const response = this.#response;
     if (response.writableLength === 0) return response.write(part);
     // What was written before waits. Parts that are shorter than the buffer wait for no `drain`.
-    const connection = connectionOf(this.channel);
-    const isBelow = response.write(part, () => connection.count(response));
-    connection.count(response);
+    const { writing } = connectionOf(this.channel);
+    const isBelow = response.write(part, () => writing.count(response));
+    writing.count(response);
     return isBelow;
   }
 
@@ -157,7 +148,7 @@ class NodeStream extends StreamWriter<Socket> {
     const response = this.#response;
     const socket = this.channel;
     const settle = (): void => {
-      connectionOf(socket).streamTaken();
+      connectionOf(socket).writing.streamTaken();
       response.off("drain", settle);
       socket.off("close", settle).off("drain", check);
       act();

@@ -143,8 +143,8 @@ export class Takeover {
         else resolve();
       };
       const isBelow = socket.write(part);
-      const connection = connectionOf(socket);
-      connection.waits(socket.writableLength);
+      const { writing } = connectionOf(socket);
+      writing.waits(socket.writableLength);
       if (isBelow) return written();
       const timedOut = guarded(socket, () => {
         this.#endReason ??= "client stopped reading";
@@ -153,7 +153,7 @@ export class Takeover {
       const sending = new SendWatch(socket, this.#bounds, timedOut);
       const settle = guarded(socket, () => {
         sending.stop();
-        connection.waits(socket.writableLength);
+        writing.waits(socket.writableLength);
         socket.off("drain", settle).off("close", settle).off("timeout", timedOut);
         socket.setTimeout(0);
         if (socket.destroyed) failed();

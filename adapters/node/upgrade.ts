@@ -37,21 +37,21 @@ export function inTurn(
   sendTimeoutMs: number,
   act: (head: Buffer) => void,
 ): void {
-  const { socket } = connection;
-  if (connection.isFresh) return act(head);
+  const { socket, reading, writing } = connection;
+  if (reading.isFresh) return act(head);
   const endWaiting = cutUnread(socket, sendTimeoutMs);
   const take = guarded(socket, () => {
     endWaiting();
     const held = release();
-    if (!socket.destroyed && !connection.closing) act(held);
+    if (!socket.destroyed && !reading.isOver) act(held);
   });
   // A response that was written at once releases the socket at the end of the turn.
   const takeNext = (): void => {
     setImmediate(take);
   };
   const release = holdBytes(socket, head);
-  if (connection.isIdle) takeNext();
-  else connection.whenIdle(takeNext);
+  if (writing.isIdle) takeNext();
+  else writing.whenIdle(takeNext);
 }
 
 /**
@@ -74,13 +74,13 @@ export function cutUnread(socket: Socket, sendTimeoutMs: number): () => void {
  * @returns Ends it, with the socket paused, and returns all bytes.
  */
 function holdBytes(socket: Socket, head: Buffer): () => Buffer {
-  const connection = connectionOf(socket);
+  const { reading } = connectionOf(socket);
   const held = [head];
   let bytes = head.byteLength;
   const hold = (part: Buffer): void => {
     bytes += part.byteLength;
     held.push(part);
-    if (bytes > maxHeldBytes) connection.pause();
+    if (bytes > maxHeldBytes) reading.pause();
   };
   // A `data` listener alone does not resume a paused socket.
   socket.on("data", hold).resume();
@@ -88,7 +88,7 @@ function holdBytes(socket: Socket, head: Buffer): () => Buffer {
   // still waits for a part: an empty one lets it read, which starts the handle.
   socket.push("");
   return () => {
-    connection.resume();
+    reading.resume();
     socket.off("data", hold).pause();
     return Buffer.concat(held);
   };
@@ -170,7 +170,7 @@ export class Upgrades {
     }
     if (!canIgnoreUpgrade) return false;
     if (readHead(request) === 0) return true;
-    this.#handler.connections.of(request.socket).last = request;
+    this.#handler.connections.of(request.socket).reading.endsWith(request);
     return false;
   }
 
@@ -184,21 +184,20 @@ export class Upgrades {
     const { connections, sendTimeoutMs } = this.#handler;
     const connection = connections.of(request.socket);
     // The connection is being closed already.
-    if (connection.closing || connection.fault !== undefined) return;
+    if (!connection.reading.isOpen) return;
     inTurn(connection, head, sendTimeoutMs, (head) => this.#answer(request, connection, head));
   }
 
   #answer(request: IncomingMessage, connection: NodeConnection, head: Buffer): void {
     const handler = this.#handler;
-    const { socket } = connection;
+    const { socket, reading, writing } = connection;
     // After its end, nothing can be put back on a stream, and a half-closed client cannot change the protocol.
     const canChangeProtocol = !socket.readableEnded;
     const match = canChangeProtocol ? this.#find(request) : undefined;
     const isTaken = match !== undefined;
     if (!isTaken && canChangeProtocol && canIgnoreUpgrade)
       return ignoreUpgrade(request, socket as ServerOwnedSocket, head);
-    connection.isFresh = false;
-    connection.closing = true;
+    reading.closes();
     const response = lastResponse(request, socket, handler.deadlines);
     const framing = readHead(request);
     if (typeof framing === "object") return refuseRequest(framing, response, handler.deadlines);
@@ -208,7 +207,7 @@ export class Upgrades {
     const exchange = new NodeExchange(request, response, framing, handler.deadlines, false, opensSockets, match);
     exchange.canTakeOver = isTaken && request.httpVersionMinor === 1;
     const sent = handler.app.answer(exchange);
-    connection.beginAnswer();
+    writing.beginAnswer();
     handler.inFlight++;
     let release = (): Buffer => head;
     const take = (sent: WireResponse | undefined): void => {
@@ -217,7 +216,7 @@ export class Upgrades {
         const held = release();
         if (socket.destroyed) sent?.unsent?.();
         else if (sent !== undefined) this.#go(exchange, sent, held);
-        connection.endAnswer();
+        writing.endAnswer();
       } catch (thrown) {
         caught(thrown, socket);
       }

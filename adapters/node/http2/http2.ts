@@ -115,7 +115,7 @@ export class Http2 {
 
   /** Takes a connection over. */
   take(socket: Socket, connection: NodeConnection): void {
-    connection.isHttp2 = true;
+    connection.reading.speaksHttp2();
     socket.setTimeout(0);
     // A client that ends its side has ended the session (RFC 9113 has no half-closed connection).
     socket.allowHalfOpen = false;

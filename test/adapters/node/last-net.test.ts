@@ -9,6 +9,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, Socket, body, get, post } from "usher-http";
 import { OpenSocket } from "../../../src/sockets/open-socket.ts";
 import { NodeConnection } from "../../../adapters/node/connection.ts";
+import { ConnectionReading } from "../../../adapters/node/reading.ts";
+import { ConnectionWriting } from "../../../adapters/node/writing.ts";
 import { CountedLog } from "../../../src/app/counted-log.ts";
 import { lines } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
@@ -128,7 +130,7 @@ describe("an exception in an event listener: of an answer", () => {
 
   it("while an answer is written ends only that connection", async () => {
     const { port } = await start(routes);
-    vi.spyOn(NodeConnection.prototype, "endAnswer").mockImplementationOnce(raises);
+    vi.spyOn(ConnectionWriting.prototype, "endAnswer").mockImplementationOnce(raises);
     const client = await RawClient.to(port);
     await client.ask("GET /later").closed();
     await isTold(port);
@@ -138,7 +140,7 @@ describe("an exception in an event listener: of an answer", () => {
 describe("an exception in an event listener: of a connection", () => {
   it("whose client half-closes ends only that connection", async () => {
     const { port } = await start(routes);
-    vi.spyOn(NodeConnection.prototype, "halfClosed").mockImplementationOnce(raises);
+    vi.spyOn(ConnectionReading.prototype, "halfClosed").mockImplementationOnce(raises);
     await (await RawClient.to(port)).halfClose().closed();
     await isTold(port);
   });
@@ -152,7 +154,7 @@ describe("an exception in an event listener: of a connection", () => {
 
   it("whose body arrives ends only that connection", async () => {
     const { port } = await start(routes);
-    vi.spyOn(NodeConnection.prototype, "removeReader").mockImplementationOnce(raises);
+    vi.spyOn(ConnectionReading.prototype, "removeReader").mockImplementationOnce(raises);
     const client = await RawClient.to(port);
     await client.ask("POST /size", [], "four").closed();
     await isTold(port);
