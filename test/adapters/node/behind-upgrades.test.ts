@@ -80,6 +80,28 @@ describe.each(dropping)("after an ignored Upgrade with a body, on %s, in an app 
   });
 });
 
+describe.each(dropping)(
+  "after an ignored Upgrade with a body that waits for its turn, on %s, in an app that is %s",
+  (node, app) => {
+    it("no other one behind it is a request", async () => {
+      const server = await startShared(node, { app });
+      const [what, line, body, offer, content = ""] = withBody;
+      const key = `behind-${node}-${app}`;
+      const client = await server.client();
+      client.send(request(`GET /held/${key}`) + request(line, ...offer) + content);
+      await server.tells(`${key} held`);
+      // It may be of a body: Node has dropped the head of the request in between.
+      client.send(request("POST /ignores", ...offer) + content);
+      expect((await (await server.client()).ask("GET /ok").answer()).body).toBe("ok");
+      await (await server.client()).ask(`POST /open/${key}`).answer();
+      expect((await client.answer()).body).toBe("held");
+      const answer = await client.answer();
+      expect([answer.body, header(answer, "connection")], what).toEqual([body, "close"]);
+      expect(await client.rest()).toBe("");
+    });
+  },
+);
+
 // Node 20 stops reading at a body that is longer than its buffer, and does not continue after it has handed over the connection.
 describe.each(nodes)("after an ignored Upgrade and an unread body, on %s: a changed protocol", (node) => {
   const upload = request("POST /ignores", "content-length: 20000") + "x".repeat(20_000);
