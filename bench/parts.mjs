@@ -18,6 +18,7 @@ export const parts = [
   "overload",
   "tokens",
   "mcp",
+  "mounts",
   "shapes",
   "forms",
   "html",

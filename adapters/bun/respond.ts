@@ -174,7 +174,8 @@ export function bunResponse(
 ): Response | undefined | Promise<Response> {
   if (sent.socket !== undefined) return opened(exchange, sent, sent.socket, state);
   const { body } = exchange;
-  if (body === undefined || !isDropped(exchange, body)) return responseTo(exchange, sent, state);
+  if (body === undefined || sent.readsBody === true || !isDropped(exchange, body))
+    return responseTo(exchange, sent, state);
   return body.drop(lingerBytes, lingerMs).then(() => responseTo(exchange, sent, state));
 }
 
@@ -234,9 +235,10 @@ function opened(
 
 function responseTo(exchange: BunExchange, sent: WireResponse, state: BunServerState): Response {
   // After a CONNECT, Bun reads no further requests.
-  const isLast = state.stopping || exchange.method === "CONNECT" || leavesTooMuch(exchange);
+  const readsBody = sent.readsBody === true;
+  const isLast = state.stopping || exchange.method === "CONNECT" || (!readsBody && leavesTooMuch(exchange));
   const answer = toSend(exchange, sent, sent.closes || isLast);
-  exchange.body?.release();
+  if (!readsBody) exchange.body?.release();
   const { body } = answer;
   if (!isStream(body)) {
     if (body === undefined || body.length <= roomBytes) return wholeResponse(answer, body);
@@ -387,6 +389,8 @@ class ClientWatch implements StreamEvents {
 
   ended(how: StreamEnd): void {
     this.#unsent.ended();
+    // Its stream may have been made of it.
+    this.#exchange.body?.release();
     if (how !== "finished") this.#exchange.left();
     if (this.eventStream === undefined) this.#state.streams--;
     else this.#state.eventStreams.remove(this.eventStream);

@@ -74,7 +74,7 @@ function untaken(exchange: DenoExchange, state: DenoServerState): Untaken {
 
 /** The `Response` for Deno. */
 export function denoResponse(exchange: DenoExchange, sent: WireResponse, state: DenoServerState): Response {
-  exchange.begun?.release();
+  if (sent.readsBody !== true) exchange.begun?.release();
   exchange.answered();
   if (sent.socket !== undefined && exchange.hasLeft) {
     sent.unsent?.();
@@ -287,6 +287,8 @@ class DenoSender implements StreamEvents, Cuttable {
 
   ended(how: StreamEnd): void {
     this.#unsent.ended();
+    // Its stream may have been made of it.
+    this.#exchange.begun?.release();
     if (how === "client stopped reading") this.#last.stays(this.network);
     this.#untaken.made();
     this.#group.remove(this.#entry);

@@ -45,6 +45,7 @@ export function write(exchange: NodeExchange, sent: WireResponse, server: Server
   }
   const left = exchange.request.complete ? undefined : exchange.incoming;
   if (left === undefined) send(exchange, sent, server, closesAfter(exchange, sent, server));
+  else if (sent.readsBody === true) sendWhileRead(exchange, left, sent, server);
   else writeUnread(exchange, left, sent, server);
 }
 
@@ -84,12 +85,31 @@ function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireR
 }
 
 function sendAndDrop(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
-  const { request } = exchange;
+  dropRest(exchange, body, server);
+  send(exchange, sent, server, false);
+}
+
+function dropRest({ request }: NodeExchange, body: IncomingBody, server: ServerState): void {
   const done = (): void => {
     if (!request.complete) connectionOf(request.socket).writing.whenIdle(() => request.socket.destroySoon());
   };
   body.drain(Number.POSITIVE_INFINITY, (waiting) => server.deadlines.body(waiting), done);
-  send(exchange, sent, server, false);
+}
+
+/** Sends a stream that the handler makes of the body, or next to reading it. What is left at its end is dropped, or the connection ends. */
+function sendWhileRead(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
+  const { socket } = exchange.request;
+  const sentWhole = (): void => {
+    body.release();
+    if (exchange.request.complete) return;
+    const { reading, writing } = connectionOf(socket);
+    const { left } = body;
+    if (left !== undefined && left <= discardLimit && !body.isLost) return dropRest(exchange, body, server);
+    reading.closes();
+    lingerAtEnd(socket, server.deadlines);
+    writing.whenIdle(() => socket.destroySoon());
+  };
+  send(exchange, sent, server, closesAfter(exchange, sent, server), sentWhole);
 }
 
 function closesAfter(exchange: NodeExchange, sent: WireResponse, { stopping }: ServerState): boolean {
@@ -120,14 +140,21 @@ function sendLast(exchange: NodeExchange, body: IncomingBody, sent: WireResponse
   send(exchange, sent, server, true);
 }
 
-function send(exchange: NodeExchange, sent: WireResponse, server: ServerState, closes: boolean): void {
+/** @param whenEnded Called once a stream has ended, before the response does. */
+function send(
+  exchange: NodeExchange,
+  sent: WireResponse,
+  server: ServerState,
+  closes: boolean,
+  whenEnded?: () => void,
+): void {
   const { request, response } = exchange;
   const { body } = sent;
   const phrase = phrases[sent.status] ?? "";
   const staysOpen = !closes && request.httpVersionMinor === 1;
   if (staysOpen && !server.isMounted && isWholeHead(sent) && !isStream(body)) setWholeHead(response, sent, phrase);
   else writeHead(exchange, sent, phrase, server, closes);
-  if (isStream(body)) return stream(response, body, isEventStream(sent), server);
+  if (isStream(body)) return stream(response, body, isEventStream(sent), server, whenEnded);
   if (body === undefined) response.end();
   else response.end(body);
   if (response.writableLength === 0) return;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { logListener } from "../../src/doors/apps.ts";
-import type { OpenStream } from "../../src/doors/events.ts";
+import type { OpenStream, StreamEnd } from "../../src/doors/events.ts";
 import { guarded } from "../../src/doors/logging.ts";
 import { connectionOf } from "./connection.ts";
 import { lingerMs } from "../../src/doors/server.ts";
@@ -82,7 +82,13 @@ function hangUp(response: ServerResponse, server: ServerState): void {
 }
 
 /** Writes a body as it is made, at most one part ahead of the client. */
-export function stream(response: ServerResponse, body: OpenStream, isEventStream: boolean, server: ServerState): void {
+export function stream(
+  response: ServerResponse,
+  body: OpenStream,
+  isEventStream: boolean,
+  server: ServerState,
+  whenEnded?: () => void,
+): void {
   const { writing } = connectionOf(response.req.socket);
   writing.beginStream();
   if (!isEventStream) writing.trackSent(response);
@@ -92,17 +98,25 @@ export function stream(response: ServerResponse, body: OpenStream, isEventStream
     guarded(response.req.socket, () => writing.endStream()),
   );
   response.flushHeaders();
-  new NodeStream(response, body, isEventStream, server).run();
+  new NodeStream(response, body, isEventStream, server, whenEnded).run();
 }
 
 /** A response of HTTP/1.1. */
 class NodeStream extends StreamWriter<Socket> {
   readonly #response: ServerResponse;
+  readonly #whenEnded: (() => void) | undefined;
 
-  constructor(response: ServerResponse, body: OpenStream, isEventStream: boolean, server: ServerState) {
+  constructor(
+    response: ServerResponse,
+    body: OpenStream,
+    isEventStream: boolean,
+    server: ServerState,
+    whenEnded: (() => void) | undefined,
+  ) {
     // The connection's `close` and not the response's: Node 20 emits it only on the response that is being written.
     super(response.req.socket, body, isEventStream, server);
     this.#response = response;
+    this.#whenEnded = whenEnded;
   }
 
   protected get maxPartBytes(): number {
@@ -126,6 +140,11 @@ class NodeStream extends StreamWriter<Socket> {
     const isBelow = response.write(part, () => writing.count(response));
     writing.count(response);
     return isBelow;
+  }
+
+  override ended(how: StreamEnd): void {
+    this.#whenEnded?.();
+    super.ended(how);
   }
 
   protected finish(): void {

@@ -16,6 +16,7 @@ import type { AnyProtocol, SocketHandler } from "../sockets/socket.ts";
 import { serveSocket } from "../sockets/open-socket.ts";
 import { isServerOwned } from "../exchange/answer.ts";
 import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakeoverRequest } from "../exchange/answer.ts";
+import { ResponseBody, responseBody } from "./response-body.ts";
 
 /** A standard `Response` as an answer. A header that only the framework writes is refused in it, too. */
 function fromResponse(response: Response): Answer {
@@ -34,18 +35,9 @@ function fromResponse(response: Response): Answer {
     ...(contentType === undefined ? {} : { contentType }),
     headers,
     cookies: [],
-    body: response.body === null ? undefined : { kind: "stream", parts: partsOf(response.body, contentType) },
+    body: response.body === null ? undefined : responseBody(response, contentType),
     closes: false,
   };
-}
-
-/**
- * Node from 24.21 on writes a `FormData` into its stream at once. If the stream is cancelled before its end, Node throws where no code
- * can catch it, and the process ends (nodejs/undici#5835). So such a stream is never cancelled.
- */
-export function partsOf(body: ReadableStream<Uint8Array>, contentType: string | undefined): AsyncIterable<Uint8Array> {
-  if (contentType?.startsWith("multipart/form-data; boundary=----formdata-undici-") !== true) return body;
-  return { [Symbol.asyncIterator]: () => body.values({ preventCancel: true }) };
 }
 
 /** What an application returned as an answer: one that it built with `Answer`, or a standard `Response`. */
@@ -105,10 +97,15 @@ class PageBody implements StreamBody {
   }
 }
 
-/** An answer, once the first part of its body is made, if it is a page: what fails until then is a 500. */
-export function startPage(answer: Answer): MaybePromise<Answer> {
+/**
+ * An answer, once its body has begun: the first part of a page is made, so that what fails until then is a 500, and of a `Response` the
+ * part that is there is read.
+ */
+export function startBody(answer: Answer): MaybePromise<Answer> {
   const { body } = answer;
-  return PageBody.is(body) ? body.start().then(() => answer) : answer;
+  if (PageBody.is(body)) return body.start().then(() => answer);
+  if (ResponseBody.is(body)) return body.start().then((started) => ({ ...answer, body: started }));
+  return answer;
 }
 
 // One class: most answers have the same hidden class, and two stores fewer than an object with a spread.

@@ -4,7 +4,7 @@ import { contentLengthOf, itemsOf } from "../http/fields.ts";
 import { isWorkers } from "../runtime.ts";
 import { InvalidAnswerError, none } from "../refusals.ts";
 import type { Answer } from "../exchange/answer.ts";
-import { partsOf } from "./kinds.ts";
+import { responseBody } from "./response-body.ts";
 
 /** Fields of a proxy's own connection, and those that the framework writes itself. */
 const notPassed: ReadonlySet<string> = /* @__PURE__ */ new Set([
@@ -63,10 +63,7 @@ export function pass(response: Response): Answer {
     ...(contentType === undefined ? {} : { contentType }),
     headers,
     cookies: none,
-    body:
-      body === null
-        ? undefined
-        : { kind: "stream", parts: partsOf(body, contentType), ...(length === undefined ? {} : { length }) },
+    body: body === null ? undefined : responseBody(response, contentType, length),
     closes: false,
     passed: { length },
   };

@@ -358,6 +358,7 @@ export class StreamLog implements StreamRequest {
     deadline?.stop();
     validity?.over();
     dropBodies(this.#request);
+    this.#request.reading?.close();
     ending.over(requestEnds[how] ?? "failed");
     const fault = faults[how];
     if (fault !== undefined) {

@@ -7,6 +7,7 @@ import { encodingRefusal, encodingsOf } from "../inputs/encoded-body.ts";
 import type { DecodedSource } from "../inputs/encoded-body.ts";
 import { within } from "../logging/context.ts";
 import type { Carrying } from "../logging/context.ts";
+import type { OpenBody } from "../inputs/request.ts";
 import { internalRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import type { BodyHolding } from "./body-budget.ts";
@@ -28,6 +29,18 @@ interface BodyRequest extends Carrying, PlacedRequest {
   warn(did: string): void;
 }
 
+/** Who reads a body. */
+type Reader =
+  | { readonly at: "unread" }
+  | { readonly at: "whole" }
+  /** The handler, as it arrives, until it has answered or until its response was sent. */
+  | { readonly at: "parts"; readonly body: OpenBody; readonly until: "handled" | "replied" }
+  | { readonly at: "closed" };
+
+const unread: Reader = { at: "unread" };
+const readWhole: Reader = { at: "whole" };
+const closed: Reader = { at: "closed" };
+
 /** What is read of a request's body, and held of it. Made for a route that reads a body. */
 export class BodyReading implements BodyHolder, BodyHolding {
   /** The whole body, once it is read. */
@@ -37,8 +50,7 @@ export class BodyReading implements BodyHolder, BodyHolding {
   heldBytes = 0;
   holderIndex = 0;
   readonly #request: BodyRequest;
-  /** The reader of the handler, where it reads the body as it arrives; `"whole"` where that is read whole. */
-  #reader: { close(): boolean } | "whole" | undefined = undefined;
+  #reader: Reader = unread;
   /** The body without its coding, where it has one. */
   #decoded: DecodedSource | undefined = undefined;
   #hasReadLate = false;
@@ -74,7 +86,7 @@ export class BodyReading implements BodyHolder, BodyHolding {
   readWhole(): MaybePromise<Refusal | undefined> {
     const { exchange, app, ending } = this.#request;
     const source = this.#decoded ?? exchange.body;
-    this.#reader = "whole";
+    this.#reader = readWhole;
     if (source === undefined || ending.at.isFrozen) return source && bodyRefusal(answeredBefore);
     const { maxBody, budget } = app;
     if (source.length !== undefined && source.length > maxBody) return bodyRefusal(bodyTooLarge);
@@ -86,27 +98,33 @@ export class BodyReading implements BodyHolder, BodyHolding {
   }
 
   /** The handler reads it as it arrives. */
-  open<Reader extends { close(): boolean }>(
-    make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
-  ): Reader {
+  open<R extends OpenBody>(
+    make: (source: BodySource | undefined, holder: BodyHolder) => R,
+    until: "handled" | "replied",
+  ): R {
     const { route, ending } = this.#request;
-    if (this.#reader !== undefined) throw bodyReadTwice(route?.route.pattern);
+    if (this.#reader !== unread) throw bodyReadTwice(route?.route.pattern);
     if (ending.guard !== undefined) throw notWhole(route);
-    const reader = make(this.source, this);
-    this.#reader = reader;
-    if (ending.at.isFrozen) reader.close();
-    return reader;
+    const body = make(this.source, this);
+    this.#reader = { at: "parts", body, until };
+    if (ending.at.isFrozen) this.close();
+    return body;
   }
 
   /** Whether the handler reads it as it arrives. */
   get isOpen(): boolean {
-    return typeof this.#reader === "object";
+    return this.#reader.at === "parts";
+  }
+
+  /** Whether it is still being read while its response is sent. */
+  get continuesReading(): boolean {
+    return this.#reader.at === "parts" && this.#reader.body.isBegun === true;
   }
 
   take(bytes: number): boolean {
     const { ending, app } = this.#request;
     // What arrives after the answer would be held for ever.
-    if (ending.at.isFrozen) return false;
+    if (this.#reader.at !== "parts" && ending.at.isFrozen) return false;
     this.isOverBudget = !app.budget.take(this, bytes);
     return !this.isOverBudget;
   }
@@ -123,12 +141,22 @@ export class BodyReading implements BodyHolder, BodyHolding {
     return this.#request.app.overload?.awaitPlace(this.#request);
   }
 
-  /** The request is answered: nothing more is read, and nothing held. */
+  /** The request is answered: nothing more is read, and nothing held, unless its response is made of it. */
   freeze(isCut: boolean): void {
-    const isWaited = typeof this.#reader === "object" && this.#reader.close();
+    const reader = this.#reader;
+    if (reader.at === "parts" && reader.until === "replied" && !isCut) return;
+    const isWaited = this.close();
     if (isWaited && !isCut) this.readTooLate();
+  }
+
+  /** Nothing more is read, and nothing held. Returns whether a read waits. */
+  close(): boolean {
+    const reader = this.#reader;
+    if (reader.at === "parts") this.#reader = closed;
+    const isWaited = reader.at === "parts" && reader.body.close();
     this.#decoded?.close();
     if (this.heldBytes > 0) this.give(this.heldBytes);
+    return isWaited;
   }
 
   readTooLate(): void {

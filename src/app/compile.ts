@@ -1,6 +1,6 @@
 import type { Answer, AnswerBody } from "../exchange/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
-import { startPage } from "../answers/kinds.ts";
+import { startBody } from "../answers/kinds.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { Awaitable, DepNode, RouteContext } from "../inputs/dep.ts";
@@ -208,7 +208,7 @@ class ReadyRoute implements CompiledRoute {
     this.answerOf = (returned) => {
       if (returned instanceof Refusal) return refusalAnswer(listing(maxProblems, returned));
       const answer = write(returned);
-      return typeof answer.body === "object" ? startPage(answer) : answer;
+      return typeof answer.body === "object" ? startBody(answer) : answer;
     };
     this.statuses = node.several ? new Set(node.statuses.map(([status]) => status)) : undefined;
     this.opens = node.opens;

@@ -94,6 +94,8 @@ export interface WireResponse {
   readonly takeover?: OpenedTakeover;
   /** The connection ends after it. */
   readonly closes: boolean;
+  /** The handler still reads the request's body while its stream is sent: the listener drops the rest after that. */
+  readonly readsBody?: boolean;
   /**
    * Called in place of sending, where the client has gone: ends a streamed body, and releases what the request acquired.
    * Undefined where nothing is open.

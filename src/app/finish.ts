@@ -129,10 +129,13 @@ function responseOf(request: RequestState, made: Answer, revised: Answer): WireR
   const continues = connection !== undefined || streams;
   if (!streams && request.inside !== undefined) dropBodies(request);
   request.ending.sent(answer, continues);
+  const { reading } = request;
   if (continues) {
     const unsent = (): void => dropUnsent(request, body);
-    return { ...response, ...connection, unsent, ...(undeclared && { undeclared }) };
+    const readsBody = reading?.continuesReading === true;
+    return { ...response, ...connection, unsent, ...(readsBody && { readsBody }), ...(undeclared && { undeclared }) };
   }
+  if (reading?.isOpen === true && reading.close()) reading.readTooLate();
   return undeclared === undefined ? response : { ...response, undeclared };
 }
 

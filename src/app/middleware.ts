@@ -1,5 +1,5 @@
 import type { Answer } from "../exchange/answer.ts";
-import { answerFrom, startPage } from "../answers/kinds.ts";
+import { answerFrom, startBody } from "../answers/kinds.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { recordOf } from "../inputs/request.ts";
 import { isRefusal } from "../refusals.ts";
@@ -37,7 +37,7 @@ export async function answerThrough(
       return note(
         request,
         inside,
-        formatted(request, typeof answer.body === "object" ? await startPage(answer) : answer),
+        formatted(request, typeof answer.body === "object" ? await startBody(answer) : answer),
       );
     } catch (thrown) {
       return note(request, inside, failureAnswer(request, thrown));

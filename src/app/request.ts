@@ -4,7 +4,7 @@ import type { SetCookie } from "../codecs/cookie.ts";
 import { networkOfClient } from "../http/addresses.ts";
 import { authorityOf, originForm } from "../http/target.ts";
 import type { BodyHolder, BodySource } from "../inputs/body-source.ts";
-import type { HandlerGuard, Held, InputRequest, TaskList } from "../inputs/request.ts";
+import type { HandlerGuard, Held, InputRequest, OpenBody, TaskList } from "../inputs/request.ts";
 import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
 import type { RequestValidity } from "../inputs/validity.ts";
@@ -316,10 +316,11 @@ export class RequestState implements InputRequest, Carrying, PlacedRequest {
     return context;
   }
 
-  openBody<Reader extends { close(): boolean }>(
+  openBody<Reader extends OpenBody>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
+    until: "handled" | "replied" = "handled",
   ): Reader {
-    return (this.reading ??= new BodyReading(this)).open(make);
+    return (this.reading ??= new BodyReading(this)).open(make, until);
   }
 
   declare(codes: readonly Code[]): void {

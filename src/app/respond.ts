@@ -1,6 +1,6 @@
 import type { Answer } from "../exchange/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
-import { answerFrom, startPage } from "../answers/kinds.ts";
+import { answerFrom, startBody } from "../answers/kinds.ts";
 import { isThenable } from "../async.ts";
 import { Deferred, chain, isPending } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -319,7 +319,7 @@ function answerNoRoute(request: RequestState): MaybePromise<Answer> {
     return method === "OPTIONS" ? empty(204, headers) : refused(methodNotAllowed, headers);
   }
   if (app.notFound === undefined) return refused(notFound);
-  return answerOf(app.notFound(recordOf(request)), (returned) => startPage(answerFrom(returned)));
+  return answerOf(app.notFound(recordOf(request)), (returned) => startBody(answerFrom(returned)));
 }
 
 // To a browser "//host" and "/\host" are another site: no redirect begins like that.

@@ -215,7 +215,7 @@ export class BodyReader implements Body {
   readonly #max: number;
   readonly #holder: BodyHolder;
   #turn: Promise<unknown> = Promise.resolve();
-  #state: "open" | "ended" | "answered" = "open";
+  #state: "unread" | "open" | "ended" | "answered" = "unread";
   #failure: BodyFailure | undefined = undefined;
   /** The rest of a part that was too long for one read. */
   #left: Uint8Array | undefined = undefined;
@@ -230,6 +230,7 @@ export class BodyReader implements Body {
   }
 
   read(): Promise<Result<Uint8Array | undefined, BodyFailure>> {
+    if (this.#state === "unread") this.#state = "open";
     // Reads run one after the other, also when several are started at once.
     const read = this.#turn.then(() => this.#next());
     this.#turn = read;
@@ -242,6 +243,11 @@ export class BodyReader implements Body {
 
   get isAnswered(): boolean {
     return this.#state === "answered";
+  }
+
+  /** Whether it was read, but not to its end, and has not failed. */
+  get isBegun(): boolean {
+    return this.#state === "open" && this.#failure === undefined && this.#source !== undefined;
   }
 
   /** Whether the body was read to its end, so that nothing of it is missing. */

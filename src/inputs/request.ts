@@ -45,9 +45,14 @@ export interface InputRequest {
   readonly maxBody: number;
   /** The beginning of the path that a trusted proxy removed; empty where none did. */
   readonly prefix: string;
-  /** Makes a reader for the body stream and closes it with the response; closing returns whether a read waits. Throws where the body is also read in another way. */
-  openBody<Reader extends { close(): boolean }>(
+  /**
+   * Makes a reader for the body stream, and closes it. Throws where the body is also read in another way.
+   *
+   * @param until When it is closed: with the handler, unless given, or once the response has been sent.
+   */
+  openBody<Reader extends OpenBody>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
+    until?: "handled" | "replied",
   ): Reader;
   /** The largest number of problems in a response. */
   readonly maxProblems: number;
@@ -83,6 +88,14 @@ export interface InputRequest {
   readonly isAnswered: boolean;
   /** The server accepts no new connections. */
   readonly isStopping: boolean;
+}
+
+/** A body that is being read part by part. */
+export interface OpenBody {
+  /** Whether it was read, but not to its end, and has not failed. Only a reader that outlives its handler has it. */
+  readonly isBegun?: boolean;
+  /** Returns whether a read waits. */
+  close(): boolean;
 }
 
 /** The tasks of one request for after its answer. */

@@ -1,7 +1,9 @@
 import { isResponse, pass } from "../answers/pass.ts";
+import { ResponseBody } from "../answers/response-body.ts";
 import { response } from "../answers/returns.ts";
 import { isTexts, kindOf, needs, needsFunction, needsObject, needsPath } from "../arguments.ts";
-import { following } from "../following.ts";
+import { isThenable, isSettledSoon } from "../async.ts";
+import type { Answer } from "../exchange/answer.ts";
 import { connectionFields } from "../http/connection-fields.ts";
 import { isToken, itemsOf } from "../http/fields.ts";
 import { BodyReader, bodyRefusal, bodyTooLarge, wrongMax } from "../inputs/body-source.ts";
@@ -12,7 +14,9 @@ import { InvalidAnswerError, isRefusal, none, notFound, notImplemented, refuse }
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import { empty } from "./meta.ts";
 import type { Meta } from "./meta.ts";
-import { anyMethod, mounted } from "./mounted.ts";
+import { anyMethod, mounted, mountedRequest as own } from "./mounted.ts";
+import { mountRequest } from "./mounted-request.ts";
+import type { MountRequest } from "./mounted-request.ts";
 import type { Path } from "./path.ts";
 import type { HasAllRead, Route } from "./route.ts";
 
@@ -37,9 +41,6 @@ export type MountHandler<I extends Inputs, C extends string> = (
   request: Request,
   inputs: Values<I>,
 ) => Awaitable<Response | Refusal<C | FrameworkCode>>;
-
-/** The name of the input that the framework adds to those of a mount. */
-const own = "the mounted request";
 
 /**
  * Mounts a handler of other code, `(request: Request) => Response`, at a path and everything below it: an authentication library, another
@@ -160,7 +161,9 @@ class Mounting {
     this.#maxBody = maxBody;
     // A standard `Request` has no body under these methods.
     const isBodiless = request.method === "GET" || request.method === "HEAD" || request.body === undefined;
-    this.#body = isBodiless ? undefined : request.openBody((source, holder) => new BodyReader(source, maxBody, holder));
+    this.#body = isBodiless
+      ? undefined
+      : request.openBody((source, holder) => new BodyReader(source, maxBody, holder), "replied");
   }
 
   /** What the handler answered, or why it was not called. */
@@ -168,9 +171,14 @@ class Mounting {
     const url = this.#url();
     const refused = this.#refused(url);
     if (refused !== undefined) return refused;
+    const { request, follow } = this.#made(url);
     let answered: unknown;
     try {
-      answered = await handler(this.#made(url));
+      answered = handler(request);
+      if (isThenable(answered)) {
+        if (!(await isSettledSoon(answered))) follow();
+        answered = await answered;
+      }
     } catch (thrown) {
       if (this.#failure !== undefined) return bodyRefusal(this.#failure);
       throw thrown;
@@ -183,7 +191,15 @@ class Mounting {
     if (isRefusal(answered)) return answered;
     if (!isResponse(answered))
       throw new InvalidAnswerError(`a mount whose handler returned ${kindOf(answered)}, and not a Response`);
-    return pass(answered);
+    const answer = pass(answered);
+    return ResponseBody.is(answer.body) ? this.#started(answer, answer.body, follow) : answer;
+  }
+
+  /** What the handler sends after it has returned may use the request, too. */
+  async #started(answer: Answer, body: ResponseBody, follow: () => void): Promise<Answer> {
+    const started = await body.start();
+    if (started === body) follow();
+    return { ...answer, body: started };
   }
 
   #refused(url: string): Refusal | undefined {
@@ -202,24 +218,22 @@ class Mounting {
     return `${secure ? "https" : "http"}://${host}${path}${search === "" ? "" : `?${search}`}`;
   }
 
-  #made(url: string): Request {
-    const { method, gone, deadlineSignal } = this.#request;
-    const signal = deadlineSignal === undefined ? gone : following([gone, deadlineSignal]).signal;
-    const init = { method, headers: this.#headers(), signal };
-    if (this.#body === undefined) return new Request(url, init);
-    // A body as a stream needs `duplex` on Node (Fetch, "half"), which the types of the DOM lack.
-    const streamed = { ...init, body: this.#stream(this.#body), duplex: "half" as const };
-    return new Request(url, streamed);
+  #made(url: string): MountRequest {
+    const { method } = this.#request;
+    const body = this.#body && this.#stream(this.#body);
+    const signals = (): readonly (AbortSignal | undefined)[] => {
+      const { gone, deadlineSignal } = this.#request;
+      return [gone, deadlineSignal];
+    };
+    return mountRequest({ url, method, headers: this.#headers(), body, signals });
   }
 
-  #headers(): Headers {
-    const headers = new Headers();
+  *#headers(): Iterable<readonly [name: string, value: string]> {
     const isOfConnection = connectionFields(this.#request.lines("connection"));
-    for (const [name, value] of this.#request.headers()) {
+    for (const field of this.#request.headers()) {
       // `Expect` is answered.
-      if (name !== "expect" && !isOfConnection(name)) headers.append(name, value);
+      if (field[0] !== "expect" && !isOfConnection(field[0])) yield field;
     }
-    return headers;
   }
 
   #stream(body: BodyReader): ReadableStream<Uint8Array> {

@@ -4,6 +4,9 @@ import type { Route } from "./route.ts";
 /** The end of a mount's path: everything at and below it, with empty segments too. */
 export const mounted: Rest<"rest"> = { kind: "rest", name: "rest" };
 
+/** The name of the input that the framework adds to those of a mount. */
+export const mountedRequest = "the mounted request";
+
 /** The method of a mount that answers every method. */
 export const anyMethod = "*";
 

@@ -136,12 +136,19 @@ describe("a standard Response", () => {
     expect(await sent(response)).toEqual({
       status: 203,
       body: "héllo",
-      headers: { "content-type": "text/plain;charset=UTF-8", "x-a": "1, 2" },
+      // All of it is there, so its length is known.
+      headers: { "content-type": "text/plain;charset=UTF-8", "content-length": "6", "x-a": "1, 2" },
     });
   });
 
   it.each([
-    ["of JSON", Response.json({ a: [1] }), 200, '{"a":[1]}', { "content-type": "application/json" }],
+    [
+      "of JSON",
+      Response.json({ a: [1] }),
+      200,
+      '{"a":[1]}',
+      { "content-type": "application/json", "content-length": "9" },
+    ],
     ["with no body", new Response(null, { status: 204 }), 204, "", {}],
     ["with no body and a length", new Response(null), 200, "", { "content-length": "0" }],
     [

@@ -30,7 +30,7 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     "off",
     {
       get: { functions: 150, promises: 5, bytes: 12_330 },
-      post: { functions: 229, promises: 19, bytes: 22_130 },
+      post: { functions: 231, promises: 19, bytes: 22_130 },
     },
   ],
   [
@@ -38,7 +38,7 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     "off",
     {
       get: { functions: 164, promises: 0, bytes: 7520 },
-      post: { functions: 266, promises: 0, bytes: 10_000 },
+      post: { functions: 268, promises: 0, bytes: 10_000 },
     },
   ],
   [
@@ -46,7 +46,7 @@ const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])
     "line",
     {
       get: { functions: 203, promises: 0, bytes: 10_400 },
-      post: { functions: 308, promises: 0, bytes: 13_400 },
+      post: { functions: 310, promises: 0, bytes: 13_400 },
     },
   ],
 ];

@@ -1,5 +1,5 @@
 /** Routes that pass on what other servers and other code answer, on any runtime. */
-import { Answer, Header, Log, Path, Returns, Route, Codec, get } from "usher-http";
+import { Answer, Header, Log, Path, Returns, Route, Codec, get, param } from "usher-http";
 import type { Route as AnyRoute } from "usher-http";
 import type { ServeOptions, Server } from "../../src/server/options.ts";
 
@@ -27,10 +27,54 @@ export const routes: readonly AnyRoute[] = [
   }),
 ];
 
+/** The ways in which a handler uses its `Request`: each gives the text that the other server got. */
+const uses: { readonly [way: string]: (request: Request, url: string) => Promise<Response> } = {
+  "fetch(url, request)": (request, url) => fetch(url, request),
+  "fetch(new Request(url, request))": (request, url) => fetch(new Request(url, request)),
+  "fetch(new Request(url, new Request(request, init)))": (request, url) =>
+    fetch(new Request(url, new Request(request, { headers: { "x-one": "1" } }))),
+  "fetch(url, clone)": (request, url) => fetch(url, request.clone()),
+  "fetch(clone of a clone)": (request, url) => fetch(new Request(url, request.clone().clone())),
+  "its signal": async ({ method, signal, body }, url) => {
+    const sent = body === null ? null : await new Response(body).text();
+    return fetch(url, { method, signal, headers: { "x-one": "1" }, body: sent });
+  },
+  "AbortSignal.any": async (request, url) => {
+    const signal = AbortSignal.any([request.signal, new AbortController().signal]);
+    const sent = request.body === null ? null : await request.text();
+    return fetch(url, { method: request.method, signal, headers: { "x-one": "1" }, body: sent });
+  },
+};
+export const ways: readonly string[] = Object.keys(uses);
+
+const way = Path.str("way");
+export const using: AnyRoute = Route.mount(
+  Path.of("use", way),
+  async (request, { upstream, way }) => {
+    const response = await (uses[way] as (request: Request, url: string) => Promise<Response>)(request, upstream);
+    const headers = { "x-is": String(request instanceof Request), "x-aborted": String(request.signal.aborted) };
+    return new Response(response.body, { status: response.status, headers });
+  },
+  { inputs: { upstream, way: param(way) }, maxBody: 1 << 30 },
+);
+
+/** Handlers that answer with the body of their request. */
+export const echoes: readonly AnyRoute[] = [
+  Route.mount(Path.of("echo"), (request) => new Response(request.body), { maxBody: 1 << 30 }),
+  Route.mount(
+    Path.of("through"),
+    async ({ body, signal }, { upstream }) => {
+      const init = { method: "POST", body, signal, duplex: "half" as const };
+      return new Response((await fetch(`${upstream}/echo`, init)).body);
+    },
+    { inputs: { upstream }, maxBody: 1 << 30 },
+  ),
+];
+
 export async function main(
   serve: (routes: readonly AnyRoute[], options: ServeOptions) => Promise<Server>,
 ): Promise<void> {
   Log.setup({ level: "warn" });
-  const { port, url } = await serve(routes, { host: "127.0.0.1", port: 0, signals: false });
+  const { port, url } = await serve([...routes, ...echoes, using], { host: "127.0.0.1", port: 0, signals: false });
   console.log(JSON.stringify({ port, url }));
 }

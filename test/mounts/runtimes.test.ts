@@ -3,13 +3,11 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { request } from "node:http";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { join } from "node:path";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { bundle, start } from "../adapters/workers/running.ts";
 import { serverOfFile } from "../support/http-server.ts";
-import { runtimes } from "../support/runtimes.ts";
-import { SpawnedServer } from "../support/spawned/server.ts";
+import { ways } from "./routes.ts";
+import { started } from "./started.ts";
 
 const plain = Buffer.from("hello hello hello");
 // The oldest Node cannot make it.
@@ -51,6 +49,10 @@ async function answer(asked: IncomingMessage, response: ServerResponse): Promise
       clearInterval(ticking);
       leftEvents++;
     });
+  } else if (kind === "silent") {
+    asked.resume();
+    silent++;
+    response.on("close", () => leftSilent++);
   } else if (kind === "cut") {
     response.writeHead(200, { "content-length": "100" });
     response.write("part");
@@ -68,12 +70,15 @@ interface Got {
   readonly body: Buffer;
 }
 
+/** How many requests got no answer, and how many of those have ended. */
+let silent = 0;
+let leftSilent = 0;
 /** How many streams of events have ended. */
 let leftEvents = 0;
 let url: string;
 let at: number;
-function ask(path: string, method = "GET", body?: Buffer): Promise<Got> {
-  const headers = { "x-upstream": path.startsWith("/coding/") ? `${url}${path}` : url, "x-one": "1" };
+function ask(path: string, method = "GET", body?: Buffer, upstream = url): Promise<Got> {
+  const headers = { "x-upstream": path.startsWith("/coding/") ? `${url}${path}` : upstream, "x-one": "1" };
   return new Promise((resolve, reject) => {
     const read = async (came: IncomingMessage): Promise<Got> => {
       const parts: Buffer[] = [];
@@ -86,18 +91,6 @@ function ask(path: string, method = "GET", body?: Buffer): Promise<Got> {
     asking.on("error", reject).end(body);
   });
 }
-
-const program = (name: string): string => join(import.meta.dirname, `${name}-program.ts`);
-const started: { readonly [runtime: string]: () => Promise<number> } = {
-  "node-oldest": async () => (await SpawnedServer.start([runtimes["node-oldest"]()], program("node"))).port,
-  "node-newest": async () => (await SpawnedServer.start([runtimes["node-newest"]()], program("node"))).port,
-  bun: async () => (await SpawnedServer.start([runtimes.bun(), "run"], program("bun"))).port,
-  deno: async () => (await SpawnedServer.start([runtimes.deno(), "run", "-A", "--no-config"], program("deno"))).port,
-  workers: async () => {
-    const { client } = await start(await bundle({ file: "../../mounts/workers-program.ts" }));
-    return (await client()).socket.remotePort as number;
-  },
-};
 
 beforeAll(async () => {
   ({ url } = await serverOfFile((asked, response) => void answer(asked, response)));
@@ -160,5 +153,35 @@ describe.each(Object.keys(started))("on %s", (runtime) => {
     came.destroy();
     await expect.poll(() => leftEvents, { timeout: 20_000 }).toBeGreaterThan(0);
     leftEvents = 0;
+  });
+
+  it("gives a Request that can be copied, cloned and sent on, and whose body is read once", async () => {
+    at = await (started[runtime] as () => Promise<number>)();
+    for (const way of ways) {
+      const got = await ask(`/use/${encodeURIComponent(way)}`, "POST", Buffer.from("text"), `${url}/upload`);
+      const { "x-is": is, "x-aborted": aborted } = got.headers;
+      expect([way, got.status, is, aborted]).toEqual([way, 200, "true", "false"]);
+      expect(JSON.parse(got.body.toString())).toMatchObject({ length: 4, via: "1" });
+      expect([way, (await ask(`/use/${encodeURIComponent(way)}`, "GET", undefined, `${url}/none`)).status]).toEqual([
+        way,
+        404,
+      ]);
+    }
+  });
+
+  // workerd reports a client that has gone only when something is sent to it.
+  it.skipIf(runtime === "workers")("ends what was sent on when the client leaves, in each way", async () => {
+    at = await (started[runtime] as () => Promise<number>)();
+    for (const way of ways) {
+      silent = 0;
+      leftSilent = 0;
+      const headers = { "x-upstream": `${url}/silent` };
+      const path = `/use/${encodeURIComponent(way)}`;
+      const asking = request({ port: at, host: "127.0.0.1", path, headers, agent: false }).end();
+      asking.on("error", () => {});
+      await expect.poll(() => silent, { timeout: 20_000 }).toBe(1);
+      asking.destroy();
+      await expect.poll(() => [way, leftSilent], { timeout: 20_000 }).toEqual([way, 1]);
+    }
   });
 });

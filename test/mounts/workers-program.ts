@@ -1,6 +1,6 @@
 /** Run by workerd: routes that pass on what others answer. */
 import { worker } from "../../adapters/workers/index.ts";
-import { routes } from "./routes.ts";
+import { echoes, routes, using } from "./routes.ts";
 
 // oxlint-disable-next-line import/no-default-export -- what Workers serve
-export default worker(routes);
+export default worker([...routes, ...echoes, using]);

@@ -1,0 +1,120 @@
+import { isSettledSoon } from "../async.ts";
+import type { StreamBody } from "../events/stream.ts";
+import { isBytes } from "../http/bytes.ts";
+import { joined } from "../inputs/body-source.ts";
+import { inBackground } from "../logging/raised.ts";
+import { isWorkers } from "../runtime.ts";
+
+/** The body of a `Response`: bytes with a length, if all of it is there once the handler has answered, and a stream otherwise. */
+export function responseBody(response: Response, contentType: string | undefined, length?: number): StreamBody {
+  const stream = response.body as ReadableStream<Uint8Array>;
+  if (isFormData(contentType)) return streamOf({ [Symbol.asyncIterator]: () => unended(stream) }, length);
+  // workerd sends a stream of its own without a call of JavaScript for each part.
+  return isWorkers() ? streamOf(stream, length) : new ResponseBody(stream, length);
+}
+
+/**
+ * Node from 24.21 on writes a `FormData` into its stream at once. If the stream is cancelled before its end, Node throws where no code
+ * can catch it, and the process ends (nodejs/undici#5835). So such a stream is never cancelled.
+ */
+function isFormData(contentType: string | undefined): boolean {
+  return contentType?.startsWith("multipart/form-data; boundary=----formdata-undici-") === true;
+}
+
+function unended(stream: ReadableStream<Uint8Array>): AsyncIterator<Uint8Array> {
+  return stream.values({ preventCancel: true });
+}
+
+function streamOf(parts: StreamBody["parts"], length: number | undefined): StreamBody {
+  return { kind: "stream", parts, ...(length === undefined ? {} : { length }) };
+}
+
+/** More than this is not read before the head is sent, unless it is one part. */
+const maxReadyBytes = 65_536;
+
+/**
+ * Most responses of other code are a text, whose stream gives it as one part. One write of the head and these bytes takes 9 µs less than
+ * a head, a chunk and the last chunk, of 45 (Node 24).
+ */
+export class ResponseBody implements StreamBody {
+  readonly kind = "stream";
+  readonly length?: number;
+  #parts: ReadableStream<Uint8Array> | ReaderParts;
+
+  constructor(stream: ReadableStream<Uint8Array>, length: number | undefined) {
+    this.#parts = stream;
+    if (length !== undefined) this.length = length;
+  }
+
+  /** Whether a body is one. From JavaScript it may be anything, also a proxy that throws. */
+  static is(body: unknown): body is ResponseBody {
+    return typeof body === "object" && body !== null && #parts in body;
+  }
+
+  get parts(): ReadableStream<Uint8Array> | ReaderParts {
+    return this.#parts;
+  }
+
+  abandon(): void {
+    if (this.#parts instanceof ReaderParts) inBackground(this.#parts.return());
+  }
+
+  /** Reads what is there, and waits for nothing. Resolves with the whole body, or with this one. */
+  async start(): Promise<Uint8Array | this> {
+    const stream = this.#parts;
+    if (!(stream instanceof ReadableStream) || stream.locked) return this;
+    const reader = stream.getReader();
+    const ready: Uint8Array[] = [];
+    let bytes = 0;
+    let reading: Promise<PartRead> | undefined;
+    while (ready.length < 2 || bytes <= maxReadyBytes) {
+      reading = reader.read();
+      const read = (await isSettledSoon(reading)) ? await reading.catch(() => undefined) : undefined;
+      if (read === undefined || (!read.done && !isBytes(read.value))) break;
+      // A body that is not as long as its head says fails where it is sent.
+      if (read.done && (this.length === undefined || this.length === bytes)) return joined(ready, bytes);
+      if (read.done) break;
+      ready.push(read.value);
+      bytes += read.value.byteLength;
+      reading = undefined;
+    }
+    this.#parts = new ReaderParts(reader, ready, reading);
+    return this;
+  }
+}
+
+type PartRead = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>;
+
+/** The parts of a body that is being read. */
+class ReaderParts implements AsyncIterableIterator<Uint8Array> {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #ready: Uint8Array[];
+  #reading: Promise<PartRead> | undefined;
+
+  constructor(
+    reader: ReadableStreamDefaultReader<Uint8Array>,
+    ready: Uint8Array[],
+    reading: Promise<PartRead> | undefined,
+  ) {
+    this.#reader = reader;
+    this.#ready = ready;
+    this.#reading = reading;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const value = this.#ready.shift();
+    if (value !== undefined) return Promise.resolve({ done: false, value });
+    const reading = this.#reading ?? this.#reader.read();
+    this.#reading = undefined;
+    return reading as Promise<IteratorResult<Uint8Array, undefined>>;
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    await this.#reader.cancel();
+    return { done: true, value: undefined };
+  }
+}
