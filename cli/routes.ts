@@ -2,6 +2,7 @@ import type { FileNeed, TextNeed } from "../src/inputs/dep.ts";
 import { describing } from "../src/inputs/wire.ts";
 import { readsOf } from "../src/openapi/inputs.ts";
 import type { Reads } from "../src/openapi/inputs.ts";
+import { operationsOf } from "../src/openapi/mounted.ts";
 import { codesOf, hasVersions } from "../src/openapi/responses.ts";
 import { crossOrigin } from "../src/routing/meta.ts";
 import type { Route } from "../src/routing/route.ts";
@@ -23,7 +24,7 @@ export const routes: Command = {
   help,
   async run(args, terminal) {
     const { module } = moduleAnd(args, {});
-    const rows = (await loadRoutes(module)).map(rowOf);
+    const rows = (await loadRoutes(module)).flatMap(rowsOf);
     const all = table([["METHOD", "PATH", "READS", "ANSWERS", "REFUSES"], ...rows]);
     const { columns = Number.POSITIVE_INFINITY } = terminal;
     const fits = all.split("\n").every((line) => line.length <= columns);
@@ -33,6 +34,16 @@ export const routes: Command = {
 };
 
 const ofEveryRoute: ReadonlySet<string> = new Set(["busy", "internal"]);
+
+/** The row of a route, and those of the operations that a mount's `doc` has. */
+function rowsOf(route: Route): readonly (readonly string[])[] {
+  const operations = operationsOf(route, route.doc ?? []).map(({ route, operation }) => {
+    const [method = "", path = "", reads = "", , refuses = ""] = rowOf({ ...route, inputs: {} });
+    const statuses = Object.keys(operation?.responses ?? {}).join(" ");
+    return [method, path, reads, `${statuses} mounted`, refuses];
+  });
+  return [rowOf(route), ...operations];
+}
 
 function rowOf(route: Route): readonly string[] {
   const reads = readsOf(route.inputs);

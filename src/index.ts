@@ -88,6 +88,7 @@ export type Route<
 > = routes.Route<M, P, Wire, Sent, Names>;
 export type { Route as RouteType } from "./routing/route.ts";
 export * as Route from "./routing/group.ts";
+export type { MountDoc, MountOperation, MountResponse } from "./routing/mount-doc.ts";
 export type { MountHandler, MountOptions } from "./routing/mount.ts";
 export type { Group as RouteGroup, GroupMaker, GroupMethod, GroupOptions, GroupedRoutes } from "./routing/group.ts";
 export type Meta = metas.Meta;

@@ -10,11 +10,15 @@ import { deprecated, externalDocs, hidden, operationId } from "../routing/meta.t
 import type { ExternalDocs } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
 import type { CorsExtension } from "../security/cross-origin.ts";
+import { mountedRequest } from "../routing/mounted.ts";
+import type { MountedOperation } from "../routing/mount-doc.ts";
 import { Components } from "./components.ts";
 import { describeApi } from "./info.ts";
 import type { ApiInfo, ApiServer, TagText } from "./info.ts";
 import { credentialProblem, schemeName, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
-import type { Credential, SecurityRequirement, SecurityScheme } from "./inputs.ts";
+import type { Credential, Reads, SecurityRequirement, SecurityScheme } from "./inputs.ts";
+import { documentedRoutes } from "./mounted.ts";
+import type { DocumentedRoute } from "./mounted.ts";
 import {
   answersOf,
   codesOf,
@@ -124,28 +128,36 @@ interface DescribedRoute {
   readonly isOpaque: boolean;
 }
 
-function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
-  const reads = readsOf(route.inputs);
-  const codes = codesOf(route, reads, context.encodings.length > 0, context.hasDeadlines);
+function describeRoute({ route, of, operation }: DocumentedRoute, context: DocumentContext): DescribedRoute {
+  const reads = operation === undefined ? readsOf(route.inputs) : readsOfMount(route, operation);
+  const codes = codesOf(route, reads, operation === undefined && context.encodings.length > 0, context.hasDeadlines);
   const { node } = route.returns;
-  const plain = answersOf(node, context);
+  const plain = (operation?.responses as Responses | undefined) ?? answersOf(node, context);
   const answers = hasVersions(node, reads) ? withValidators(plain, route.method) : plain;
   return {
     route,
     name: `${route.method} ${route.pattern}`,
     place: placeOf(route),
     id: route.meta.find(operationId) ?? idOf(route),
-    parameters: parametersOf(route, reads, context),
+    parameters: parametersOf(route, operation === undefined ? reads : { ...reads, body: undefined }, context),
     answers,
-    requestBody: requestBodyOf(reads, context),
+    requestBody: operation === undefined ? requestBodyOf(reads, context) : operation.requestBody,
     codes,
     challenges: reads.challenges,
     credentials: reads.credentials,
     security: securityOf(reads.credentials, codes),
     alsoReads: reads.alsoReads,
-    cors: corsOf(context.cors, route),
+    cors: corsOf(context.cors, of),
     isOpaque: reads.isOpaque,
   };
+}
+
+/** What an operation of a mount reads: what the mount's inputs do. Of its request only the author knows more. */
+function readsOfMount({ inputs, method }: Route, { requestBody }: MountedOperation): Reads {
+  const { [mountedRequest]: own, ...others } = inputs;
+  const reads = readsOf(others);
+  const hasBody = requestBody !== undefined || (method !== "GET" && method !== "HEAD");
+  return { ...reads, body: hasBody ? own?.node.body : undefined };
 }
 
 /** `POST /orders/{order_id}/items` becomes `post_orders_order_id_items`. */
@@ -240,7 +252,7 @@ interface RouteDescription {
 
 /**
  * Makes the OpenAPI document of the routes. The same routes give the same document, in their order. Routes with a
- * `Path.rest` are left out.
+ * `Path.rest` are left out, and of a mount it has the operations of its `doc`.
  *
  * @throws Error naming routes that OpenAPI cannot tell apart, different shapes with the same name, and examples that do not
  * fit their shape.
@@ -282,9 +294,9 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
   const imprecise = new Set<string>();
   const described: DescribedRoute[] = [];
   const api = describeApi(options, (what) => problems.push(what));
-  for (const route of routes) {
+  for (const documented of documentedRoutes(routes)) {
+    const { route } = documented;
     if (route.meta.find(hidden) === true) continue;
-    if (route.path.segments.some((segment) => typeof segment === "object" && segment.kind === "rest")) continue;
     const name = `${route.method} ${route.pattern}`;
     const context: DocumentContext = {
       shape: (shape, direction, at) =>
@@ -298,7 +310,7 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
       encodings,
       hasDeadlines: options.deadline !== undefined,
     };
-    const one = describeRoute(route, context);
+    const one = describeRoute(documented, context);
     if (one.isOpaque) imprecise.add(`${name}: reads more than it says (a bind, or a dependency with no needs)`);
     place(one, described, problems);
   }

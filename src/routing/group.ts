@@ -276,7 +276,7 @@ function within(outer: Shared, own: Shared): Shared {
 
 /** A route in its group. A member that is none of a route's is left as it is: `App.make` refuses it, with the route's name. */
 function inGroup(one: Route, { prefix, inputs, refuses, tags, meta }: Shared): Route {
-  const { summary, description } = one;
+  const { summary, description, methods, doc } = one;
   const isPath = Array.isArray(one.path.segments);
   const path = isPath ? join(prefix, one.path as Path) : one.path;
   return {
@@ -291,6 +291,8 @@ function inGroup(one: Route, { prefix, inputs, refuses, tags, meta }: Shared): R
     handler: one.handler,
     ...(summary === undefined ? {} : { summary }),
     ...(description === undefined ? {} : { description }),
+    ...(methods === undefined ? {} : { methods }),
+    ...(doc === undefined ? {} : { doc }),
   };
 }
 
@@ -324,4 +326,5 @@ function declaredTwice(name: string, ...from: readonly AnyDep[]): AnyDep {
 }
 
 export { mount } from "./mount.ts";
+export type { MountDoc, MountOperation, MountResponse } from "./mount-doc.ts";
 export type { MountHandler, MountOptions } from "./mount.ts";

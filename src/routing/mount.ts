@@ -15,6 +15,8 @@ import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import { empty } from "./meta.ts";
 import type { Meta } from "./meta.ts";
 import { anyMethod, mounted, mountedRequest as own } from "./mounted.ts";
+import { mountedOperations } from "./mount-doc.ts";
+import type { MountDoc } from "./mount-doc.ts";
 import { mountRequest } from "./mounted-request.ts";
 import type { MountRequest } from "./mounted-request.ts";
 import type { Path } from "./path.ts";
@@ -34,6 +36,11 @@ export interface MountOptions<I extends Inputs, C extends string, Checked = unkn
   readonly refuses?: readonly Code<C>[];
   /** Metadata, such as `Meta.empty.add(Meta.access, "debug")`; none by default. */
   readonly meta?: Meta;
+  /**
+   * What the API document says of it: operations by method, `"GET"`, or by method and the path below the mount, `"POST /users/{id}"`.
+   * Nothing unless set.
+   */
+  readonly doc?: MountDoc;
 }
 
 /** The handler of a mount. */
@@ -49,8 +56,8 @@ export type MountHandler<I extends Inputs, C extends string> = (
  * The handler gets a standard `Request`. It has the URL as the client sees it, all header lines but those of the connection, and the body
  * as a stream. Its signal aborts when the client leaves or the deadline passes. The `Response` goes out as `Answer.pass` sends it, with
  * each `Set-Cookie`. The body can be read until the handler has returned. The id, the cross-origin check, the limits and the
- * `inputs` come before it. The log line, middleware, CORS and compression come after it, as for any route. The API document leaves a
- * mount out.
+ * `inputs` come before it. The log line, middleware, CORS and compression come after it, as for any route. The API document has of a
+ * mount what `doc` says.
  *
  * A path with `.` or `..` as a segment is a 404, as `URL` would resolve it to a path that the app did not match. A request for a WebSocket
  * is a 501: declare a route with `Returns.websocket`, or attach the other server to the listener's `upgrade`.
@@ -74,13 +81,14 @@ export function mount<
   options: MountOptions<I, C, HasAllRead<I, Params>> = {},
 ): Route<never, `${P}/{rest*}`, never, never, NoInfer<C> | RefusesOf<I>> {
   checkMount(path, handler, options);
-  const { methods, stripPrefix = false, maxBody, inputs = {}, refuses = none, meta = empty } = options;
+  const { methods, stripPrefix = false, maxBody, inputs = {}, refuses = none, meta = empty, doc } = options;
   const mounting = mountingOf(stripPrefix, maxBody);
   const pattern = `${path.pattern === "/" ? "" : path.pattern}/{rest*}` as `${P}/{rest*}`;
   return {
     // No client calls it by its method and its path: it has neither in its type.
     method: anyMethod as never,
     ...(methods === undefined ? {} : { methods: [...new Set(methods)] }),
+    ...(doc === undefined ? {} : { doc: mountedOperations(path.pattern, namesOf(path), methods, doc) }),
     pattern,
     path: { pattern, segments: [...path.segments, mounted] },
     inputs: { ...inputs, [own]: mounting },
@@ -93,7 +101,11 @@ export function mount<
   };
 }
 
-const members: readonly string[] = ["methods", "stripPrefix", "maxBody", "inputs", "refuses", "meta"];
+const members: readonly string[] = ["methods", "stripPrefix", "maxBody", "inputs", "refuses", "meta", "doc"];
+
+function namesOf({ segments }: Path<unknown>): readonly string[] {
+  return segments.flatMap((segment) => (typeof segment === "string" ? [] : [segment.name]));
+}
 
 function checkMount(path: unknown, handler: unknown, options: MountOptions<Inputs, string>): void {
   needsPath("Route.mount: path", path);

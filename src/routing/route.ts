@@ -17,6 +17,7 @@ import { callerIn } from "../logging/raised.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import { empty } from "./meta.ts";
 import type { Meta } from "./meta.ts";
+import type { MountedOperation } from "./mount-doc.ts";
 import type { Path } from "./path.ts";
 
 /** What a typed client reads of a route. A route of another copy of the package has it too: no symbol, no private member. */
@@ -48,6 +49,8 @@ export interface Route<
 > extends ClientRoute<M, P, Wire, Sent, Names> {
   /** The methods of a mount that answers only some. */
   readonly methods?: readonly string[];
+  /** What the API document says of a mount, which is otherwise not in it. */
+  readonly doc?: readonly MountedOperation[];
   /** The path that it was made with. */
   readonly path: Path<unknown, P>;
   /** The inputs, by the names that the handler uses. */
