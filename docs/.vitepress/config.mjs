@@ -43,7 +43,7 @@ const groups = {
     "webhooks",
     "security-headers",
   ],
-  "Event streams and WebSockets": ["event-streams", "broadcast", "websockets"],
+  "Event streams and WebSockets": ["event-streams", "llm", "broadcast", "websockets"],
   Data: ["postgres", "postgres-poolers", "migrations", "orms", "background-work", "http-client"],
   "API document and clients": ["openapi", "typed-client", "mcp"],
   "Tests and operation": [
