@@ -90,15 +90,34 @@ export function shouldYield(): boolean {
   return now - since.at >= maxBusyMs || (now === since.at && sends - since.sends >= maxSends);
 }
 
-/** Lets the runtime handle other events first. */
+/** The latest wait of those that let the runtime handle other events; undefined where none waits. */
+let yielding: Promise<void> | undefined;
+
+/** Lets the runtime handle other events first. By a timer: on Deno immediates alone keep it from reading its sockets. */
 export function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => {
+  const turn = new Promise<void>((resolve) => {
     setTimeout(() => {
       forget();
+      if (yielding === turn) yielding = undefined;
       resolve();
     }, 0);
   });
+  yielding = turn;
+  return turn;
 }
+
+/**
+ * As `soon`, and not before those that yield now: their timer takes many of the turns that `soon` waits for. On Workers, where a wait
+ * is of one request, both are timers.
+ */
+export const afterOthers: (act: () => void) => unknown =
+  setImmediate === undefined
+    ? soon
+    : (act) =>
+        soon(() => {
+          if (yielding === undefined) act();
+          else void yielding.then(act, act);
+        });
 
 /**
  * Waits for the work, at most `ms`. Resolves with whether it has ended; work that is over leaves no timer.

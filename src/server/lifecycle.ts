@@ -18,7 +18,10 @@ export async function until(isTrue: () => boolean, ms: number): Promise<boolean>
   return true;
 }
 
-/** What is open on a server, and ends when the server or its app stops: streams, sockets, taken connections. */
+/**
+ * What is open on a server, and ends when the server or its app stops: streams, sockets, taken connections. Each kind has a list of its
+ * own, because a stop tells it in its own way, and waits for sockets and taken connections itself, but for streams by their connections.
+ */
 export class OpenThings<A> {
   readonly #open = new Set<A>();
   readonly #stopOne: (one: A) => void;

@@ -1,4 +1,4 @@
-import { handled, shouldYield, soon, yieldToEventLoop } from "../async.ts";
+import { afterOthers, handled, shouldYield, yieldToEventLoop } from "../async.ts";
 import { keepAlive } from "../events/event-stream.ts";
 import type { KeptAlive } from "../events/event-stream.ts";
 import { WireEvent } from "../events/event.ts";
@@ -203,7 +203,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   #deliver(reader: SocketReader<Client>, data: string | Uint8Array): void {
-    if (++this.#reads % readsPerTurn === 0) soon(() => this.#settle(reader, data));
+    if (++this.#reads % readsPerTurn === 0) afterOthers(() => this.#settle(reader, data));
     else this.#settle(reader, data);
   }
 

@@ -1,6 +1,6 @@
 /** WebSockets over `node:http` and `ws` (contract 4.3; facts 7; rows WS). */
 import * as v from "valibot";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Broadcast, Path, Refusal, Returns, Socket, get, refuse, setCookie, Cookie, Codec } from "usher-http";
 import type { Route, SocketHandler } from "usher-http";
 import { lines, messages } from "../../support/logs.ts";
@@ -200,9 +200,10 @@ describe("a WebSocket: limits and errors", () => {
 });
 
 describe("a room", () => {
-  it("keeps a member who reads, however many messages one sends at once", async () => {
+  /** A member who says what the client sends, and sends what the room says. */
+  const inRoom = (): Route => {
     const hub = Broadcast.create<typeof texts.server>();
-    const member = speaking(async (socket) => {
+    return speaking(async (socket) => {
       const room = hub.subscribe("room");
       const sending = (async () => {
         for await (const line of room) if (!(await socket.send(line)).ok) return;
@@ -212,8 +213,19 @@ describe("a room", () => {
       room.unsubscribe();
       await sending;
     });
-    const { client } = await framed([member], "/s");
+  };
+
+  it("keeps a member who reads, however many messages one sends at once", async () => {
+    const { client } = await framed([inRoom()], "/s");
     client.send(Buffer.concat(Array.from({ length: 300 }, () => frame(0x81, "x"))));
     expect((await client.bytes(900)).toString("latin1")).toBe("\x81\x01x".repeat(300));
+  });
+
+  it("keeps it where its sends give others a turn", async () => {
+    const { client } = await framed([inRoom()], "/s");
+    let now = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => (now += 20));
+    client.send(Buffer.concat(Array.from({ length: 3000 }, () => frame(0x81, "x"))));
+    expect((await client.bytes(9000)).toString("latin1")).toBe("\x81\x01x".repeat(3000));
   });
 });
