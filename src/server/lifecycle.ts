@@ -20,7 +20,7 @@ export async function until(isTrue: () => boolean, ms: number): Promise<boolean>
 
 /**
  * What is open on a server, and ends when the server or its app stops: streams, sockets, taken connections. Each kind has a list of its
- * own, because a stop tells it in its own way, and waits for sockets and taken connections itself, but for streams by their connections.
+ * own, because a stop tells each in its own way. It waits for sockets and taken connections, and for streams by their connections alone.
  */
 export class OpenThings<A> {
   readonly #open = new Set<A>();
