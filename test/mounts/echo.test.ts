@@ -200,7 +200,7 @@ describe("the body after the handler has returned", () => {
     await once(await response, "data");
     asking.destroy();
     await expect.poll(() => told).toContain("could not be read");
-    await expect.poll(() => logged().join("")).toContain("client gone");
+    await expect.poll(() => logged().join("")).toContain("the body ended early");
     expect(logged().join("")).not.toContain('"level":"error"');
   });
 
