@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { clashOf, databases, runtimes, samples } from "./choices.ts";
+import { clashOf, databases, runtimes, samples, tests } from "./choices.ts";
 import type { SomeChoices } from "./choices.ts";
 
 export const help = `Makes a project of usher-http.
@@ -12,6 +12,8 @@ export const help = `Makes a project of usher-http.
       hello   two routes, a dependency and a refusal
       api     orders kept in PostgreSQL
       live    a page that shows messages as they are sent, to all who have it open
+  --tests <url|pglite>                what the tests of the SQL of \`api\` run on: a server that TEST_DATABASE_URL
+                                      names, or PGlite in their process, on Node; default: url
   --yes, -y                           ask nothing: take the defaults
   --help, -h                          print this
   --version, -v                       print the version
@@ -37,6 +39,7 @@ const options = {
   runtime: { type: "string" },
   database: { type: "string" },
   sample: { type: "string" },
+  tests: { type: "string" },
   yes: { type: "boolean", short: "y" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
@@ -58,6 +61,7 @@ export function read(args: readonly string[]): Request {
       runtime: oneOf(runtimes, "runtime", values.runtime),
       database: oneOf(databases, "database", values.database),
       sample: oneOf(samples, "sample", values.sample),
+      tests: oneOf(tests, "tests", values.tests),
     };
     const clash = clashOf(chosen);
     if (clash !== undefined) return error(clash);

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import * as prompts from "@clack/prompts";
-import { databases, optionsOf, runtimes, samples } from "./choices.ts";
+import { databases, optionsOf, runtimes, samples, tests } from "./choices.ts";
 import type { Choices, Runtime, SomeChoices } from "./choices.ts";
 
 /** The terminal that questions are asked on. */
@@ -15,11 +15,12 @@ export interface Answers {
   readonly choices: Choices;
 }
 
-const labels = { runtime: runtimes, database: databases, sample: samples };
+const labels = { runtime: runtimes, database: databases, sample: samples, tests };
 const questions = {
   runtime: "Where does it run?",
   database: "Which database does it use?",
   sample: "What does it begin with?",
+  tests: "What do the tests of the SQL run on?",
 };
 
 class Cancelled extends Error {}
@@ -41,7 +42,9 @@ export async function ask(
     const database = given.chosen.database ?? (await askOne(terminal, "database", withRuntime));
     const withDatabase = { ...withRuntime, database };
     const sample = given.chosen.sample ?? (await askOne(terminal, "sample", withDatabase));
-    return { folder, choices: { runtime, database, sample } };
+    const withSample = { ...withDatabase, sample };
+    const tests = given.chosen.tests ?? (await askOne(terminal, "tests", withSample));
+    return { folder, choices: { runtime, database, sample, tests } };
   } catch (error) {
     if (error instanceof Cancelled) return undefined;
     throw error;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Choices } from "./choices.ts";
 
 /** The files of a project, by path, in the folder `templates`: each later layer adds to those before it. */
-function layersOf({ runtime, database, sample }: Choices): readonly string[] {
+function layersOf({ runtime, database, sample, tests }: Choices): readonly string[] {
   const program = sample === "live" ? (database === "none" ? "memory" : "postgres") : kindOf(runtime);
   return [
     "base",
@@ -12,6 +12,7 @@ function layersOf({ runtime, database, sample }: Choices): readonly string[] {
     ...(database === "none" ? [] : [database]),
     sample,
     `${sample}-${program}`,
+    ...(tests === "pglite" ? [tests] : []),
   ];
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import { clashOf, completed, databases, optionsOf, runtimes, samples } from "../../create-usher/src/choices.ts";
+import { clashOf, completed, databases, optionsOf, runtimes, samples, tests } from "../../create-usher/src/choices.ts";
 import type { Choices, SomeChoices } from "../../create-usher/src/choices.ts";
 import { filesOf } from "../../create-usher/src/project.ts";
 import { run } from "../../create-usher/src/run.ts";
@@ -98,6 +98,10 @@ describe("without a terminal, create-usher", () => {
     ["a --sample hello --database postgres", 2, "", "keeps nothing"],
     ["a --sample live --runtime workers", 2, "", "which Workers do not have"],
     ["a --database postgres --runtime workers --sample live", 2, "", "which Workers do not have"],
+    ["a --tests sqlite", 2, "", '--tests is one of url, pglite, and not "sqlite".'],
+    ["a --tests pglite --runtime bun", 2, "", "PGlite is for tests on Node"],
+    ["a --tests pglite --sample live", 2, "", "PGlite is for the tests of the sample `api`"],
+    ["a --tests pglite --database none", 2, "", "PGlite is for the tests of the sample `api`"],
     ["a --force", 2, "", "create-usher: Unknown option '--force'.\n"],
     ["a node", 2, "", "npm create usher my-api -- --yes"],
   ])("with %s exits with %i", async (line, code, out, error) => {
@@ -112,8 +116,9 @@ describe("the guide on new projects", () => {
   const [, table = ""] = /^\| file \| in \| is \|\n(.*?)\n\n/ms.exec(page) ?? [];
   const rows = table.split("\n").map((row) => row.split("|").map((cell) => cell.trim().replaceAll("`", "")));
 
-  function isMade(condition: string, { runtime, database, sample }: Choices): boolean {
-    const chosen = ["every project", sample, runtime === "workers" ? "Workers" : "not Workers"];
+  function isMade(condition: string, { runtime, database, sample, tests }: Choices): boolean {
+    const kind = runtime === "workers" ? "Workers" : "not Workers";
+    const chosen = ["every project", sample, kind, ...(tests === "pglite" ? ["PGlite"] : [])];
     return condition
       .split(" with ")
       .every((part) => [...chosen, ...(database === "postgres" ? ["PostgreSQL"] : [])].includes(part));
@@ -121,10 +126,11 @@ describe("the guide on new projects", () => {
 
   const all = Object.keys(runtimes)
     .flatMap((runtime) => Object.keys(databases).map((database) => ({ runtime, database })))
-    .flatMap((pair) => Object.keys(samples).map((sample) => ({ ...pair, sample }) as Choices))
+    .flatMap((pair) => Object.keys(samples).map((sample) => ({ ...pair, sample })))
+    .flatMap((three) => Object.keys(tests).map((tests) => ({ ...three, tests }) as Choices))
     .filter((choices) => clashOf(choices) === undefined);
 
-  it.each(all)("lists what is made on $runtime, with database $database, as $sample", (choices) => {
+  it.each(all)("lists what is made on $runtime, with database $database, as $sample, tests on $tests", (choices) => {
     const listed = rows
       .slice(1)
       .filter(([, , condition = ""]) => isMade(condition, choices))
@@ -244,7 +250,7 @@ describe("create-usher prints the next commands", () => {
 it.each(["linux", "darwin", "win32"] as const)(
   "on %s the scripts replace their shell where it has `exec`",
   (platform) => {
-    const choices = { runtime: "node", database: "none", sample: "hello" } as const;
+    const choices = { runtime: "node", database: "none", sample: "hello", tests: "url" } as const;
     const files = filesOf(join(root, "create-usher/templates"), choices, "my-api", platform);
     const { scripts } = JSON.parse(files.get("package.json") ?? "") as { readonly scripts: { readonly start: string } };
     const start = "node --env-file-if-exists=.env src/main.ts";
@@ -303,6 +309,24 @@ describe("on a terminal, create-usher", () => {
     expect(shown).not.toContain("hello");
   });
 
+  it("asks what the tests of the SQL run on, where there is a choice", async () => {
+    const { code } = await typed(
+      ["shop", "--runtime", "node", "--sample", "api"],
+      [["What do the tests of the SQL run on?", `${down} ${enter}`]],
+    );
+    expect(code).toBe(0);
+    const text = (path: string): string => readFileSync(join(folder, "shop", path), "utf8");
+    expect(JSON.parse(text("package.json"))).toHaveProperty(["devDependencies", "@electric-sql/pglite"]);
+    expect(text("test/postgres-store.test.ts")).toContain("./database.ts");
+    for (const path of ["README.md", ".github/workflows/ci.yml", "test/postgres-store.test.ts"])
+      expect([path, text(path)]).toEqual([path, expect.not.stringContaining("TEST_DATABASE_URL")]);
+  });
+
+  it("takes what is needed for PGlite", async () => {
+    expect((await create(["--tests", "pglite", "--yes", "a"])).code).toBe(0);
+    expect(existsSync(join(folder, "a/test/database.ts"))).toBe(true);
+  });
+
   it("asks for a folder until it gets a free one", async () => {
     writeFileSync(join(folder, "full"), "");
     const { code } = await typed(
@@ -334,7 +358,7 @@ describe("on a terminal, create-usher", () => {
 });
 
 describe("the choices", () => {
-  const all = { runtime: runtimes, database: databases, sample: samples };
+  const all = { runtime: runtimes, database: databases, sample: samples, tests };
   const names = Object.keys(all) as (keyof Choices)[];
   const pairs = names.flatMap((one) => names.filter((other) => other !== one).map((other) => [one, other] as const));
   const chosen = pairs.flatMap(([one, other]) => {

@@ -100,7 +100,7 @@ const listening = /listening on (http:\/\/[^\s"]+)/;
 
 describe.each(["node", "bun", "deno"] as const)("the development server on %s", (runtime) => {
   it("restarts when a file changes, and shows the message of an error", async () => {
-    const project = await projects.make(`dev-${runtime}`, { runtime, database: "none", sample: "hello" });
+    const project = await projects.make(`dev-${runtime}`, { runtime, database: "none", sample: "hello", tests: "url" });
     const server = develop(project);
     try {
       const url = await server.shows(listening);
@@ -126,7 +126,7 @@ describe.each(["node", "bun", "deno"] as const)("the development server on %s", 
 });
 
 it("serves the current version of a file of public, without a restart", async () => {
-  const project = await projects.make("dev-live", { runtime: "node", database: "none", sample: "live" });
+  const project = await projects.make("dev-live", { runtime: "node", database: "none", sample: "live", tests: "url" });
   const server = develop(project);
   try {
     const url = await server.shows(listening);
@@ -150,7 +150,7 @@ describe("a script of a project", () => {
     ["deno", "deno task start"],
   ] as const)("on %s ends its server when `%s` gets SIGTERM", async (runtime, line) => {
     const name = `ended-${runtime}-${line.replaceAll(" ", "-")}`;
-    const project = await projects.make(name, { runtime, database: "none", sample: "hello" });
+    const project = await projects.make(name, { runtime, database: "none", sample: "hello", tests: "url" });
     const server = develop({ ...project, command: () => ["sh", "-c", `exec ${line}`] });
     try {
       const url = await server.shows(listening);

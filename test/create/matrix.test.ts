@@ -26,8 +26,9 @@ const databases: readonly Database[] = ["none", "postgres"];
 const samples: readonly Sample[] = ["hello", "api", "live"];
 const all = runtimes
   .flatMap((runtime) => databases.map((database) => ({ runtime, database })))
-  .flatMap((pair) => samples.map((sample): Choices => ({ ...pair, sample })));
-const possible = all.filter((choices) => clashOf(choices) === undefined);
+  .flatMap((pair) => samples.map((sample): Choices => ({ ...pair, sample, tests: "url" })));
+const onPglite: Choices = { runtime: "node", database: "postgres", sample: "api", tests: "pglite" };
+const possible = [...all.filter((choices) => clashOf(choices) === undefined), onPglite];
 
 /**
  * What the usual run leaves to the wide one: 6 s of processor time. It makes all projects for Node, and for each other runtime one
@@ -36,20 +37,22 @@ const possible = all.filter((choices) => clashOf(choices) === undefined);
 const left = ["my-bun-none-hello", "my-bun-postgres-live", "my-deno-none-live", "my-deno-postgres-api"];
 
 /** A name for a project, and for its databases. */
-const nameOf = ({ runtime, database, sample }: Choices): string => `my-${runtime}-${database}-${sample}`;
+const nameOf = ({ runtime, database, sample, tests }: Choices): string => {
+  return `my-${runtime}-${database}-${sample}${tests === "pglite" ? "-pglite" : ""}`;
+};
 
 async function newDatabase(name: string): Promise<string> {
   await sql.unsafe(`create database "${name}"`);
   return postgres.url(name);
 }
 
-it("has fourteen projects", () => {
-  expect(possible).toHaveLength(14);
+it("has fifteen projects", () => {
+  expect(possible).toHaveLength(15);
   expect(possible.map(nameOf)).toEqual(expect.arrayContaining(left));
 });
 
 describe.each(possible.filter((choices) => isWide || !left.includes(nameOf(choices))))(
-  "the project of $sample on $runtime, with database $database",
+  "the project of $sample on $runtime, with database $database and tests on $tests",
   (choices) => {
     const name = nameOf(choices);
     let made: Promise<Project> | undefined;
@@ -59,7 +62,8 @@ describe.each(possible.filter((choices) => isWide || !left.includes(nameOf(choic
       const { script, manifest, folder, read } = await project();
       expect(manifest.name).toBe(name);
       writeFileSync(join(folder, "test/agents-route.ts"), routeIn(read("AGENTS.md")));
-      const env = choices.database === "none" ? {} : { TEST_DATABASE_URL: await newDatabase(`${name}-test`) };
+      const hasServer = choices.database === "postgres" && choices.tests === "url";
+      const env = !hasServer ? {} : { TEST_DATABASE_URL: await newDatabase(`${name}-test`) };
       const [, tested] = await Promise.all([script("check"), script("test", env)]);
       expect(tested).not.toMatch(/skipped [1-9]|[1-9] (?:skip|ignored)|# SKIP/);
     });

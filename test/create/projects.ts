@@ -44,7 +44,7 @@ export interface Projects {
 export function packProjects(): Projects {
   const { folder, remove } = pack();
   const modules = join(folder, "node_modules");
-  for (const name of ["postgres", "typescript", "bun-types", "@types/bun"]) {
+  for (const name of ["postgres", "typescript", "bun-types", "@types/bun", "@electric-sql"]) {
     if (!existsSync(join(modules, name))) symlinkSync(join(root, "node_modules", name), join(modules, name));
   }
   const create = packCreate(folder);

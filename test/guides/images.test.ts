@@ -12,7 +12,7 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 const projects = (["node", "bun", "deno"] as const)
   .flatMap((runtime) => (["none", "postgres"] as const).map((database) => ({ runtime, database })))
-  .flatMap((pair) => (["hello", "api", "live"] as const).map((sample): Choices => ({ ...pair, sample })))
+  .flatMap((pair) => (["hello", "api", "live"] as const).map((sample): Choices => ({ ...pair, sample, tests: "url" })))
   .filter((choices) => clashOf(choices) === undefined);
 const made = (choices: Choices) => filesOf(join(root, "create-usher/templates"), choices, "my-api");
 
@@ -27,7 +27,7 @@ interface Image {
   readonly ignored: string;
 }
 
-const template = made({ runtime: "node", database: "none", sample: "hello" }).get("Dockerfile") ?? "";
+const template = made({ runtime: "node", database: "none", sample: "hello", tests: "url" }).get("Dockerfile") ?? "";
 const step = filesOfStep("10-production");
 const guide = "docs/guides/deployment.md";
 const images: readonly (readonly [name: string, image: Image])[] = [
