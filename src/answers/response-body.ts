@@ -66,7 +66,7 @@ export class ResponseBody implements StreamBody {
     const reader = stream.getReader();
     const ready: Uint8Array[] = [];
     let bytes = 0;
-    let reading: Promise<PartRead> | undefined;
+    let reading: Promise<StreamRead> | undefined;
     while (ready.length < 2 || bytes <= maxReadyBytes) {
       reading = reader.read();
       const read = (await isSettledSoon(reading)) ? await reading.catch(() => undefined) : undefined;
@@ -83,18 +83,18 @@ export class ResponseBody implements StreamBody {
   }
 }
 
-type PartRead = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>;
+type StreamRead = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>;
 
 /** The parts of a body that is being read. */
 class ReaderParts implements AsyncIterableIterator<Uint8Array> {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #ready: Uint8Array[];
-  #reading: Promise<PartRead> | undefined;
+  #reading: Promise<StreamRead> | undefined;
 
   constructor(
     reader: ReadableStreamDefaultReader<Uint8Array>,
     ready: Uint8Array[],
-    reading: Promise<PartRead> | undefined,
+    reading: Promise<StreamRead> | undefined,
   ) {
     this.#reader = reader;
     this.#ready = ready;

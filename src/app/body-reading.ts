@@ -30,16 +30,16 @@ interface BodyRequest extends Carrying, PlacedRequest {
 }
 
 /** Who reads a body. */
-type Reader =
+type BodyUser =
   | { readonly at: "unread" }
   | { readonly at: "whole" }
   /** The handler, as it arrives, until it has answered or until its response was sent. */
   | { readonly at: "parts"; readonly body: OpenBody; readonly until: "handled" | "replied" }
   | { readonly at: "closed" };
 
-const unread: Reader = { at: "unread" };
-const readWhole: Reader = { at: "whole" };
-const closed: Reader = { at: "closed" };
+const unread: BodyUser = { at: "unread" };
+const readWhole: BodyUser = { at: "whole" };
+const closed: BodyUser = { at: "closed" };
 
 /** What is read of a request's body, and held of it. Made for a route that reads a body. */
 export class BodyReading implements BodyHolder, BodyHolding {
@@ -50,7 +50,7 @@ export class BodyReading implements BodyHolder, BodyHolding {
   heldBytes = 0;
   holderIndex = 0;
   readonly #request: BodyRequest;
-  #reader: Reader = unread;
+  #reader: BodyUser = unread;
   /** The body without its coding, where it has one. */
   #decoded: DecodedSource | undefined = undefined;
   #hasReadLate = false;

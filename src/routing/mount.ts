@@ -88,7 +88,7 @@ export function mount<
     // No client calls it by its method and its path: it has neither in its type.
     method: anyMethod as never,
     ...(methods === undefined ? {} : { methods: [...new Set(methods)] }),
-    ...(doc === undefined ? {} : { doc: mountedOperations(path.pattern, namesOf(path), methods, doc) }),
+    ...(doc === undefined ? {} : { doc: mountedOperations(path.pattern, parameterNames(path), methods, doc) }),
     pattern,
     path: { pattern, segments: [...path.segments, mounted] },
     inputs: { ...inputs, [own]: mounting },
@@ -103,7 +103,7 @@ export function mount<
 
 const members: readonly string[] = ["methods", "stripPrefix", "maxBody", "inputs", "refuses", "meta", "doc"];
 
-function namesOf({ segments }: Path<unknown>): readonly string[] {
+function parameterNames({ segments }: Path<unknown>): readonly string[] {
   return segments.flatMap((segment) => (typeof segment === "string" ? [] : [segment.name]));
 }
 

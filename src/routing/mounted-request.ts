@@ -3,7 +3,7 @@ import type { Following } from "../following.ts";
 import { isNode } from "../runtime.ts";
 
 /** What the `Request` of a mount is made of. */
-export interface RequestParts {
+export interface MountRequestParts {
   readonly url: string;
   readonly method: string;
   readonly headers: Iterable<readonly [name: string, value: string]>;
@@ -19,7 +19,7 @@ export interface MountRequest {
 }
 
 /** Makes the `Request` of a mount. */
-export function mountRequest(parts: RequestParts): MountRequest {
+export function mountRequest(parts: MountRequestParts): MountRequest {
   if (isNode()) {
     LateRequest ??= makeLateRequest();
     const request = new LateRequest(parts);
@@ -33,7 +33,7 @@ export function mountRequest(parts: RequestParts): MountRequest {
 }
 
 // A body as a stream needs `duplex` on Node (Fetch, "half"), which the types of the DOM lack.
-function withBody(body: RequestParts["body"]): {
+function withBody(body: MountRequestParts["body"]): {
   readonly body?: ReadableStream<Uint8Array>;
   readonly duplex?: "half";
 } {
@@ -59,12 +59,12 @@ interface FollowingRequest {
  * Its own signal, that of `Request`, is what `fetch(request)` and `new Request(request)` listen to. No code can abort it, so that says
  * itself that it is aborted, and calls its listeners. The handler gets a real one, which `AbortSignal.any` can follow.
  */
-function makeLateRequest(): new (parts: RequestParts) => Request & FollowingRequest {
+function makeLateRequest(): new (parts: MountRequestParts) => Request & FollowingRequest {
   return class MountRequest extends (Request as RequestClass) implements FollowingRequest {
-    readonly #signals: RequestParts["signals"];
+    readonly #signals: MountRequestParts["signals"];
     #following: Following | undefined = undefined;
 
-    constructor({ url, method, headers, body, signals }: RequestParts) {
+    constructor({ url, method, headers, body, signals }: MountRequestParts) {
       super(url, { method, ...withBody(body) });
       this.#signals = signals;
       // `Headers` in the constructor cost 2 µs more: undici checks and copies each twice.
