@@ -4,10 +4,10 @@ import { isObject, needs, needsObject, needsText, needsTexts } from "../../src/a
 import { constant, ofRequest } from "../../src/doors/inputs.ts";
 import type { Dep, RequestRecord } from "../../src/doors/inputs.ts";
 import { Refusal, refuse } from "../../src/refusals.ts";
-import { param, get } from "../../src/doors/routing.ts";
+import { param, get, restWithEmpty } from "../../src/doors/routing.ts";
 import * as Path from "../../src/routing/path.ts";
 import type { Route } from "../../src/doors/routing.ts";
-import { checkDotfiles, immutableField, isImmutable, isSafe, segmentsOf, wellKnown } from "./routes.ts";
+import { checkDotfiles, immutableField, isImmutable, isSafe, segmentsOf, wellKnown, withoutSlash } from "./routes.ts";
 
 /** The binding of a Worker to its static assets: `env.ASSETS`. */
 export interface AssetsBinding {
@@ -46,14 +46,14 @@ export function assets(binding: AssetsBinding | Dep<AssetsBinding>, options: Ass
   const { at = "", cacheControl, dotfiles = wellKnown, immutable = [] } = options;
   const prefix = segmentsOf(at);
   const folders = immutable.map(segmentsOf);
-  const rest = Path.rest("file");
+  const rest = restWithEmpty("file");
   const inputs = { names: param(rest), sent, bound: isBinding(binding) ? constant(binding) : binding };
   return [
     get(
       Path.of(...prefix, rest),
       { inputs, returns: response, refuses: [Refusal.notFound] },
       async ({ names, sent, bound }) => {
-        if (!names.every((name) => isSafe(name, dotfiles))) return refuse(Refusal.notFound);
+        if (!withoutSlash(names).every((name) => isSafe(name, dotfiles))) return refuse(Refusal.notFound);
         const asset = await assetAt(`/${names.map(encodeURIComponent).join("/")}`, bound, sent);
         // Without a page for what is missing, the platform's 404 is empty.
         if (asset.status === 404 && !asset.headers.has("content-type")) return refuse(Refusal.notFound);
@@ -89,7 +89,7 @@ function searchOf(target: string): string {
   return question === -1 ? "" : new URL(`https://assets.local/${target.slice(question)}`).search;
 }
 
-/** The asset of a path. A folder's page may be at the path with a slash at its end, which no route of this framework has. */
+/** The asset of a path. A folder's page may be at the path with a slash at its end. */
 async function assetAt(path: string, binding: AssetsBinding, sent: SentRequest): Promise<Response> {
   const { method, headers, search } = sent;
   const fetched = (path: string) =>

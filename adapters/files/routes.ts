@@ -4,7 +4,7 @@ import { response } from "../../src/doors/answers.ts";
 import { isObject, kindOf, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
 import { ofRequest } from "../../src/doors/inputs.ts";
 import { Refusal, refuse } from "../../src/refusals.ts";
-import { param, get } from "../../src/doors/routing.ts";
+import { param, get, restWithEmpty } from "../../src/doors/routing.ts";
 import * as Path from "../../src/routing/path.ts";
 import type { Route } from "../../src/doors/routing.ts";
 import { fileAnswer } from "./version.ts";
@@ -60,7 +60,7 @@ export interface FileSource {
 /** The routes of a directory. Its options are checked by {@link checkOptions}. */
 export function fileRoutes(source: FileSource, options: DirectoryOptions): readonly Route[] {
   const files = new DirectoryFiles(source, options);
-  const rest = Path.rest("file");
+  const rest = restWithEmpty("file");
   const acceptEncoding = ofRequest((request) => request.header("accept-encoding"), {
     needs: [{ in: "header", name: "Accept-Encoding" }],
   });
@@ -136,9 +136,10 @@ class DirectoryFiles {
   /** Whether the fallback answers for a path without a file. */
   #isPage(names: readonly string[]): boolean {
     const under = this.#fallback?.under;
+    const named = withoutSlash(names);
     // A script that is not there is no page, and a hostile path neither.
-    if (!this.#areSafe(names)) return false;
-    return under === undefined ? names.at(-1)?.includes(".") !== true : under.some((folder) => isUnder(names, folder));
+    if (!this.#areSafe(named)) return false;
+    return under === undefined ? named.at(-1)?.includes(".") !== true : under.some((folder) => isUnder(named, folder));
   }
 
   async #named(file: string | undefined): Promise<StoredFile | undefined> {
@@ -150,6 +151,11 @@ class DirectoryFiles {
     const { dotfiles = wellKnown } = this.#options;
     return names.every((name) => isSafe(name, dotfiles) && this.#source.isName?.(name) !== false);
   }
+}
+
+/** The names of a path without those of one slash at its end. */
+export function withoutSlash(names: readonly string[]): readonly string[] {
+  return names.at(-1) === "" ? names.slice(0, -1) : names;
 }
 
 /** The names of a path's folders and file. */

@@ -21,6 +21,7 @@ import {
   timedOutRefusal,
 } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
+import { takesEmpty } from "../routing/mounted.ts";
 import { isCrossOrigin, isOfListed } from "../security/cross-origin.ts";
 import { logFault, openSpan } from "./access-log.ts";
 import { BodyReading } from "./body-reading.ts";
@@ -258,6 +259,7 @@ function handleWithBody(request: RequestState, route: CompiledRoute, reading: In
 function findRoute(request: RequestState): void {
   const { app, exchange, method, rawPath } = request;
   request.match = exchange.match ?? app.router.find(method === "HEAD" ? "GET" : method, rawPath);
+  if (app.redirectsSlash && isRedirected(request)) request.match = undefined;
   if (request.match?.route.readsBody !== true) exchange.dropBody?.();
 }
 
@@ -320,6 +322,11 @@ function answerNoRoute(request: RequestState): MaybePromise<Answer> {
   }
   if (app.notFound === undefined) return refused(notFound);
   return answerOf(app.notFound(recordOf(request)), (returned) => startBody(answerFrom(returned)));
+}
+
+/** Whether a route that takes any path with a slash at its end leaves that slash to the redirect. */
+function isRedirected({ match, rawPath }: RequestState): boolean {
+  return match !== undefined && takesEmpty(match.route.route.path.segments) && /[^/]\/$/.test(rawPath);
 }
 
 // To a browser "//host" and "/\host" are another site: no redirect begins like that.

@@ -40,6 +40,8 @@ export interface Rest<out Name extends string = string> {
   readonly kind: "rest";
   /** Its name in the path. */
   readonly name: Name;
+  /** Whether its segments may be empty, as the last one of a path that ends with a slash. */
+  readonly takesEmpty?: true;
 }
 
 /** A value, or a promise of it. */

@@ -1,7 +1,7 @@
 import type { AnyCodec } from "../codecs/codec.ts";
 import { keyOf } from "../http/bytes.ts";
 import { decodeSegment } from "../http/target.ts";
-import { anyMethod, mounted } from "./mounted.ts";
+import { anyMethod, mounted, takesEmpty } from "./mounted.ts";
 import type { Path, Segment } from "./path.ts";
 
 /** Values by text, found by a part of a path. */
@@ -220,11 +220,13 @@ class Walk<R> {
     return undefined;
   }
 
-  // A rest never contains an empty segment.
+  // A rest of an application's contains no empty segment.
   #noteRest({ rest, mount }: RouteNode<R>, at: number): undefined {
     if (mount !== undefined) this.#note(mount);
-    if (rest === undefined || (at <= this.#path.length && `/${this.#path.slice(at)}/`.includes("//"))) return;
-    this.#note(rest);
+    if (rest === undefined) return;
+    const hasEmpty = at <= this.#path.length && `/${this.#path.slice(at)}/`.includes("//");
+    const taking = hasEmpty ? withEmpty(rest) : rest;
+    if (taking.size > 0) this.#note(taking);
   }
 
   #note(routes: RoutesByMethod<R>): void {
@@ -232,6 +234,11 @@ class Walk<R> {
     const listed = ofMethod(routes, this.#method);
     if (listed !== undefined && (this.#rest === undefined || beats(listed, this.#rest))) this.#rest = listed;
   }
+}
+
+/** The routes of a rest that take empty segments. */
+function withEmpty<R>(rest: RoutesByMethod<R>): RoutesByMethod<R> {
+  return new Map([...rest].filter(([, { segments }]) => takesEmpty(segments)));
 }
 
 /** The methods that no standard `Request` can have. */

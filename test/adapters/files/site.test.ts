@@ -91,10 +91,16 @@ const paths = [
   ["a name of JavaScript", "/constructor", 200, "c"],
   ["another", "/toString", 404, "NOT FOUND"],
   ["a name like a prototype's", "/__proto__", 200, "a member"],
-  // A rest has no empty segment: the app's own 404, or a 308 with `trailingSlash: "redirect"`.
-  ["a slash at the end of a folder", "/about/", 404, noRoute],
-  ["a slash at the end of a file", "/about/index.html/", 404, noRoute],
-  ["two slashes", "//about", 404, noRoute],
+  // A slash at the end makes another path, which has no file.
+  ["a slash at the end of a folder", "/about/", 404, "NOT FOUND"],
+  ["a slash at the end of a file", "/about/index.html/", 404, "NOT FOUND"],
+  ["a slash at the end of nothing", "/nope/", 404, "NOT FOUND"],
+  ["a slash at the end below a fallback", "/orders/7/", 200, "APP SHELL"],
+  ["a slash at the end of a fallback's folder", "/orders/", 200, "APP SHELL"],
+  ["two slashes", "//about", 404, "NOT FOUND"],
+  ["two slashes inside", "/a//b", 404, "NOT FOUND"],
+  ["two slashes below a fallback", "/orders//7", 404, "NOT FOUND"],
+  ["two slashes at the end below a fallback", "/orders/7//", 404, "NOT FOUND"],
 ] as const;
 
 describe.each(sources)("%s", (name, of) => {
@@ -104,6 +110,43 @@ describe.each(sources)("%s", (name, of) => {
       const answered = await client.ask(`GET ${path}`).answer();
       expect([id, path, answered.status, answered.body]).toEqual([id, path, status, body]);
     }
+  });
+
+  it("sends a missing path with a slash at its end to the page of a whole site, and to no page that is excepted", async () => {
+    const fallback = { file: "app/index.html", except: ["api"] };
+    const client = await RawClient.to((await start(of({ fallback, index: "index.html" }))).port);
+    for (const [path, status, body] of [
+      ["/orders/7/", 200, "APP SHELL"],
+      ["/team/", 200, "APP SHELL"],
+      ["/missing.js/", 404, noRoute],
+      ["/orders//", 404, noRoute],
+      ["/api/", 404, noRoute],
+      ["/api/orders/", 404, noRoute],
+    ] as const) {
+      const answered = await client.ask(`GET ${path}`).answer();
+      expect([path, answered.status, answered.body]).toEqual([path, status, body]);
+    }
+  });
+
+  it("leaves the slash to `trailingSlash`, and every other route its own paths", async () => {
+    const own = get(Path.of("api", "orders"), { returns: Returns.text }, () => "orders");
+    const routes = [...of(whole), own];
+    const redirecting = Test.app(routes, { trailingSlash: "redirect" });
+    const asked = ["/about/", "/api/orders/", "/orders/7/", "/nope/", "/about//", "/api/orders", "/about"].map(
+      async (path) => {
+        const { status, headers, body } = await Test.call(redirecting, "GET", path);
+        return [status, headers.get("location") ?? body];
+      },
+    );
+    expect(await Promise.all(asked)).toEqual([
+      [308, "/about"],
+      [308, "/api/orders"],
+      [308, "/orders/7"],
+      [308, "/nope"],
+      [404, "NOT FOUND"],
+      [200, "orders"],
+      [200, "ABOUT"],
+    ]);
   });
 
   it("SF-04 has no other method, and HEAD without a body", async () => {

@@ -70,6 +70,8 @@ describe("the assets of a Worker", () => {
   it.each([
     ["the page of a folder", "/", 200, "FRONT DOOR"],
     ["a folder", "/about", 200, "ABOUT"],
+    ["a slash at the end of a folder", "/about/", 200, "ABOUT"],
+    ["the same below a path", "/site/about/", 200, "ABOUT"],
     ["a blank", "/hello%20world.txt", 200, "spaced"],
     ["the app's own route", "/own.txt", 200, "the app's"],
     ["below a path", "/site/own.txt", 200, "the platform's"],
@@ -83,7 +85,10 @@ describe("the assets of a Worker", () => {
 
   it.each([
     ["nothing there", "/nothing.txt"],
+    ["nothing with a slash at its end", "/nothing/"],
+    ["two slashes at the end", "/about//"],
     ["a hidden folder", "/.hidden/key.txt"],
+    ["a hidden folder with a slash at its end", "/.hidden/"],
     ["an encoded separator", "/about%2findex.html"],
     ["a backslash", "/about%5cindex.html"],
     ["NUL", "/index.html%00"],
