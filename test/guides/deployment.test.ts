@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { Path, Proxies, Returns, Test, client, get } from "usher-http";
 import { freePort } from "../../examples/orders/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { openGuide } from "./project.ts";
@@ -21,6 +22,25 @@ it("main.ts listens as its environment variables say, is ready, and ends with SI
   expect((await fetch(`${at}/readyz`)).status).toBe(200);
   expect(await server.stop()).toBe(0);
 });
+
+/** What the page's table says of each platform: its name, the header that arrives, and the count to write. */
+const platforms = [...guide.text.matchAll(/^\| ([^|`]+) \| `([\d., ]+)` \| `Proxies\.make\((\d)\)` \|$/gm)].map(
+  ([, platform = "", header = "", count = ""]) => [platform, header, Number(count)] as const,
+);
+
+it.each(platforms)(
+  "the count for %s gives the client, whatever it sends itself: %s, %i",
+  async (_platform, header, count) => {
+    const route = get(Path.of("client"), { inputs: { client }, returns: Returns.text }, ({ client }) => client);
+    const app = Test.app([route], { trustedProxies: Proxies.make(count) });
+    for (const forged of ["", "198.51.100.66, ", "198.51.100.66, 198.51.100.67, "]) {
+      const headers = [["x-forwarded-for", `${forged}${header}`]] as const;
+      expect((await Test.call(app, "GET", "/client", { headers })).body).toBe("203.0.113.9");
+    }
+  },
+);
+
+it("the table has the platforms", () => expect(platforms).toHaveLength(8));
 
 /** A server of each kind of route, behind nginx. */
 const program = `import { Event, Path, Proxies, Returns, Socket, bodyStream, client, get, post } from "usher-http";
