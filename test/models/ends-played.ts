@@ -18,6 +18,7 @@ export abstract class Played {
     if (step === "deadline") vi.advanceTimersByTime(70);
     else if (step === "middleware's second") vi.advanceTimersByTime(1100);
     else if (step === "body") this.send();
+    else if (step === "body part") this.sendPart();
     else if (step === "read") this.read();
     else if (step === "leave") this.leave();
     else this.#fate.gates.get(step)?.open();
@@ -27,6 +28,7 @@ export abstract class Played {
   /** Resolves with the response, whose rest is read to its end. */
   abstract ended(): Promise<{ readonly status: number; readonly type: string | null }>;
   protected abstract send(): void;
+  protected sendPart(): void {}
   protected abstract read(): void;
   protected abstract leave(): void;
 }

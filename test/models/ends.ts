@@ -23,7 +23,7 @@ import {
   post,
   refuse,
 } from "usher-http";
-import type { App as UsherApp, Middleware, Producer, SocketHandler } from "usher-http";
+import type { App as UsherApp, AppOptions, Middleware, Producer, Route, SocketHandler } from "usher-http";
 import type { InputRequest } from "../../src/inputs/request.ts";
 import { gate } from "../support/gate.ts";
 import type { Gate } from "../support/gate.ts";
@@ -33,9 +33,10 @@ const tick = Event.text("tick");
 const chat = Socket.protocol({ client: Socket.text, server: Socket.text });
 
 /** What a part of the request waits for. The body arrives, and the deadline passes, without one. */
-const gates = ["acquire", "acquire second", "handle", "commit", "middleware", "stream"] as const;
+export const gates = ["acquire", "acquire second", "handle", "commit", "middleware", "stream"] as const;
 const steps = [...gates, "body", "deadline", "middleware's second", "leave", "read"] as const;
-export type Step = (typeof steps)[number];
+/** A listener's client also sends a part of its body. */
+export type Step = (typeof steps)[number] | "body part";
 
 const answers = [
   "text",
@@ -147,6 +148,15 @@ export function connects({ answers }: Features): boolean {
 
 /** The app of one route. */
 export function appOf(one: Features, fate: Fate): UsherApp {
+  const { routes, options } = partsOf(one, fate);
+  return App.make(routes, options);
+}
+
+/** What the app is made of. */
+export function partsOf(
+  one: Features,
+  fate: Fate,
+): { readonly routes: readonly Route[]; readonly options: AppOptions } {
   const scoped = (name: string, after: Dep<unknown>, acquire: (typeof gates)[number]): Dep<string> =>
     Dep.scoped(
       { after },
@@ -195,13 +205,14 @@ export function appOf(one: Features, fate: Fate): UsherApp {
     await fate.passed("handle");
     return answerOf(one, fate, { after: later, gone }) as never;
   });
-  return App.make([made], {
+  const options = {
     codes: [teapot],
     overload: Overload.make({ maxInFlight: 1 }),
     middleware: one.layers.map((name) => layersOf(fate)[name]),
     refusalFormat: RefusalFormat.problemDetails(),
     ...(one.deadline === "answer" ? { deadline: Deadline.make(50) } : {}),
-  });
+  };
+  return { routes: [made], options };
 }
 
 function returnsOf({ answers }: Features): typeof Returns.response {
