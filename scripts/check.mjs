@@ -52,7 +52,6 @@ if (withTests) {
   if (pipe !== undefined) await once(createReadStream("", { fd: Number(pipe) }).resume(), "close");
   const reporters = ["--reporter=default", "--reporter=./test/support/run-end.ts", "--reporter=json"];
   process.env["USHER_COVERAGE_IN"] = folder;
-  process.env["USHER_COVERAGE_OF"] = "blocks";
   const collected = ["--config", "scripts/coverage/vitest.config.mjs"];
   if (why !== undefined) console.log(`\nthe tests have the network: ${why}`);
   const { env, remove } = emptyCaches();

@@ -1,33 +1,17 @@
-/**
- * Collects which places of the sources the tests of a run enter: each source gets its marks when Vite loads it. A mark writes
- * one byte. With `USHER_COVERAGE_OF=blocks` only `catch` and `finally` get marks: all marks take an eighth of the processor
- * time of a test file.
- */
+/** Collects which `catch` and `finally` of the sources the tests of a run enter: each source gets its marks when Vite loads it. */
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { allPlaces, isBlock, isOfBlocks, withMarks } from "./places.mjs";
+import { allBlocks, withMarks } from "./blocks.mjs";
 
-/** @import { Place } from "./places.mjs" */
+/** @import { Block } from "./blocks.mjs" */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** @type {readonly Place[] | undefined} */
+/** @type {readonly Block[] | undefined} */
 let all;
-/** @type {Map<string, Place[]>} */
-const byFile = new Map();
 
 /** Parses the sources once, though each project of the tests asks. */
-function parsed() {
-  if (all !== undefined) return all;
-  all = allPlaces(root);
-  const marked = isOfBlocks ? all.filter(isBlock) : all;
-  for (const place of marked) {
-    const places = byFile.get(place.file);
-    if (places === undefined) byFile.set(place.file, [place]);
-    else places.push(place);
-  }
-  return all;
-}
+const parsed = () => (all ??= allBlocks(root));
 
 /** @returns {import("vite").Plugin} */
 export function coverage() {
@@ -35,12 +19,12 @@ export function coverage() {
   return {
     name: "usher-coverage",
     enforce: "pre",
-    config: () => ({ test: { env: { USHER_COVERAGE_PLACES: String(length) } } }),
+    config: () => ({ test: { env: { USHER_COVERAGE_BLOCKS: String(length) } } }),
     transform(code, id) {
       const file = relative(root, id);
-      const places = byFile.get(file);
+      const blocks = parsed().filter((block) => block.file === file);
       // The marks add no line.
-      return places === undefined ? undefined : { code: withMarks(code, places), map: null };
+      return blocks.length === 0 ? undefined : { code: withMarks(code, blocks), map: null };
     },
   };
 }

@@ -94,6 +94,10 @@ describe("a statement after its deadline", () => {
     ["of the pool", (db: Pool) => db.exec(doze)],
     ["of a borrowed connection", (db: Pool) => db.use((db) => db.exec(doze))],
     ["of a transaction", (db: Pool) => db.transaction((db) => db.exec(doze))],
+    [
+      "whose caller has a signal too",
+      (db: Pool) => db.use((db) => db.exec(doze), { signal: new AbortController().signal }),
+    ],
   ])("%s is cancelled, and its connection is free again", async (_what, run) => {
     expect(await asked({ store }, ({ store }) => run(store), dozes)).toBe("timed_out");
     expect(pool.stats()).toMatchObject({ idle: 2, replaced: 0 });
