@@ -29,6 +29,7 @@ function sent(length: number | undefined) {
     cancelled,
     send: (bytes: number) => wire?.enqueue(new Uint8Array(bytes)),
     end: () => wire?.close(),
+    breaks: () => wire?.error(new Error("lost")),
   };
 }
 
@@ -168,6 +169,15 @@ describe("a body whose request is answered", () => {
     body.release();
     await vi.advanceTimersByTimeAsync(0);
     expect(cancelled).toHaveBeenCalledOnce();
+  });
+
+  it("that breaks ends the read of it, which waits no more", async () => {
+    const { body, reading, breaks } = sent(100);
+    const read = body.read();
+    expect(reading.unread).toBe(1);
+    breaks();
+    expect(told(await read)).toBe("the body ended early");
+    expect(reading.unread).toBe(0);
   });
 
   it("is unchanged if nothing of it was read", async () => {
