@@ -7,6 +7,7 @@ import type { Field } from "./fields.ts";
 import { fieldOf, textFor } from "./fields.ts";
 import type { Body, Part } from "./outgoing.ts";
 import { sampleOf } from "./sample.ts";
+import { mergedOf } from "./schema-facts.ts";
 import { isBinary } from "./schema-text.ts";
 
 export interface BodyForm {
@@ -107,7 +108,7 @@ function fileEditor({ type }: Content): Editor {
 const plain = { resolve: (schema: Content["schema"]) => schema };
 
 function formEditor({ type, schema, examples }: Content, api: Api): Editor {
-  const full = api.resolve(schema);
+  const full = mergedOf(schema, api.resolve);
   const required = new Set(listOf(full["required"]));
   const example = fieldsOf(examples[0]?.value);
   const fields = Object.entries(fieldsOf(full["properties"])).map(([name, value]) => {
@@ -115,7 +116,7 @@ function formEditor({ type, schema, examples }: Content, api: Api): Editor {
     const member = schemaOf(value);
     return { name, member, field: fieldOf({ name, schema: member, isRequired: required.has(name), ...given }, api) };
   });
-  const parts = () => fields.flatMap(({ name, member, field }) => partsOf(name, field, api.resolve(member)));
+  const parts = () => fields.flatMap(({ name, member, field }) => partsOf(name, field, mergedOf(member, api.resolve)));
   const read = (): Body => {
     if (type.startsWith("multipart/")) return { kind: "parts", type, parts: parts() };
     const texts = parts().filter((part): part is Part & { value: string } => typeof part.value === "string");

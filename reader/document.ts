@@ -35,11 +35,13 @@ export interface Content {
 export interface ApiResponse {
   readonly status: string;
   readonly description: string;
-  readonly headers: readonly { readonly name: string; readonly description: string; readonly schema: Schema }[];
+  readonly headers: readonly ApiHeader[];
   readonly contents: readonly Content[];
   /** What each side of a WebSocket sends. */
   readonly socket: Socket | undefined;
 }
+
+export type ApiHeader = Omit<Parameter, "place" | "examples">;
 
 export interface Socket {
   readonly subprotocols: readonly string[];
@@ -235,10 +237,16 @@ function parameterOf(fields: Fields, resolve: Reading["resolve"]): Parameter[] {
       isRequired: fields["required"] === true || place === "path",
       isDeprecated: fields["deprecated"] === true,
       description: textOf(fields["description"]),
-      schema: schemaOf(fields["schema"]),
+      schema: valueSchema(fields),
       examples: examplesOf(fields),
     },
   ];
+}
+
+/** Of a parameter or a header. What is sent as JSON has a content type in place of a schema. */
+function valueSchema({ schema, content }: Fields): Schema {
+  const [first] = Object.values(fieldsOf(content));
+  return schemaOf(schema ?? fieldsOf(first)["schema"]);
 }
 
 /** An object of the style `deepObject`: each of its members is a parameter, as it is sent. */
@@ -288,8 +296,14 @@ function responseOf(status: string, fields: Fields, reading: Reading): ApiRespon
     status,
     description: textOf(fields["description"]),
     headers: Object.entries(fieldsOf(fields["headers"])).map(([name, value]) => {
-      const { description, schema } = reading.resolve(value);
-      return { name, description: textOf(description), schema: schemaOf(schema) };
+      const header = reading.resolve(value);
+      return {
+        name,
+        description: textOf(header["description"]),
+        isRequired: header["required"] === true,
+        isDeprecated: header["deprecated"] === true,
+        schema: valueSchema(header),
+      };
     }),
     contents: contentsOf(fields["content"], reading),
     socket: socket && {

@@ -5,8 +5,8 @@ import type { Child } from "./dom.ts";
 import { button, copyButton, disclosure, h, link } from "./dom.ts";
 import { inline, prose } from "./prose.ts";
 import { statusClass } from "./answer-view.ts";
-import { eventsView, rules, schemaView } from "./schema-view.ts";
-import { typeText } from "./schema-text.ts";
+import { jsonText } from "./schema-text.ts";
+import { eventsView, member, schemaView } from "./schema-view.ts";
 import { isSocket, tryForm } from "./try-form.ts";
 
 export function operationView(operation: Operation, api: Api, credentials: Credentials): HTMLElement {
@@ -53,25 +53,13 @@ export function methodBadge(operation: Operation): HTMLElement {
 
 function parametersOf({ parameters }: Operation, api: Api): readonly Child[] {
   if (parameters.length === 0) return [];
-  const items = parameters.map(({ name, place, isRequired, isDeprecated, schema, description }) => {
-    const full = api.resolve(schema);
-    return h(
-      "li",
-      {},
-      h(
-        "p",
-        { class: "member" },
-        h("span", { class: "name" }, name),
-        " ",
-        h("span", { class: "type" }, typeText(schema)),
-        h("span", { class: "label" }, `in ${place}`),
-        isRequired && h("span", { class: "required" }, "required"),
-        isDeprecated && h("span", { class: "deprecated" }, "deprecated"),
-        ...rules(full),
-      ),
-      description !== "" && h("p", { class: "about" }, ...inline(description.slice(0, 2000))),
-    );
-  });
+  const items = parameters.map(({ name, place, schema, examples, ...rest }) =>
+    member(h("span", { class: "name" }, name), schema, api.resolve, {
+      ...rest,
+      place: `in ${place}`,
+      rules: examples.map(({ value }) => `for example ${jsonText(value)}`),
+    }),
+  );
   return [h("h3", {}, "Parameters"), h("ul", { class: "members" }, ...items)];
 }
 
@@ -136,19 +124,8 @@ function refusalLine(line: string): readonly Child[] {
 }
 
 function responseParts({ headers, contents, socket }: ApiResponse, api: Api): readonly Child[] {
-  const items = headers.map(({ name, description, schema }) =>
-    h(
-      "li",
-      {},
-      h(
-        "p",
-        { class: "member" },
-        h("span", { class: "name" }, name),
-        " ",
-        h("span", { class: "type" }, typeText(schema)),
-      ),
-      description !== "" && h("p", { class: "about" }, ...inline(description)),
-    ),
+  const items = headers.map(({ name, schema, ...rest }) =>
+    member(h("span", { class: "name" }, name), schema, api.resolve, rest),
   );
   const side = (title: string, schema: Schema | undefined) =>
     schema === undefined ? [] : [h("p", { class: "about" }, title), schemaView(schema, api.resolve)];

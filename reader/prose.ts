@@ -4,8 +4,8 @@ import { h, link } from "./dom.ts";
 // A longer one is cut into paragraphs of plain text.
 const maxLength = 20_000;
 
-export function prose(text: string): HTMLElement {
-  const box = h("div", { class: "prose" });
+export function prose(text: string, kind = ""): HTMLElement {
+  const box = h("div", { class: `prose ${kind}`.trim() });
   for (const block of text.slice(0, maxLength).split(/\n\s*\n/)) {
     const lines = block.split("\n").filter((line) => line.trim() !== "");
     if (lines.length === 0) continue;
@@ -47,7 +47,7 @@ export function inline(text: string): (Node | string)[] {
     from = found.index + found[0].length;
     const [, code, strong, label, target, url] = found;
     if (code !== undefined) parts.push(h("code", {}, code));
-    else if (strong !== undefined) parts.push(h("strong", {}, strong));
+    else if (strong !== undefined) parts.push(h("strong", {}, ...inline(strong)));
     else if (label !== undefined) parts.push(link(target ?? "", label));
     else parts.push(link(url ?? "", url ?? ""));
   }

@@ -1,26 +1,28 @@
 /** A schema as a list of members that open: what is within one is made when it is opened, so recursion has no cost. */
 import type { Schema } from "./document.ts";
-import { fieldsOf, listOf, schemaOf, textOf } from "./document.ts";
+import { fieldsOf, schemaOf, textOf } from "./document.ts";
 import type { Child } from "./dom.ts";
 import { button, disclosure, h } from "./dom.ts";
-import { inline } from "./prose.ts";
-import { choicesOf, jsonText, refName, rulesOf, typeText } from "./schema-text.ts";
-
-type Resolve = (schema: Schema) => Schema;
+import { prose } from "./prose.ts";
+import { factsOf } from "./schema-facts.ts";
+import type { Part, Resolve, SchemaFacts } from "./schema-facts.ts";
+import { choicesOf } from "./schema-text.ts";
 
 const shownAtOnce = 100;
 
 export function schemaView(schema: Schema, resolve: Resolve): HTMLElement {
-  const full = resolve(schema);
-  return h("div", { class: "schema" }, ...headOf(schema, full), ...within(full, resolve, true));
+  const facts = factsOf(schema, resolve);
+  return h(
+    "div",
+    { class: "schema" },
+    h("p", { class: "member" }, typeOf(facts), ...marks(facts)),
+    ...facts.about.map(about),
+    ...within(facts, resolve, true),
+  );
 }
 
-function headOf(schema: Schema, full: Schema): readonly Child[] {
-  return [h("p", { class: "member" }, typeOf(schema, full), ...rules(full)), described(full)];
-}
-
-function typeOf(schema: Schema, full: Schema): HTMLElement {
-  return h("span", { class: "type" }, refName(schema) ?? typeText(full));
+function typeOf({ type }: SchemaFacts): HTMLElement {
+  return h("span", { class: "type" }, type);
 }
 
 /** The kinds of an event stream, by their names, each with the schema of its data. */
@@ -39,67 +41,37 @@ export function eventsView(item: Schema, resolve: Resolve): HTMLElement {
   return h("div", { class: "schema" }, listed(views));
 }
 
-/** The rules of a schema as small labels. */
-export function rules(schema: Schema): readonly HTMLElement[] {
-  return rulesOf(schema).map((text) => h("span", { class: "rule" }, text));
+/** A description, in its lines and lists. */
+export function about(text: string): HTMLElement {
+  return prose(text, "about");
 }
 
-function described(schema: Schema): Child {
-  const text = textOf(schema["description"]);
-  return text === "" ? undefined : h("p", { class: "about" }, ...inline(text.slice(0, 2000)));
-}
-
-/**
- * What a schema is made of: members, items, alternatives.
- *
- * @param isTop The only member of a whole body is opened: many wrap what they carry.
- */
-function within(schema: Schema, resolve: Resolve, isTop = false): Child[] {
-  const required = new Set(listOf(schema["required"]));
-  const isOpen = isTop && Object.keys(fieldsOf(schema["properties"])).length === 1;
-  const parts: (() => Child)[] = [
-    ...Object.entries(fieldsOf(schema["properties"])).map(
-      ([name, value]) =>
-        () =>
-          member(h("span", { class: "name" }, name), schemaOf(value), resolve, {
-            isRequired: required.has(name),
-            isOpen,
-          }),
-    ),
-    ...Object.entries(fieldsOf(schema["patternProperties"])).map(
-      ([pattern, value]) =>
-        () =>
-          member(label("names that match", h("code", {}, pattern)), schemaOf(value), resolve),
-    ),
-    ...listOf(schema["allOf"]).map((value) => () => member(label("and"), schemaOf(value), resolve)),
-    ...choicesOf(schema).map((value) => () => member(label("either", ...markOf(resolve(value))), value, resolve)),
-    ...listOf(schema["prefixItems"]).map(
-      (value, place) => () => member(label(`item ${place}`), schemaOf(value), resolve),
-    ),
-    ...one(schema, "items", "each item", resolve),
-    ...one(schema, "additionalProperties", "any other name", resolve),
-    ...one(schema, "contentSchema", "as JSON", resolve),
+/** The rules of a value, as small labels. */
+function marks({ rules, isDeprecated }: SchemaFacts, more: readonly string[] = []): readonly Child[] {
+  return [
+    isDeprecated && h("span", { class: "deprecated" }, "deprecated"),
+    ...[...rules, ...more].map((text) => h("span", { class: "rule" }, text)),
   ];
-  if (schema["additionalProperties"] === false && schema["properties"] !== undefined) {
-    parts.push(() => h("li", { class: "about" }, "No other member is taken."));
+}
+
+/** @param isTop The only member of a whole body is opened: many wrap what they carry. */
+function within({ parts }: SchemaFacts, resolve: Resolve, isTop = false): Child[] {
+  if (parts.length === 0) return [];
+  const isOpen = isTop && parts.filter(({ kind }) => kind === "member").length === 1;
+  return [listed(parts.map((part) => () => partView(part, resolve, isOpen)))];
+}
+
+function partView(part: Part, resolve: Resolve, isOpen: boolean): HTMLElement {
+  if (part.kind === "note") return h("li", { class: "about" }, part.text);
+  if (part.kind === "other") {
+    return member(label(part.label, part.code !== undefined && h("code", {}, part.code)), part.schema, resolve);
   }
-  return parts.length === 0 ? [] : [listed(parts)];
+  const { name, isRequired, schema } = part;
+  return member(h("span", { class: "name" }, name), schema, resolve, { isRequired, isOpen });
 }
 
-/** The member that tells an alternative from the others. */
-function markOf(choice: Schema): readonly Child[] {
-  const members = Object.entries(fieldsOf(choice["properties"]));
-  const found = members.find(([, value]) => "const" in schemaOf(value));
-  return found === undefined ? [] : [h("code", {}, `${found[0]}: ${jsonText(schemaOf(found[1])["const"])}`)];
-}
-
-function one(schema: Schema, keyword: string, text: string, resolve: Resolve): (() => Child)[] {
-  const value = schema[keyword];
-  return typeof value === "object" && value !== null ? [() => member(label(text), schemaOf(value), resolve)] : [];
-}
-
-function label(text: string, ...more: readonly Child[]): HTMLElement {
-  return h("span", { class: "label" }, text, more.length > 0 && " ", ...more);
+export function label(text: string, code?: Child): HTMLElement {
+  return h("span", { class: "label" }, text, code !== undefined && code !== false && " ", code);
 }
 
 /** The first of them, and a button for more. */
@@ -122,47 +94,31 @@ function listed(parts: readonly (() => Child)[]): HTMLElement {
   return list;
 }
 
-function member(
-  name: HTMLElement,
-  schema: Schema,
-  resolve: Resolve,
-  { isRequired = false, isOpen = false } = {},
-): HTMLElement {
-  const full = resolve(schema);
+export interface MemberOptions {
+  readonly isRequired?: boolean;
+  readonly isDeprecated?: boolean;
+  readonly isOpen?: boolean;
+  /** Where it stands, as `in query`. */
+  readonly place?: string;
+  /** In Markdown, before those of the schema. */
+  readonly description?: string;
+  readonly rules?: readonly string[];
+}
+
+/** A member, a parameter or a header: its name, its type, its rules and its words. What it is made of opens. */
+export function member(name: HTMLElement, schema: Schema, resolve: Resolve, options: MemberOptions = {}): HTMLElement {
+  const { isRequired = false, isDeprecated = false, isOpen = false, place, description = "", rules = [] } = options;
+  const facts = factsOf(schema, resolve);
   const head = [
     name,
     " ",
-    typeOf(schema, full),
+    typeOf(facts),
+    place !== undefined && label(place),
     isRequired && h("span", { class: "required" }, "required"),
-    full["deprecated"] === true && h("span", { class: "deprecated" }, "deprecated"),
-    ...rules(full),
+    ...marks({ ...facts, isDeprecated: isDeprecated || facts.isDeprecated }, rules),
   ];
-  const about = described(full);
-  if (!hasMore(full, resolve)) return h("li", {}, h("p", { class: "member" }, ...head), about);
-  return h(
-    "li",
-    {},
-    disclosure([h("span", { class: "member" }, ...head)], () => within(inside(full, resolve), resolve), isOpen),
-    about,
-  );
-}
-
-/** Of a list of objects, the members are those of the object. */
-function inside(schema: Schema, resolve: Resolve): Schema {
-  const item = schema["items"];
-  if (typeof item !== "object" || item === null || schema["prefixItems"] !== undefined) return schema;
-  return resolve(schemaOf(item));
-}
-
-function hasMore(schema: Schema, resolve: Resolve): boolean {
-  const { properties, patternProperties, allOf, prefixItems, additionalProperties, contentSchema } = inside(
-    schema,
-    resolve,
-  );
-  const objects = [properties, patternProperties, additionalProperties, contentSchema];
-  return (
-    objects.some((value) => Object.keys(fieldsOf(value)).length > 0) ||
-    [allOf, prefixItems].some((value) => listOf(value).length > 0) ||
-    choicesOf(inside(schema, resolve)).some((choice) => refName(choice) !== undefined || "properties" in choice)
-  );
+  const words = [...new Set([description, ...facts.about])].filter((text) => text !== "").map(about);
+  if (facts.parts.length === 0) return h("li", {}, h("p", { class: "member" }, ...head), ...words);
+  const opened = disclosure([h("span", { class: "member" }, ...head)], () => within(facts, resolve), isOpen);
+  return h("li", {}, opened, ...words);
 }

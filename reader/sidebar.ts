@@ -1,4 +1,5 @@
 /** The list of operations, and the search in it. */
+import { cutPath } from "./cut-path.ts";
 import type { Api, Operation } from "./document.ts";
 import { searchText } from "./document.ts";
 import { h } from "./dom.ts";
@@ -64,10 +65,18 @@ function entryOf(operation: Operation): Entry {
     "a",
     { title: `${method} ${path}`, class: isDeprecated ? "old" : "" },
     methodBadge(operation),
-    h("span", {}, h("span", { class: "title" }, summary || path), summary !== "" && h("span", { class: "path" }, path)),
+    summary === ""
+      ? h("span", {}, pathView(path, "title"))
+      : h("span", {}, h("span", { class: "title" }, summary), pathView(path, "path")),
   );
   anchor.href = `#${to}`;
   return { operation, anchor, item: h("li", {}, anchor), text: searchText(operation) };
+}
+
+/** Where it has too little room its middle is cut: paths of one resource differ in their ends. */
+function pathView(path: string, kind: string): HTMLElement {
+  const [start, end] = cutPath(path);
+  return h("span", { class: `${kind} cut` }, h("span", {}, start), end !== "" && h("span", {}, end));
 }
 
 /** The arrow keys go from link to link. */

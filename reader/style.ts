@@ -49,6 +49,9 @@ header h1 { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: now
 .sidebar a > span:last-child { min-width: 0; }
 .sidebar .title { display: block; line-height: 1.35; overflow-wrap: anywhere; }
 .sidebar .path { display: block; color: var(--soft); font: .78rem/1.4 var(--mono); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.sidebar .cut { display: flex; white-space: nowrap; }
+.sidebar .cut > span { flex: none; overflow: hidden; text-overflow: ellipsis; max-width: 100%; }
+.sidebar .cut > span:nth-last-child(2) { flex: 0 1 auto; }
 .sidebar .old .title { text-decoration: line-through; }
 main { grid-area: main; padding: 1.5rem 2rem 4rem; max-width: 1240px; }
 .method { flex: none; min-width: 3.9em; font-size: .74rem; font-weight: 700; color: var(--soft); }
@@ -105,6 +108,10 @@ legend { padding: 0; font-weight: 600; font-size: .92rem; }
 .field label { display: block; font: 500 .86rem/1.5 var(--mono); overflow-wrap: anywhere; }
 input, select, textarea, button { font: inherit; color: inherit; }
 input, select, textarea { width: 100%; padding: .4rem .55rem; background: var(--back); border: 1px solid var(--edge); border-radius: 6px; }
+.field > .label { font: 500 .86rem/1.5 var(--mono); color: inherit; overflow-wrap: anywhere; }
+.words { display: flex; flex-wrap: wrap; gap: .15rem .9rem; max-height: 9rem; padding: .3rem; overflow: auto; }
+.words label { display: inline-flex; gap: .35rem; align-items: center; font-weight: 400; }
+input[type=checkbox] { width: auto; }
 input::placeholder { color: var(--soft); opacity: 1; }
 input[type=file] { padding: .3rem; }
 textarea { display: block; resize: vertical; }
@@ -122,6 +129,7 @@ button.primary { background: var(--accent); border-color: var(--accent); color: 
 .problem:not(:empty) { margin-top: .6rem; }
 .security { display: flex; flex-wrap: wrap; gap: .4rem .7rem; align-items: center; margin-top: .5rem; font-size: .9rem; overflow-wrap: anywhere; }
 .outcome { display: flex; flex-wrap: wrap; gap: .2rem 1rem; color: var(--soft); }
+.answer h4:focus { outline: none; }
 .answer details { margin: .3rem 0 .5rem; }
 .answer img { max-width: 100%; }
 table { width: 100%; border-collapse: collapse; font-size: .84rem; }
@@ -139,7 +147,7 @@ dialog::backdrop { background: rgb(0 0 0 / .5); }
 dialog fieldset { padding: .7rem .8rem; border: 1px solid var(--line); border-radius: 8px; }
 dialog legend { padding: 0 .4rem; }
 dialog fieldset + .about { margin-top: .8rem; }
-@media (max-width: 1150px) { .columns { grid-template-columns: minmax(0, 1fr); } .try { position: static; max-height: none; } .jump { display: inline-block; } }
+@media (max-width: 1150px) { .columns { grid-template-columns: minmax(0, 1fr); } .try { position: static; max-height: none; } .answer:not(:empty) { min-height: 70vh; } .jump { display: inline-block; } }
 @media (max-width: 800px) {
   #app { grid-template-columns: minmax(0, 1fr); grid-template-areas: "head" "main"; grid-template-rows: auto 1fr; }
   header { padding: .5rem .75rem; }

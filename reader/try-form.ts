@@ -145,10 +145,17 @@ function sendAction(form: HTMLFormElement, made: () => Outgoing, check: () => bo
   const run = async () => {
     const own = (sending = new AbortController());
     send.textContent = "Stop";
-    box.replaceChildren(h("h4", {}, "Response"));
+    const heading = h("h4", { tabindex: "-1" }, "Response");
+    box.replaceChildren(heading);
     try {
       status.textContent = "Sending";
-      await exchange(box, made(), own.signal, (text) => (status.textContent = text));
+      await exchange(box, made(), own.signal, (text) => {
+        status.textContent = text;
+        heading.focus({ preventScroll: true });
+        bringIntoView(heading);
+      });
+      // Only now it has its height.
+      if (document.activeElement === heading) bringIntoView(heading);
     } catch (error) {
       const stopped = own.signal.aborted ? "Stopped." : `Failed: ${error instanceof Error ? error.message : ""}`;
       status.textContent = "";
@@ -165,6 +172,12 @@ function sendAction(form: HTMLFormElement, made: () => Outgoing, check: () => bo
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
   return h("div", {}, h("p", { class: "buttons" }, send, curl), status, box);
+}
+
+/** On a narrow page, and below a long form, the response would be outside of the window. */
+function bringIntoView(heading: HTMLElement): void {
+  const { top } = heading.getBoundingClientRect();
+  if (top < 0 || top > innerHeight * 0.6) heading.scrollIntoView({ block: "start" });
 }
 
 async function exchange(

@@ -223,7 +223,7 @@ export function answersOf(returns: ReturnsNode, context: DocumentContext): Respo
     case "html":
     case "text": {
       const content = { [`text/${returns.kind === "html" ? "html" : "plain"}`]: { schema: { type: "string" } } };
-      return { 200: { description: "The answer.", content } };
+      return { 200: { description: meaningOf(200), content } };
     }
     case "empty":
       return Object.fromEntries(
@@ -240,6 +240,11 @@ export function answersOf(returns: ReturnsNode, context: DocumentContext): Respo
   }
 }
 
+/** A response must have a description. Without a sentence of its own it says no more than its status does. */
+function meaningOf(status: number): string {
+  return { 200: "OK.", 201: "Created.", 202: "Accepted." }[status] ?? "";
+}
+
 function jsonAnswers({ statuses, shape, examples = [] }: ReturnsNode, context: DocumentContext): Responses {
   if (shape === undefined) return {};
   const schema = context.shape(shape, "output", "answer");
@@ -252,7 +257,7 @@ function jsonAnswers({ statuses, shape, examples = [] }: ReturnsNode, context: D
   }
   const content = { "application/json": { schema, ...(values.length === 0 ? {} : { examples: keyed(values) }) } };
   return Object.fromEntries(
-    statuses.map(([status, sentence]) => [status, { description: sentence || "The answer.", content }]),
+    statuses.map(([status, sentence]) => [status, { description: sentence || meaningOf(status), content }]),
   );
 }
 

@@ -223,7 +223,7 @@ describe("answers: statuses", () => {
     [Returns.text, "text/plain"],
   ])("OA text of %#", (returns, type) => {
     expect(operation(get(Path.root, { returns }, () => "")).responses["200"]).toEqual({
-      description: "The answer.",
+      description: "OK.",
       content: { [type]: { schema: { type: "string" } } },
     });
   });

@@ -60,6 +60,6 @@ describe("the description of an answer", () => {
     expect(operation(json).responses["200"]?.description).toBe("The name of the shop.");
     expect(operation(empty).responses["204"]?.description).toBe("It is gone.");
     expect(operation(made).responses["201"]?.description).toBe("No content.");
-    expect(operation(plain).responses["200"]?.description).toBe("The answer.");
+    expect(operation(plain).responses["200"]?.description).toBe("OK.");
   });
 });
