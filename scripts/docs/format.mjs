@@ -60,7 +60,7 @@ export function wideLines(page, text) {
 /** Whether words of a comment, and not one long word, make a line too long. @param {string} line */
 function isWideComment(line) {
   return (
-    /^\s*(?:\/\/|\*) \S+ \S/.test(line) ||
+    /^\s*(?:\/\/|\/?\*{1,2}) \S+ \S/.test(line) ||
     (/ \/\/ /.test(line) && line.search(/ \/\/ /) < width && !/["`].* \/\/ .*["`]/.test(line))
   );
 }
@@ -93,26 +93,29 @@ function breakComments(text) {
   const starts = lines.map((_, i) => lines.slice(0, i).join("\n").length + (i === 0 ? 0 : 1));
   const wide = parseSync("snippet.mts", text).comments.flatMap(({ type, start, end }) => {
     const line = starts.findLastIndex((at) => at <= start);
-    return type === "Line" && end - (starts[line] ?? 0) > width ? [{ line, column: start - (starts[line] ?? 0) }] : [];
+    const isWrapped = type === "Line" || /^ *\/\*\* .* \*\/$/.test(lines[line] ?? "");
+    return isWrapped && end - (starts[line] ?? 0) > width ? [{ line, column: start - (starts[line] ?? 0) }] : [];
   });
   for (const { line, column } of wide.toReversed()) {
     const whole = lines[line] ?? "";
     const indent = /^ */.exec(whole)?.[0] ?? "";
     const before = whole.slice(0, column).trimEnd();
-    const comment = wrapped(whole.slice(column + 2).trim(), indent);
+    const comment = whole.startsWith("/**", column)
+      ? [`${indent}/**`, ...wrapped(whole.slice(column + 3, -2).trim(), `${indent} *`), `${indent} */`]
+      : wrapped(whole.slice(column + 2).trim(), `${indent}//`);
     lines.splice(line, 1, ...comment, ...(before === "" ? [] : [before]));
   }
   return lines.join("\n");
 }
 
-/** @param {string} comment @param {string} indent @returns {string[]} */
-function wrapped(comment, indent) {
+/** @param {string} comment @param {string} mark What each line begins with. @returns {string[]} */
+function wrapped(comment, mark) {
   /** @type {string[]} */
   const made = [];
   for (const word of comment.split(" ")) {
     const last = made.at(-1);
     if (last !== undefined && `${last} ${word}`.length <= width) made[made.length - 1] = `${last} ${word}`;
-    else made.push(`${indent}// ${word}`);
+    else made.push(`${mark} ${word}`);
   }
   return made;
 }
