@@ -58,7 +58,7 @@ const groups = {
     "security-headers",
   ],
   "Event streams and WebSockets": ["event-streams", "llm", "broadcast", "websockets"],
-  Data: ["postgres", "postgres-poolers", "migrations", "orms", "background-work", "http-client"],
+  Data: ["postgres", "postgres-pool", "postgres-poolers", "migrations", "orms", "background-work", "http-client"],
   "API document and clients": ["openapi", "typed-client", "mcp"],
   "Tests and operation": [
     "testing",

@@ -41,6 +41,7 @@ const tried: readonly (readonly [service: string, page: RegExp, test: string, te
   ["Valkey", /./, "test/support/redis.ts", "valkey-server"],
   // Its client's form of an event, by name only.
   ["OpenAI", /event/, "test/events/events.test.ts", "[DONE]"],
+  ["OpenAI", /llm/, "test/guides/llm.test.ts", "OpenAI's chat completions"],
 ];
 
 /** The page whose section says how a service was tried; other pages lead there. */

@@ -25,7 +25,7 @@ it.each([
   ["ApiInfo", "src/openapi/info.ts", "docs/guides/openapi.md", 5],
   ["DocsOptions", "src/openapi/docs.ts", "docs/guides/openapi.md", 2],
   ["McpOptions", "adapters/mcp/mcp.ts", "docs/guides/mcp.md", 10],
-  ["PoolOptions", "adapters/postgres/settings.ts", "docs/guides/postgres.md", 7],
+  ["PoolOptions", "adapters/postgres/settings.ts", "docs/guides/postgres-pool.md", 7],
   ["TransactionOptions", "src/database/transaction.ts", "docs/guides/postgres.md", 2],
   ["SessionsOptions", "src/security/sessions.ts", "docs/guides/sessions.md", 4],
   ["ApiKeysOptions", "src/security/api-keys.ts", "docs/guides/api-keys.md", 2],

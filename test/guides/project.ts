@@ -46,7 +46,7 @@ export function openGuide(page: string): Guide {
     const { code } = transformSync(text, { loader: "ts", format: "esm" });
     writeFileSync(path(file), code.replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.mjs"'));
   };
-  for (const [, file = "", code = ""] of text.matchAll(/^```ts\n(?:\/\/ ([\w./-]+\.ts)\b)([^]*?)^```$/gm))
+  for (const [, file = "", code = ""] of text.matchAll(/^```ts\n\/\/ ([\w./-]+\.ts)\b[^\n]*\n([^]*?)^```$/gm))
     write(file, code);
   return {
     folder,
