@@ -34,6 +34,60 @@ main {
   background: var(--card);
 }
 
+/* One places an order and sees it come; what else there is stands beside it, or below. */
+main.wide {
+  max-width: 72rem;
+  margin: 0 auto;
+}
+
+.columns > div > section:first-child {
+  margin-top: 1rem;
+  padding-top: 1rem;
+}
+
+@media (min-width: 60rem) {
+  .columns {
+    display: grid;
+    grid-template-columns: minmax(0, 3fr) minmax(0, 2fr);
+    gap: 0 3rem;
+    margin-top: 1rem;
+    border-top: 1px solid var(--line);
+  }
+
+  .columns > div > section:first-child {
+    margin-top: 0.5rem;
+    border: 0;
+  }
+}
+
+#place {
+  display: grid;
+  grid-template-columns: 1fr 6rem auto;
+  gap: 0.75rem;
+  align-items: end;
+}
+
+#place button {
+  margin: 0.25rem 0;
+  padding: 0.5625rem 1rem;
+}
+
+@media (max-width: 30rem) {
+  #place {
+    grid-template-columns: 1fr 6rem;
+  }
+
+  #place button {
+    grid-column: 1 / -1;
+  }
+}
+
+.note {
+  margin: 1rem 0 0;
+  color: var(--quiet);
+  font-size: 0.9rem;
+}
+
 h1 {
   margin: 0;
   font-size: 1.6rem;
@@ -52,8 +106,8 @@ h2 {
 }
 
 section {
-  margin-top: 1.75rem;
-  padding-top: 1.75rem;
+  margin-top: 1.25rem;
+  padding-top: 1.25rem;
   border-top: 1px solid var(--line);
 }
 
@@ -81,10 +135,15 @@ input[type="file"] {
 }
 
 #desk input,
+#place input,
 #name,
 #password {
   margin-bottom: 0.75rem;
   background: var(--back);
+}
+
+#place input {
+  margin-bottom: 0.25rem;
 }
 
 ::file-selector-button {
@@ -170,13 +229,14 @@ form[aria-busy="true"] button {
 }
 
 .outcome {
-  margin: 1.5rem 0 0;
+  margin: 1rem 0 0;
   padding: 0 1rem;
   border-left: 4px solid;
   font-weight: 600;
 }
 
 .outcome:empty {
+  margin: 0;
   border: 0;
 }
 

@@ -15,79 +15,106 @@ const page = (clerk: string | undefined): Html =>
         <script type="module" src="/assets/page.js"></script>
       </head>
       <body data-clerk=${clerk}>
-        <main>
+        <main class="wide">
           <h1>Orders</h1>
           <p>
-            A small shop: an example of Usher, a typed HTTP framework for TypeScript. Everything on this page uses one
-            API. Read it and try it in <a href="/docs">the API documentation</a>, which is made from
-            <a href="/source/routes.ts">the routes</a>.
+            A small shop, made with Usher. All of it uses one API: try it in <a href="/docs">the API documentation</a>,
+            which is made from <a href="/source/routes.ts">the routes</a>.
           </p>
           ${clerk === undefined ? signedOut : signedIn(clerk)}
-          <section id="live" aria-labelledby="live-title" hidden>
-            <h2 id="live-title">The newest orders</h2>
-            <p>
-              An order that is placed anywhere appears here at once, over an event stream (Server-Sent Events).
-              ${source("feed.ts")}
-            </p>
-            <p class="state" role="status">Connecting …</p>
-            <div class="orders" tabindex="0" role="group" aria-label="Orders, newest first">
-              <p class="none">There are no orders yet. Place one below.</p>
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">No.</th>
-                    <th scope="col">Item</th>
-                    <th scope="col" class="number">Quantity</th>
-                    <th scope="col">Placed</th>
-                  </tr>
-                </thead>
-                <tbody></tbody>
-              </table>
+          <div class="columns">
+            <div>
+              <section aria-labelledby="place-title" hidden>
+                <h2 id="place-title">Place an order</h2>
+                <form id="place">
+                  <div>
+                    <label for="item">Item</label>
+                    <input id="item" name="item" value="pen" required maxlength="100" autocomplete="off" />
+                  </div>
+                  <div>
+                    <label for="quantity">Quantity</label>
+                    <input id="quantity" name="quantity" type="number" value="2" min="1" step="1" required />
+                  </div>
+                  <button>Place it</button>
+                </form>
+                <p id="placed" class="outcome" role="status"></p>
+              </section>
+              <section id="live" aria-labelledby="live-title" hidden>
+                <h2 id="live-title">The newest orders</h2>
+                <p class="state" role="status">Connecting …</p>
+                <div class="orders" tabindex="0" role="group" aria-label="Orders, newest first">
+                  <p class="none">There are no orders yet. Place the first one.</p>
+                  <table>
+                    <thead>
+                      <tr>
+                        <th scope="col">No.</th>
+                        <th scope="col">Item</th>
+                        <th scope="col" class="number">Quantity</th>
+                        <th scope="col">Placed</th>
+                      </tr>
+                    </thead>
+                    <tbody></tbody>
+                  </table>
+                </div>
+                <p class="note">
+                  An order that is placed anywhere appears here at once, over an event stream (Server-Sent Events).
+                  ${source("feed.ts")}
+                </p>
+              </section>
             </div>
-          </section>
-          <section aria-labelledby="desk-title" hidden>
-            <h2 id="desk-title">Order at the desk</h2>
-            <p>
-              The desk is a WebSocket: it sends each item that you type as a message, and the server answers with an
-              order of one piece. Try <em>pen</em>, and <em>unicorn</em>, which is sold out. ${source("desk.ts")}
-            </p>
-            <form id="desk">
-              <label for="item">Item</label>
-              <input id="item" name="item" required maxlength="100" autocomplete="off" />
-              <button>Place one</button>
-            </form>
-            <p id="made" class="outcome" role="status"></p>
-          </section>
-          <section aria-labelledby="import-title">
-            <h2 id="import-title">Import</h2>
-            <p>
-              Choose a CSV file with an order on each line. Either all of them are placed, or none, and you see every
-              mistake in the file. ${source("import.ts")}
-            </p>
-            <form id="import" action="/orders/import" method="post" enctype="multipart/form-data">
-              <label for="orders">CSV file</label>
-              <input id="orders" name="orders" type="file" accept=".csv,text/csv" required aria-describedby="hint" />
-              <p id="hint">At most 100,000 orders in 10 MiB, with the header <code>item,quantity</code>.</p>
-              <button>Place the orders</button>
-            </form>
-            <p id="outcome" class="outcome" role="status"></p>
-            <table id="problems" aria-labelledby="outcome" hidden>
-              <thead>
-                <tr>
-                  <th scope="col">Line</th>
-                  <th scope="col">Column</th>
-                  <th scope="col">What is wrong</th>
-                </tr>
-              </thead>
-              <tbody></tbody>
-            </table>
-            <details>
-              <summary>What such a file looks like</summary>
-              <pre><code>item,quantity
+            <div>
+              <section aria-labelledby="desk-title" hidden>
+                <h2 id="desk-title">Order at the desk</h2>
+                <p>
+                  The desk is a WebSocket: it sends each item that you type as a message, and the server answers with an
+                  order of one piece. Try <em>pen</em>, and <em>unicorn</em>, which is sold out. ${source("desk.ts")}
+                </p>
+                <form id="desk">
+                  <label for="desk-item">Item for the desk</label>
+                  <input id="desk-item" name="item" required maxlength="100" autocomplete="off" />
+                  <button>Place one</button>
+                </form>
+                <p id="made" class="outcome" role="status"></p>
+              </section>
+              <section aria-labelledby="import-title">
+                <h2 id="import-title">Import</h2>
+                <p>
+                  Choose a CSV file with an order on each line. Either all of them are placed, or none, and you see
+                  every mistake in the file. ${source("import.ts")}
+                </p>
+                <form id="import" action="/orders/import" method="post" enctype="multipart/form-data">
+                  <label for="orders">CSV file</label>
+                  <input
+                    id="orders"
+                    name="orders"
+                    type="file"
+                    accept=".csv,text/csv"
+                    required
+                    aria-describedby="hint"
+                  />
+                  <p id="hint">At most 100,000 orders in 10 MiB, with the header <code>item,quantity</code>.</p>
+                  <button>Place the orders</button>
+                </form>
+                <p id="outcome" class="outcome" role="status"></p>
+                <table id="problems" aria-labelledby="outcome" hidden>
+                  <thead>
+                    <tr>
+                      <th scope="col">Line</th>
+                      <th scope="col">Column</th>
+                      <th scope="col">What is wrong</th>
+                    </tr>
+                  </thead>
+                  <tbody></tbody>
+                </table>
+                <details>
+                  <summary>What such a file looks like</summary>
+                  <pre><code>item,quantity
 pen,2
 "ruler, 30 cm",1</code></pre>
-            </details>
-          </section>
+                </details>
+              </section>
+            </div>
+          </div>
         </main>
       </body>
     </html> `;
@@ -109,7 +136,7 @@ const policy =
 /** The API document leaves these out. */
 const meta = Meta.empty.add(Meta.hidden, true);
 
-/** A page that shows the newest orders, places one, and imports a file. The import works without JavaScript. */
+/** A page that places an order, shows the newest ones, and imports a file. The import works without JavaScript. */
 export const pageRoutes = [
   get(
     Path.root,

@@ -33,7 +33,8 @@ describe("the script of the page", () => {
     const { body } = await Test.call(Test.app(script), "GET", "/assets/page.js");
     expect(body).toContain("last-event-id");
     expect(body).not.toMatch(/valibot|async_hooks|sold_out/);
-    expect(body.length).toBeLessThan(16_000);
+    // It places orders, shows them, and imports files.
+    expect(body.length).toBeLessThan(17_000);
   });
 });
 
@@ -265,16 +266,53 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, () => {
     }, `http://127.0.0.1:${wire.port}`);
   });
 
+  it.each([
+    { width: 1280, height: 800 },
+    { width: 375, height: 700 },
+  ])("places an order and shows it in the first window: %j", (viewport) =>
+    visit(async (page) => {
+      await page.setViewportSize(viewport);
+      await place("ink");
+      await eventually(async () => expect(await shown(page)).toHaveLength(1));
+      await page.getByLabel("Item", { exact: true }).fill("cup");
+      await page.getByLabel("Quantity").fill("3");
+      await page.keyboard.press("Enter");
+      await page.getByText("Order 2 is placed.").waitFor();
+      await eventually(async () => expect(await page.locator("#live tbody tr").count()).toBe(2));
+      const bottom = "document.querySelector('#live tbody tr').getBoundingClientRect().bottom";
+      expect(await page.evaluate(`[scrollY, ${bottom} < innerHeight]`)).toEqual([0, true]);
+      expect(await orders()).toMatchObject([{ item: "ink" }, { item: "cup", quantity: 3 }]);
+    }),
+  );
+
+  it("places an order once that was sent again after its answer was lost, and shows a refusal", () =>
+    visit(async (page) => {
+      const lose = async (route: Route): Promise<void> => {
+        await route.fetch();
+        await route.abort();
+      };
+      const send = () => page.getByRole("button", { name: "Place it" }).click();
+      await page.route("**/orders", lose, { times: 1 });
+      await send();
+      await page.getByText("There was no answer. Place it again: it is placed once.").waitFor();
+      await send();
+      await page.getByText("Order 1 is placed.").waitFor();
+      await page.getByLabel("Item", { exact: true }).fill("unicorn");
+      await send();
+      await page.getByText("Nothing was placed. There are no unicorns left.").waitFor();
+      expect(await orders()).toMatchObject([{ item: "pen", quantity: 2 }]);
+    }));
+
   it("creates the orders that are typed at the desk, and shows refusals", async () => {
     const wire = await Wire.to(port);
     await visit(async (page) => {
       const type = async (item: string): Promise<void> => {
-        await page.getByLabel("Item").fill(item);
+        await page.getByLabel("Item for the desk").fill(item);
         await page.getByRole("button", { name: "Place one" }).click();
       };
       await type("pen");
       await page.getByText("Order 1: 1 pen").waitFor();
-      expect(await page.getByLabel("Item").inputValue()).toBe("");
+      expect(await page.getByLabel("Item for the desk").inputValue()).toBe("");
       await type("unicorn");
       await page.getByText("Nothing was placed. There are no unicorns left.").waitFor();
       wire.cut();

@@ -5,7 +5,7 @@ import { find, onSubmit, show } from "./page.ts";
 type Said = Order | { readonly error: string; readonly message: string };
 
 const form = find("#desk", HTMLFormElement);
-const input = find("#item", HTMLInputElement);
+const input = find("#desk-item", HTMLInputElement);
 const outcome = find("#made", HTMLElement);
 let socket: WebSocket | undefined;
 
@@ -22,7 +22,7 @@ async function placeOne(): Promise<void> {
   open.send(input.value);
   const message = await next(open, "message");
   if (message === undefined) {
-    const cut = "The connection was cut before there was an answer. See above whether the order was placed.";
+    const cut = "The connection was cut before there was an answer. See the newest orders: was it placed?";
     return show(outcome, "wrong", cut);
   }
   const answer = JSON.parse(message.data) as Said;

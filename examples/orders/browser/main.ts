@@ -2,7 +2,9 @@
 import { takeOrders } from "./desk.ts";
 import { importFiles } from "./import.ts";
 import { showOrders } from "./live.ts";
+import { placeOrders } from "./place.ts";
 
+placeOrders();
 importFiles();
 takeOrders();
 await showOrders();
