@@ -55,7 +55,6 @@ const groups = {
     "idempotency",
     "passwords",
     "webhooks",
-    "security-headers",
   ],
   "Event streams and WebSockets": ["event-streams", "llm", "broadcast", "websockets"],
   Data: ["postgres", "postgres-pool", "postgres-poolers", "migrations", "orms", "background-work", "http-client"],
