@@ -3,6 +3,7 @@ import type { RequestListener } from "node:http";
 import { describe, expect, it } from "vitest";
 import { serverOfTest } from "../support/http-server.ts";
 import { openGuide } from "./project.ts";
+import type { Guide } from "./project.ts";
 
 interface Fetching {
   readonly app: { readonly fetch: (request: Request) => Response | Promise<Response> };
@@ -33,8 +34,16 @@ async function compare(answer: Answer): Promise<void> {
   }
 }
 
+/** A guide with the program of Usher, which the page for users of Express has for all three. */
+function withUsher(page: string): Guide {
+  const guide = openGuide(page);
+  const [, program = ""] = /```ts\n\/\/ usher\.ts\n([^]*?)```/.exec(openGuide("from-express").text) ?? [];
+  guide.write("usher.ts", program);
+  return guide;
+}
+
 describe("from Hono", () => {
-  const guide = openGuide("from-hono");
+  const guide = withUsher("from-hono");
   it.each(["hono.ts", "usher.ts"])("%s answers like the other", async (file) => {
     const { app } = await guide.load<Fetching>(file);
     await compare((request) => app.fetch(request));
@@ -96,7 +105,7 @@ describe("from Express", () => {
 });
 
 describe("from Fastify", () => {
-  const guide = openGuide("from-fastify");
+  const guide = withUsher("from-fastify");
   interface Fastify {
     readonly app: { readonly ready: () => Promise<void>; readonly routing: RequestListener };
   }
@@ -111,7 +120,7 @@ describe("from Fastify", () => {
 
   it("one passes the migrated routes to the other", async () => {
     // The app of the test above is complete: its hooks are added to a second one.
-    const second = openGuide("from-fastify");
+    const second = withUsher("from-fastify");
     const { app } = await second.load<Fastify>("both.ts");
     await app.ready();
     expect(await answeredBy(await listening(app.routing))).toEqual([
