@@ -26,7 +26,7 @@ export function handled<A>(promise: Promise<A>): Promise<A> {
   return promise;
 }
 
-/** A `Response` of a text is read after three turns, and a part that `fetch` received after six (Node 20, 24 and 26). */
+/** A part of a text is read after two turns, and one that `fetch` received after three (Node 20, 24 and 26). Other code between takes more. */
 const maxTurns = 10;
 
 /** Whether a promise settles in these turns of the microtask queue, before any event. */

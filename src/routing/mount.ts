@@ -3,7 +3,6 @@ import { ResponseBody } from "../answers/response-body.ts";
 import { response } from "../answers/returns.ts";
 import { isTexts, kindOf, needs, needsFunction, needsObject, needsPath } from "../arguments.ts";
 import { isThenable, isSettledSoon } from "../async.ts";
-import type { Answer } from "../exchange/answer.ts";
 import { connectionFields } from "../http/connection-fields.ts";
 import { isToken, itemsOf } from "../http/fields.ts";
 import { BodyReader, bodyRefusal, bodyTooLarge, wrongMax } from "../inputs/body-source.ts";
@@ -178,23 +177,36 @@ class Mounting {
       : request.openBody((source, holder) => new BodyReader(source, maxBody, holder), "replied");
   }
 
-  /** What the handler answered, or why it was not called. */
-  async answer(handler: (request: Request) => unknown): Promise<unknown> {
-    const url = this.#url();
-    const refused = this.#refused(url);
+  /** What the handler answered, or why it was not called: at once where the handler answers at once. */
+  answer(handler: (request: Request) => unknown): unknown {
+    const origin = this.#origin();
+    const refused = this.#refused(origin);
     if (refused !== undefined) return refused;
-    const { request, follow } = this.#made(url);
+    const made = this.#made(origin + this.#path());
     let answered: unknown;
     try {
-      answered = handler(request);
-      if (isThenable(answered)) {
-        if (!(await isSettledSoon(answered))) follow();
-        answered = await answered;
-      }
+      answered = handler(made.request);
     } catch (thrown) {
-      if (this.#failure !== undefined) return bodyRefusal(this.#failure);
-      throw thrown;
+      return this.#raised(thrown);
     }
+    return isThenable(answered) ? this.#awaited(answered, made) : this.#answered(answered, made);
+  }
+
+  async #awaited(answering: PromiseLike<unknown>, made: MountRequest): Promise<unknown> {
+    try {
+      if (!(await isSettledSoon(answering))) made.follow();
+      return this.#answered(await answering, made);
+    } catch (thrown) {
+      return this.#raised(thrown);
+    }
+  }
+
+  #raised(thrown: unknown): unknown {
+    if (this.#failure !== undefined) return bodyRefusal(this.#failure);
+    throw thrown;
+  }
+
+  #answered(answered: unknown, { follow }: MountRequest): unknown {
     // Whatever it answered rests on a part of the body.
     if (this.#failure !== undefined) {
       if (isResponse(answered)) cancel(answered);
@@ -204,19 +216,14 @@ class Mounting {
     if (!isResponse(answered))
       throw new InvalidAnswerError(`a mount whose handler returned ${kindOf(answered)}, and not a Response`);
     const answer = pass(answered);
-    return ResponseBody.is(answer.body) ? this.#started(answer, answer.body, follow) : answer;
+    // What is sent after the handler has returned may use the request, too.
+    if (ResponseBody.is(answer.body)) answer.body.whenStreamed = follow;
+    return answer;
   }
 
-  /** What the handler sends after it has returned may use the request, too. */
-  async #started(answer: Answer, body: ResponseBody, follow: () => void): Promise<Answer> {
-    const started = await body.start();
-    if (started === body) follow();
-    return { ...answer, body: started };
-  }
-
-  #refused(url: string): Refusal | undefined {
+  #refused(origin: string): Refusal | undefined {
     const { rawPath, body } = this.#request;
-    if (dotSegment.test(rawPath) || rawPath.includes("\\") || !URL.canParse(url)) return refuse(notFound);
+    if (dotSegment.test(rawPath) || rawPath.includes("\\") || !isOrigin(origin)) return refuse(notFound);
     const isSocket = itemsOf(this.#request.lines("upgrade")).some((item) => item.toLowerCase().startsWith("websocket"));
     if (isSocket) return refuse(notImplemented, undefined, { detail: noSocket });
     if (this.#body !== undefined && body?.length !== undefined && body.length > this.#maxBody)
@@ -224,10 +231,15 @@ class Mounting {
     return undefined;
   }
 
-  #url(): string {
-    const { secure, host = "localhost", prefix, rawPath, search, captured } = this.#request;
+  #origin(): string {
+    const { secure, host = "localhost" } = this.#request;
+    return `${secure ? "https" : "http"}://${host}`;
+  }
+
+  #path(): string {
+    const { prefix, rawPath, search, captured } = this.#request;
     const path = this.#stripPrefix ? `/${captured.at(-1) ?? ""}` : prefix + rawPath;
-    return `${secure ? "https" : "http"}://${host}${path}${search === "" ? "" : `?${search}`}`;
+    return search === "" ? path : `${path}?${search}`;
   }
 
   #made(url: string): MountRequest {
@@ -237,15 +249,10 @@ class Mounting {
       const { gone, deadlineSignal } = this.#request;
       return [gone, deadlineSignal];
     };
-    return mountRequest({ url, method, headers: this.#headers(), body, signals });
-  }
-
-  *#headers(): Iterable<readonly [name: string, value: string]> {
     const isOfConnection = connectionFields(this.#request.lines("connection"));
-    for (const field of this.#request.headers()) {
-      // `Expect` is answered.
-      if (field[0] !== "expect" && !isOfConnection(field[0])) yield field;
-    }
+    // `Expect` is answered.
+    const leavesOut = (name: string): boolean => name === "expect" || isOfConnection(name);
+    return mountRequest({ url, method, headers: this.#request.headers(), leavesOut, body, signals });
   }
 
   #stream(body: BodyReader): ReadableStream<Uint8Array> {
@@ -268,6 +275,17 @@ class Mounting {
 
 /** A segment that `URL` takes as a step: `.`, `..`, and each with `%2E`. */
 const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i;
+
+/** The last one that is an origin: nearly every request of a server has the same. */
+let knownOrigin = "";
+
+/** Whether a URL may begin with it. A path that follows cannot make it invalid (WHATWG URL, "path state"). */
+function isOrigin(origin: string): boolean {
+  if (origin === knownOrigin) return true;
+  if (!URL.canParse(origin)) return false;
+  knownOrigin = origin;
+  return true;
+}
 
 const noSocket =
   "a mount opens no WebSocket: declare a route with Returns.websocket, or attach the other server to the listener's upgrade";

@@ -7,6 +7,8 @@ export interface MountRequestParts {
   readonly url: string;
   readonly method: string;
   readonly headers: Iterable<readonly [name: string, value: string]>;
+  /** Whether a header is not for the handler. */
+  readonly leavesOut: (name: string) => boolean;
   readonly body: ReadableStream<Uint8Array> | undefined;
   /** The signals that abort its own; called when that is used. */
   readonly signals: () => readonly (AbortSignal | undefined)[];
@@ -27,7 +29,7 @@ export function mountRequest(parts: MountRequestParts): MountRequest {
   }
   const { url, method, body } = parts;
   const headers = new Headers();
-  for (const [name, value] of parts.headers) headers.append(name, value);
+  for (const [name, value] of parts.headers) if (!parts.leavesOut(name)) headers.append(name, value);
   const { signal } = following(parts.signals());
   return { request: new Request(url, { method, headers, signal, ...withBody(body) }), follow: () => {} };
 }
@@ -53,8 +55,7 @@ interface FollowingRequest {
 }
 
 /**
- * A `Request` that follows signals only when they are used: a signal in its constructor costs 6 µs on Node 24, and 23 µs on Node 20,
- * of which two thirds are the weak references by which it follows.
+ * A `Request` that follows signals only when they are used: a signal in its constructor costs 6 µs on Node 24, and 23 µs on Node 20.
  *
  * Its own signal, that of `Request`, is what `fetch(request)` and `new Request(request)` listen to. No code can abort it, so that says
  * itself that it is aborted, and calls its listeners. The handler gets a real one, which `AbortSignal.any` can follow.
@@ -64,12 +65,12 @@ function makeLateRequest(): new (parts: MountRequestParts) => Request & Followin
     readonly #signals: MountRequestParts["signals"];
     #following: Following | undefined = undefined;
 
-    constructor({ url, method, headers, body, signals }: MountRequestParts) {
+    constructor({ url, method, headers, leavesOut, body, signals }: MountRequestParts) {
       super(url, { method, ...withBody(body) });
       this.#signals = signals;
       // `Headers` in the constructor cost 2 µs more: undici checks and copies each twice.
       const own = this.headers;
-      for (const [name, value] of headers) own.append(name, value);
+      for (const [name, value] of headers) if (!leavesOut(name)) own.append(name, value);
     }
 
     override get signal(): AbortSignal {
