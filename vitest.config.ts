@@ -38,7 +38,7 @@ export default defineConfig({
       { find: /^usher-http\/query$/, replacement: here("./src/inputs/query.ts") },
       { find: /^usher-http\/returns$/, replacement: here("./src/answers/returns.ts") },
       { find: /^usher-http\/socket$/, replacement: here("./src/sockets/index.ts") },
-      { find: /^usher-http\/(\w+)$/, replacement: here("./adapters/$1/index.ts") },
+      { find: /^usher-http\/([\w-]+)$/, replacement: here("./adapters/$1/index.ts") },
     ],
   },
   test: {

@@ -19,6 +19,7 @@ const adapters = [
   "postgres",
   "redis",
   "scalar",
+  "tanstack-query",
   "files",
   "compress",
   "jwt",
@@ -73,7 +74,7 @@ const shared = [
   {
     name: "core",
     holds:
-      /^src\/(?!index\.|client\/(index|received)\.|languages\/|representations\/|openapi\/reader-script\.|database\/|doors\/(database|server)\.|server\/|testing\/)/,
+      /^src\/(?!index\.|client\/(index|received|open-socket)\.|languages\/|representations\/|openapi\/reader-script\.|database\/|doors\/(database|server)\.|server\/|testing\/)/,
   },
   { name: "testing", holds: /^src\/testing\// },
   { name: "representations", holds: /^src\/representations\/(?!index\.|public\.)/ },

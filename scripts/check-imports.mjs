@@ -59,6 +59,7 @@ const packagesOfAdapters = {
   oidc: ["oauth4webapi", "valibot"],
   postgres: ["postgres"],
   redis: ["redis"],
+  "tanstack-query": ["@tanstack/query-core"],
 };
 
 /**

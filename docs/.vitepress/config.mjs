@@ -58,7 +58,7 @@ const groups = {
   ],
   "Event streams and WebSockets": ["event-streams", "llm", "broadcast", "websockets"],
   Data: ["postgres", "postgres-pool", "postgres-poolers", "migrations", "orms", "background-work", "http-client"],
-  "API document and clients": ["openapi", "typed-client", "mcp"],
+  "API document and clients": ["openapi", "typed-client", "tanstack-query", "mcp"],
   "Tests and operation": [
     "testing",
     "logging",

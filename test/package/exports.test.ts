@@ -27,6 +27,7 @@ import * as postgres from "usher-http/postgres";
 import * as redis from "usher-http/redis";
 import * as mcp from "usher-http/mcp";
 import * as scalar from "usher-http/scalar";
+import * as tanstack from "usher-http/tanstack-query";
 import * as whatwg from "usher-http/whatwg";
 import * as workers from "usher-http/workers";
 import { expect, it } from "vitest";
@@ -49,6 +50,7 @@ const entries = [
   { name: "usher-http/postgres", source: "adapters/postgres/index.ts", module: postgres },
   { name: "usher-http/redis", source: "adapters/redis/index.ts", module: redis },
   { name: "usher-http/scalar", source: "adapters/scalar/index.ts", module: scalar },
+  { name: "usher-http/tanstack-query", source: "adapters/tanstack-query/index.ts", module: tanstack },
   { name: "usher-http/mcp", source: "adapters/mcp/index.ts", module: mcp },
 ];
 

@@ -18,6 +18,7 @@ import * as oidc from "usher-http/oidc";
 import * as postgres from "usher-http/postgres";
 import * as redis from "usher-http/redis";
 import * as scalar from "usher-http/scalar";
+import * as tanstack from "usher-http/tanstack-query";
 import * as whatwg from "usher-http/whatwg";
 import * as workers from "usher-http/workers";
 import * as v from "valibot";
@@ -69,6 +70,7 @@ const entries = {
   "usher-http/redis": redis,
   "usher-http/scalar": scalar,
   "usher-http/mcp": mcp,
+  "usher-http/tanstack-query": tanstack,
 };
 
 const { App, Client, Dep, Path, get } = usher;

@@ -37,6 +37,15 @@ import {
 } from "usher-http";
 import { german, language, languages } from "usher-http/languages";
 import { Mcp } from "usher-http/mcp";
+import {
+  RefusedError,
+  infiniteOptions,
+  mayRetry,
+  mutationOptions,
+  queryKey,
+  queryOptions,
+  withBase,
+} from "usher-http/tanstack-query";
 import * as v from "valibot";
 import { appOf, optional } from "./rule.ts";
 import type { Row, Tables } from "./rule.ts";
@@ -187,9 +196,28 @@ const own: readonly Row[] = [
   ["App.make", (o) => App.make([hello], { background: o }), [background]],
 ];
 
+const api = Client.of<readonly [typeof hello]>({ baseUrl: "" });
+const paging = { param: "after", next: done };
+const refused = { ok: false, status: 409, error: "sold_out", message: "" } as const;
+// Their types need a route, which JavaScript need not give.
+const asked = queryOptions as (...given: unknown[]) => unknown;
+const paged = infiniteOptions as (...given: unknown[]) => unknown;
+const queries: readonly Row[] = [
+  // The inputs may be a symbol: `skipToken`. Their other rows are in `test/client/tanstack`.
+  ["queryOptions", (x, r) => asked(x, r, {}), [api, "GET /a"]],
+  ["infiniteOptions", (x, r, p) => paged(x, r, {}, p), [api, "GET /a", paging]],
+  ["infiniteOptions", (x, f) => paged(api, "GET /a", {}, { param: x, next: f }), ["after", done]],
+  ["mutationOptions", (x, r) => mutationOptions(x, r), [api, "POST /a"]],
+  ["queryKey", (x, r, g) => queryKey(x, r, g), [api, "GET /a", {}]],
+  ["withBase", (x, base) => withBase(x, base), [api, "eu"]],
+  ["mayRetry", (n) => mayRetry(n, undefined), [1]],
+  ["RefusedError", (o) => new RefusedError(o), [refused]],
+];
+
 export const serviceTables: Tables = {
   "a route": routes,
   "a client": clients,
+  "usher-http/tanstack-query": queries,
   "usher-http/client": [["of", (o) => Client.of(o), [{ baseUrl: "" }]]],
   "a store or a hub": stores,
   "a format or a header": policies,
