@@ -12,6 +12,7 @@ import type { Code } from "../src/refusals.ts";
 import type { Route } from "../src/routing/route.ts";
 import type { ReturnsNode } from "../src/answers/returns-type.ts";
 import type { AnyStandard } from "../src/schema/standard.ts";
+import type { AnyMessage, AnyProtocol } from "../src/sockets/socket.ts";
 import { CommandFailure, moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
 import { comment, docOf, memberName, typeOf, unionOf } from "./json-types.ts";
@@ -58,6 +59,9 @@ interface CallParts {
 
 /** A member of the interface `Client`. Routes that differ only by the types of their parameters are one call (contract 4.2). */
 function memberFor(name: string, routes: readonly Route[], typeOf: TypeOf): string {
+  const [first] = routes;
+  const { protocol } = first?.returns.node ?? {};
+  if (first !== undefined && protocol !== undefined) return socketFor(name, first, protocol, typeOf);
   const calls = routes.map((route) => callOf(route, typeOf));
   const byName = new Map(calls.flatMap(({ codes }) => codes.map((code) => [code.name, code])));
   const codes = [...byName.values()];
@@ -71,6 +75,32 @@ function memberFor(name: string, routes: readonly Route[], typeOf: TypeOf): stri
   ];
   const doc = texts.length === 0 ? "" : `${comment(texts.join("\n\n"))}\n`;
   return `${doc}readonly ${JSON.stringify(name)}: (\n  given${optional}: ${given},\n) => Promise<\n  ${outcome}\n>;`;
+}
+
+/** A member for a WebSocket's route. */
+function socketFor(name: string, route: Route, { client, server, ...protocol }: AnyProtocol, typeOf: TypeOf): string {
+  const { given, isOptional, texts } = callOf(route, typeOf);
+  const isText = ({ frame, shape }: AnyMessage): boolean => frame === "text" && shape === undefined;
+  const text = isText(client) ? (isText(server) ? "both" : "sent") : isText(server) ? "received" : undefined;
+  const names = protocol.subprotocols.map((one) => JSON.stringify(one));
+  const offered = unionOf(protocol.needsSubprotocol ? names : [...names, "undefined"]);
+  const options = [
+    text === undefined ? "{ text?: undefined }" : `{ text: "${text}" }`,
+    protocol.needsSubprotocol
+      ? `{ subprotocol: ${unionOf([...names, `readonly [${offered}, ...string[]]`])} }`
+      : `{ subprotocol?: ${unionOf([...names, "readonly string[]", "undefined"])} }`,
+  ];
+  const messages = [typeOfMessage(client, "input", typeOf), typeOfMessage(server, "output", typeOf), offered];
+  const optional = isOptional && text === undefined && !protocol.needsSubprotocol ? "?" : "";
+  const doc = texts.length === 0 ? "" : `${comment(texts.join("\n\n"))}\n`;
+  const outcome = `SocketOutcome<ClientSocket<${messages.join(", ")}>>`;
+  const open = `readonly open: (\n  given${optional}: ${[given, ...options].join(" & ")},\n) => Promise<${outcome}>;`;
+  return `${doc}readonly ${JSON.stringify(name)}: {\n${open}\n};`;
+}
+
+function typeOfMessage({ frame, shape }: AnyMessage, direction: Direction, typeOf: TypeOf): string {
+  if (frame === "binary") return "Uint8Array";
+  return shape === undefined ? "string" : typeOf(shape, direction);
 }
 
 function callOf(route: Route, typeOf: TypeOf): CallParts {
@@ -222,7 +252,7 @@ function answersOf({ returns: { node } }: Route, typeOf: TypeOf): readonly strin
     case "response":
       return listedAnswers(node);
     default:
-      // A WebSocket route is not called.
+      // A WebSocket is opened, and not called.
       return [];
   }
 }
@@ -256,12 +286,15 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["inputs/body-inputs", ["BodyToSend"]],
   ["refusals", ["FrameworkCode"]],
   ["answers/returns-type", ["Succeeded"]],
-  ["client/calls", ["ClientOptions", "RefusalRead", "ClientCode", "CallOptions", "Refused", "RefusedAs"]],
+  ["client/calls", ["ClientOptions", "RefusalRead", "ClientCode", "CallOptions", "RefusedAs"]],
+  ["client/refused"],
   ["events/event-reader"],
   ["following"],
   ["http/retry-after"],
   ["client/body-until"],
   ["client/received"],
+  ["client/socket-types", ["WebSocketLike", "ClientSocketEnd", "ClientSocket", "SocketOutcome"]],
+  ["client/open-socket"],
   ["events/text-kinds", ["askingForTextKinds"]],
   ["inputs/wire-write", ["WirePair", "wirePairs", "memberField", "hasMembers"]],
   // Where no server runs, no request lends it anything.
@@ -272,6 +305,7 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
       "RequestParts",
       "RequestFields",
       "requestOf",
+      "urlOf",
       "pathOf",
       "pairsOf",
       "textOf",
@@ -346,13 +380,22 @@ export function client(options: ClientOptions): Client {
   return callsOf(options) as Client;
 }`;
 
-const roots = ["callsOf", "ClientOptions", "ClientCode", "CallOptions", "Succeeded", "RefusedAs", "BodyToSend"];
+const roots = [
+  "ClientSocket",
+  "SocketOutcome",
+  "callsOf",
+  "ClientOptions",
+  "ClientCode",
+  "CallOptions",
+  "Succeeded",
+  "RefusedAs",
+  "BodyToSend",
+];
 
 const ignored = (): void => {};
 
-/** The typed client of the routes, as one TypeScript module without imports. It has no WebSocket routes. */
-export function clientModule(all: readonly Route[]): string {
-  const routes = all.filter(({ returns }) => returns.node.kind !== "websocket");
+/** The typed client of the routes, as one TypeScript module without imports. */
+export function clientModule(routes: readonly Route[]): string {
   const components = new Components({});
   const describe = (...[shape, direction]: Parameters<TypeOf>) =>
     components.describe(shape, direction, "", { imprecise: ignored, problem: ignored });

@@ -78,7 +78,7 @@ export type { Path as PathType, Segment as PathSegment } from "./routing/path.ts
 export * as Path from "./routing/path.ts";
 export type { Param, Rest } from "./inputs/dep.ts";
 export { del, get, patch, post, put, route } from "./routing/route.ts";
-export type { ClientRoute, Declaration, Handler, Method, SentBy } from "./routing/route.ts";
+export type { ClientRoute, Declaration, Handler, Method, SentBy, WebSocketSent } from "./routing/route.ts";
 export type Route<
   M extends string = string,
   P extends string = string,
@@ -231,7 +231,15 @@ export type { Received } from "./answers/returns.ts";
 export type Socket<Client, Server, Subprotocol = string | undefined> = sockets.Socket<Client, Server, Subprotocol>;
 export type { Socket as SocketType } from "./sockets/socket.ts";
 export * as Socket from "./sockets/index.ts";
-export type { Encoded, Message, Protocol, SocketEnd, SocketHandler } from "./sockets/socket.ts";
+export type {
+  Encoded,
+  Message,
+  MessageWire,
+  Protocol,
+  SocketEnd,
+  SocketHandler,
+  SocketWire,
+} from "./sockets/socket.ts";
 export { Unreadable } from "./sockets/socket.ts";
 export type { SocketCompression, SocketOptions } from "./answers/kinds.ts";
 export * as Broadcast from "./events/broadcast.ts";
@@ -278,6 +286,7 @@ export type HttpClient = httpClients.HttpClient;
 export type { HttpClient as HttpClientType } from "./client/http-client.ts";
 export * as HttpClient from "./client/http-client.ts";
 export type { ClientCode, Outcome, Refused } from "./client/calls.ts";
+export type { ClientSocket, ClientSocketEnd } from "./client/socket-types.ts";
 export * as Log from "./logging/log.ts";
 export type { Source as LogSource } from "./logging/log.ts";
 export * as Metrics from "./metrics.ts";

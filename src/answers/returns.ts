@@ -5,7 +5,7 @@ import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
 import { handshakeRefusal } from "../sockets/socket.ts";
-import type { Protocol, Socket, SocketHandler } from "../sockets/socket.ts";
+import type { Protocol, SocketHandler } from "../sockets/socket.ts";
 import { htmlType, jsonType, textType } from "../exchange/answer.ts";
 import type { Answer } from "../exchange/answer.ts";
 import {
@@ -343,10 +343,17 @@ export function jsonLines(shape: AnyStandard, options: { readonly doc?: string }
  * });
  * ```
  */
-export function websocket<Client, Server, ClientGiven = Client, ServerGot = Server, Subprotocol = string | undefined>(
-  protocol: Protocol<Client, Server, ClientGiven, ServerGot, Subprotocol>,
+export function websocket<
+  Client,
+  Server,
+  ClientGiven = Client,
+  ServerGot = Server,
+  Subprotocol = string | undefined,
+  Wire = unknown,
+>(
+  protocol: Protocol<Client, Server, ClientGiven, ServerGot, Subprotocol, Wire>,
   options: SocketOptions = {},
-): Returns<SocketHandler<Client, Server, Subprotocol>, Socket<ServerGot, ClientGiven>, 101> {
+): Returns<SocketHandler<Client, Server, Subprotocol>, Wire, 101> {
   needsObject("Returns.websocket: protocol", protocol);
   needsObject("Returns.websocket: options", options);
   checkKeepAlive(options.keepAliveMs);

@@ -1,6 +1,9 @@
 export type { Succeeded } from "../answers/returns-type.ts";
+export type { Refused } from "./refused.ts";
 import type { FrameworkCode, Problem } from "../refusals.ts";
-import type { ClientRoute, TypesOf } from "../routing/route.ts";
+import type { ClientRoute, TypesOf, WebSocketSent } from "../routing/route.ts";
+import type { Refused } from "./refused.ts";
+import type { SocketCall, WebSocketLike } from "./socket-types.ts";
 
 /**
  * The options of a typed client. `fetch` is the platform's unless set: use an app's `app.fetch` in a test, or a function
@@ -32,6 +35,23 @@ export interface ClientOptions {
    * server that sends `retry: 0` and ends each connection gets no more requests than that.
    */
   readonly minReconnectMs?: number;
+  /**
+   * Makes the WebSocket of {@link SocketCall.open}: the platform's own by default. Node 20 has none: `(url, protocols, headers) =>
+   * new WebSocket(url, protocols, { headers })`, of the package `ws`, which can also send headers.
+   */
+  readonly webSocket?: (
+    url: string,
+    protocols: string[],
+    headers: { readonly [name: string]: string },
+  ) => WebSocketLike;
+  /**
+   * The most of a WebSocket's messages that wait, in bytes, or UTF-16 code units of text: 1,048,576 by default. It is the limit of one
+   * message too, and each counts 32 more. If more were received than the loop has read, the socket is closed, and the loop throws a RangeError after the
+   * messages before. If more were not sent yet, `send` throws a RangeError.
+   */
+  readonly maxSocketBuffer?: number;
+  /** How long a WebSocket may take to open, in milliseconds: 30,000 by default. */
+  readonly openTimeoutMs?: number;
 }
 
 /** A refusal as {@link ClientOptions.readRefusal} reads it from a response. */
@@ -48,24 +68,6 @@ export interface RefusalRead {
 
 /** The codes of any call: the framework's own, and `unreachable` if no response of the application arrived. */
 export type ClientCode = FrameworkCode | "outcome_unknown" | "cross_origin" | "unsupported_media_type" | "unreachable";
-
-/** A refusal: the error response of a call, with its code. */
-export interface Refused<Name, Problems = readonly []> {
-  /** Tells it from a success. */
-  readonly ok: false;
-  /** The status code; 0 if no response arrived. */
-  readonly status: number;
-  /** The headers of the response; empty if none arrived. */
-  readonly headers: Headers;
-  /** The code's name, or `unreachable`. */
-  readonly error: Name;
-  /** A sentence for the user. */
-  readonly message: string;
-  /** The validation errors of `invalid`; empty for any other code. */
-  readonly problems: Problems;
-  /** The number of further problems that are not listed. */
-  readonly more?: number;
-}
 
 /** A union of refusals, one for each code: narrow it by `switch (outcome.error)`. */
 export type RefusedAs<Names> = Names extends "invalid" ? Refused<"invalid", readonly Problem[]> : Refused<Names>;
@@ -90,7 +92,7 @@ type Name<R extends ClientRoute> = {} extends Record<R["pattern"], 1> ? never : 
 /** A function for each route, by its method and pattern: `api["GET /orders/{order_id}"]`. */
 // One function generic in its key cost the compiler 25 times as much. Written out here, as an editor shows the name of an alias.
 export type Client<Routes extends readonly ClientRoute[]> = {
-  readonly [R in Routes[number] as Name<R>]: (
-    ...given: CallArguments<TypesOf<R>["wire"]>
-  ) => Promise<Outcome<TypesOf<R>["sent"], TypesOf<R>["names"]>>;
+  readonly [R in Routes[number] as Name<R>]: TypesOf<R>["sent"] extends WebSocketSent<infer Wire>
+    ? SocketCall<TypesOf<R>["wire"] & CallOptions, Wire>
+    : (...given: CallArguments<TypesOf<R>["wire"]>) => Promise<Outcome<TypesOf<R>["sent"], TypesOf<R>["names"]>>;
 };

@@ -10,4 +10,5 @@ export type {
   Refused,
   Succeeded,
 } from "./calls.ts";
+export type { ClientSocket, ClientSocketEnd, SocketCall, SocketOutcome, WebSocketLike } from "./socket-types.ts";
 export type { ClientRoute } from "../routing/route.ts";

@@ -10,3 +10,4 @@ export type {
   Refused,
   Succeeded,
 } from "./calls.ts";
+export type { ClientSocket, ClientSocketEnd, SocketCall, SocketOutcome, WebSocketLike } from "./socket-types.ts";

@@ -5,6 +5,7 @@ import { wirePairs } from "../inputs/wire-write.ts";
 import type { WirePair } from "../inputs/wire-write.ts";
 import type { ClientRoute } from "../routing/route.ts";
 import type { Client, ClientOptions, RefusalRead } from "./calls.ts";
+import type { SocketParts } from "./open-socket.ts";
 import type { CallResult, LinesToSend } from "./received.ts";
 
 /** The inputs of a call. */
@@ -32,8 +33,7 @@ function requestOf(
   signals: readonly AbortSignal[],
 ): Request {
   const json: string | undefined = JSON.stringify(sent.json);
-  const query = String(new URLSearchParams(pairsOf(sent.query)));
-  const url = options.baseUrl.replace(/\/$/, "") + pathOf(pattern, sent.path) + (query && `?${query}`);
+  const url = urlOf(options, pattern, sent);
   const init = {
     method,
     headers: { accept: `${askingForTextKinds}, */*` },
@@ -50,6 +50,11 @@ function requestOf(
     new Headers(pairsOf(fields)).forEach((value, name) => request.headers.set(name, value));
   }
   return request;
+}
+
+function urlOf({ baseUrl }: ClientOptions, pattern: string, { path, query }: RequestParts): string {
+  const text = String(new URLSearchParams(pairsOf(query)));
+  return baseUrl.replace(/\/$/, "") + pathOf(pattern, path) + (text && `?${text}`);
 }
 
 /** What ends a call: its signal, and the deadline of the request that calls. */
@@ -160,7 +165,7 @@ async function outcomeOf(
   return { ok: "value" in result, status, headers, ...result } as CallResult;
 }
 
-const limits = ["maxBody", "maxLine", "maxEvent", "minReconnectMs"] as const;
+const limits = ["maxBody", "maxLine", "maxEvent", "minReconnectMs", "maxSocketBuffer", "openTimeoutMs"] as const;
 
 /** A function for every method and path, by a proxy. */
 function callsOf(options: ClientOptions): object {
@@ -173,14 +178,23 @@ function callsOf(options: ClientOptions): object {
   const get = (_: object, key: string | symbol) => {
     // A promise that resolves with a client reads its `then`: only a method and path are a call.
     const [method, pattern] = String(key).split(/ (\/.*)/) as [string, string?];
-    return (
-      pattern &&
-      (async (sent: RequestParts = {}) => {
-        const signals = signalsOf(sent);
-        const request = requestOf(options, method, pattern, sent, signals);
-        return outcomeOf(request, options, signals, sent);
-      })
-    );
+    if (!pattern) return undefined;
+    const call = async (sent: RequestParts = {}) => {
+      const signals = signalsOf(sent);
+      const request = requestOf(options, method, pattern, sent, signals);
+      return outcomeOf(request, options, signals, sent);
+    };
+    const open = async (sent: RequestParts & SocketParts = {}) => {
+      const headers = Object.fromEntries([options.headers, sent.headers].flatMap((fields) => pairsOf(fields)));
+      return (await import("./open-socket.ts")).openSocket(
+        urlOf(options, pattern, sent),
+        sent,
+        headers,
+        options,
+        signalsOf(sent),
+      );
+    };
+    return Object.assign(call, { open });
   };
   return new Proxy({}, { get });
 }
@@ -236,7 +250,7 @@ function checkedResponse(response: Response): Response {
  * left out. The value is the response's JSON, its JSON lines as they arrive, its text, or its event stream, which reconnects and
  * resumes. For any other content type it is the `Response` itself, unread. `lines` of an async iterable are sent while it makes
  * them, where the platform's `fetch` can stream a body; a list is sent whole.
- * Inside of a request that has a deadline, a call ends with it, and is `unreachable`.
+ * Inside of a request that has a deadline, a call ends with it, and is `unreachable`. The route of a WebSocket is opened by `open`.
  *
  * @example
  * ```ts

@@ -93,8 +93,16 @@ export interface Declaration<I extends Inputs, R, C extends string, Checked = un
   readonly meta?: Meta;
 }
 
-/** What a caller of a route gets of its answers: of a WebSocket's route nothing, as it gets only refusals. */
-export type SentBy<Sent, Status> = Status extends 101 ? never : Succeeded<Status, Sent>;
+/** What a caller of a route gets of its answers; of a WebSocket's route the messages of its protocol. */
+export type SentBy<Sent, Status> = Status extends 101 ? WebSocketSent<Sent> : Succeeded<Status, Sent>;
+
+/** The protocol of a WebSocket's route, for a typed client. */
+export interface WebSocketSent<out Wire> {
+  /** Tells it from an answer. */
+  readonly status: 101;
+  /** Exists only in types. */
+  readonly wire: Wire;
+}
 
 /** The literal types that a type parameter keeps; without them the compiler reads `"new"` as `string` in an answer. */
 export type AnyLiteral =

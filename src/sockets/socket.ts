@@ -10,13 +10,14 @@ import { anyJson } from "../schema/built-in.ts";
 import { compileReader } from "../schema/read.ts";
 import { isCompiled } from "../schema/standard.ts";
 import type { InputOf, JsonForm, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
-import type { AnyShape, ValueOf } from "../schema/valibot.ts";
+import type { AnyShape, JsonOf, ValueOf } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 
 declare const received: unique symbol;
 declare const given: unique symbol;
 declare const got: unique symbol;
 declare const chosen: unique symbol;
+declare const wired: unique symbol;
 
 /** The messages of one side of a WebSocket, of any type. */
 export interface AnyMessage {
@@ -30,18 +31,29 @@ export interface AnyMessage {
   readonly atClient?: Pick<AnyMessage, "frame" | "shape" | "read" | "write">;
 }
 
+/** What a typed client sends and gets of a message: the JSON of a shape. Of plain text it has no sign on the wire, so the type has it. */
+export interface MessageWire<out Sent, out Got, out Frame> {
+  /** What a client sends. */
+  readonly sent: Sent;
+  /** What a client gets. */
+  readonly got: Got;
+  /** `"text"`, `"json"` or `"binary"`. */
+  readonly frame: Frame;
+}
+
 /**
  * The messages of one side of a WebSocket. The server receives an `A`, or gives a `Given` to be sent; a client sends a `Given`
  * and gets a `Got`. The three are one type, unless a schema of another library than Valibot changes the value.
  */
-export interface Message<out A, in out Given = A, out Got = A> extends AnyMessage {
+export interface Message<out A, in out Given = A, out Got = A, out Wire = unknown> extends AnyMessage {
+  readonly [wired]?: Wire;
   readonly [received]?: A;
   readonly [given]?: (value: Given) => Given;
   readonly [got]?: Got;
 }
 
 /** Plain text. */
-export const text: Message<string> = {
+export const text: Message<string, string, string, MessageWire<string, string, "text">> = {
   frame: "text",
   shape: undefined,
   read: (data) => ok(data),
@@ -49,7 +61,7 @@ export const text: Message<string> = {
 };
 
 /** Bytes. */
-export const binary: Message<Uint8Array> = {
+export const binary: Message<Uint8Array, Uint8Array, Uint8Array, MessageWire<Uint8Array, Uint8Array, "binary">> = {
   frame: "binary",
   shape: undefined,
   read: (data) => ok(data),
@@ -57,8 +69,12 @@ export const binary: Message<Uint8Array> = {
 };
 
 /** JSON of a shape, or of a schema of another library, in text frames. */
-export function json<S extends AnyShape>(shape: S): Message<ValueOf<S>>;
-export function json<S extends StandardSchema>(schema: S): Message<OutputOf<S>, InputOf<S>, JsonForm<OutputOf<S>>>;
+export function json<S extends AnyShape>(
+  shape: S,
+): Message<ValueOf<S>, ValueOf<S>, ValueOf<S>, MessageWire<JsonOf<S>, JsonOf<S>, "json">>;
+export function json<S extends StandardSchema>(
+  schema: S,
+): Message<OutputOf<S>, InputOf<S>, JsonForm<OutputOf<S>>, MessageWire<InputOf<S>, JsonForm<OutputOf<S>>, "json">>;
 export function json(shape: AnyStandard): unknown {
   needsSchema("Socket.json: its shape", shape);
   const message = messageOf(shape);
@@ -118,6 +134,16 @@ export interface AnyProtocol {
   readonly needsSubprotocol: boolean;
 }
 
+/** A protocol as a typed client has it. */
+export interface SocketWire<out ClientWire, out ServerWire, out Subprotocol> {
+  /** The messages of the client. */
+  readonly client: ClientWire;
+  /** The messages of the server. */
+  readonly server: ServerWire;
+  /** The subprotocols that the route declares, and undefined where it needs none. */
+  readonly subprotocol: Subprotocol;
+}
+
 /** The protocol of a WebSocket: the messages of the client and of the server. */
 export interface Protocol<
   out Client,
@@ -125,8 +151,10 @@ export interface Protocol<
   in out ClientGiven = Client,
   out ServerGot = Server,
   out Subprotocol = string | undefined,
+  out Wire = unknown,
 > extends AnyProtocol {
   readonly [chosen]?: Subprotocol;
+  readonly [wired]?: Wire;
   /** What the client sends. */
   readonly client: Message<Client, ClientGiven, unknown>;
   /** What the server sends. */
@@ -155,11 +183,13 @@ export function protocol<
   ClientGiven = Client,
   ServerGot = Server,
   const Subprotocol extends string | undefined = undefined,
+  ClientWire = unknown,
+  ServerWire = unknown,
 >(options: {
-  readonly client: Message<Client, ClientGiven, unknown>;
-  readonly server: Message<unknown, Server, ServerGot>;
+  readonly client: Message<Client, ClientGiven, unknown, ClientWire>;
+  readonly server: Message<unknown, Server, ServerGot, ServerWire>;
   readonly subprotocol?: Subprotocol | readonly Subprotocol[];
-}): Protocol<Client, Server, ClientGiven, ServerGot, Subprotocol> {
+}): Protocol<Client, Server, ClientGiven, ServerGot, Subprotocol, SocketWire<ClientWire, ServerWire, Subprotocol>> {
   needsObject("Socket.protocol: options", options);
   const { client, server, subprotocol } = options;
   needsObject("Socket.protocol: client", client);

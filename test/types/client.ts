@@ -196,9 +196,6 @@ export async function sent(): Promise<void> {
   await api["POST /orders"]({ json: { item: 1 } });
   // @ts-expect-error no such route
   await api["GET /nope"]();
-  const spoken = await api["GET /chat"]();
-  const refused: false = spoken.ok;
-  void refused;
   const answered = await api["GET /own"]();
   if (answered.ok) {
     const value: unknown = answered.value;
@@ -456,3 +453,58 @@ export const anything = post(
   { inputs: { value: json(v.unknown()) }, returns: Returns.empty() },
   ({ value }) => same<typeof value, unknown>(true),
 );
+
+const Spoken = v.object({ at: Shape.instant, text: v.string() });
+const spoken = Socket.protocol({ client: Socket.json(v.string()), server: Socket.json(Spoken) });
+const half = Socket.protocol({ client: Socket.text, server: Socket.json(Spoken), subprotocol: ["v2", "v1"] });
+const maybe = Socket.protocol({ client: Socket.binary, server: Socket.text, subprotocol: ["v1", undefined] });
+const sockets = [
+  chat,
+  get(Path.of("rooms", orderId), { returns: Returns.websocket(spoken) }, () => async () => {}),
+  get(
+    Path.of("half"),
+    { inputs: { tag: Query.required("tag", Codec.string) }, returns: Returns.websocket(half) },
+    () => async () => {},
+  ),
+  get(Path.of("maybe"), { returns: Returns.websocket(maybe) }, () => async () => {}),
+] as const;
+
+/** A WebSocket of the typed client has the types of its route's protocol, as they are on the wire. */
+export async function opened(signal: AbortSignal): Promise<void> {
+  const api = Client.of<typeof sockets>({ baseUrl: "" });
+  const rooms = await api["GET /rooms/{order_id}"].open({ path: { order_id: 7 }, signal });
+  if (rooms.ok) {
+    rooms.value.send("hello");
+    // @ts-expect-error another type
+    rooms.value.send(7);
+    for await (const one of rooms.value) same<typeof one, { at: string; text: string }>(true);
+    same<Awaited<typeof rooms.value.closed>["code"], number>(true);
+  } else same<typeof rooms.error, "unreachable">(true);
+  const words = await api["GET /chat"].open({ text: "both" });
+  if (words.ok) for await (const one of words.value) same<typeof one, string>(true);
+  const halves = await api["GET /half"].open({ query: { tag: "a" }, text: "sent", subprotocol: ["v2", "bearer.t"] });
+  if (halves.ok) same<typeof halves.value.subprotocol, "v1" | "v2">(true);
+  const bytes = await api["GET /maybe"].open({ text: "received", subprotocol: undefined });
+  if (bytes.ok) {
+    same<typeof bytes.value.subprotocol, "v1" | undefined>(true);
+    bytes.value.send(new Uint8Array());
+    // @ts-expect-error text, where the route takes bytes
+    bytes.value.send("");
+  }
+  // @ts-expect-error which messages are text must be given
+  await api["GET /chat"].open();
+  // @ts-expect-error those that it gets are JSON
+  await api["GET /half"].open({ query: { tag: "a" }, text: "both", subprotocol: "v1" });
+  // @ts-expect-error none is text
+  await api["GET /rooms/{order_id}"].open({ path: { order_id: 7 }, text: "both" });
+  // @ts-expect-error no path
+  await api["GET /rooms/{order_id}"].open();
+  // @ts-expect-error the route needs a subprotocol
+  await api["GET /half"].open({ query: { tag: "a" }, text: "sent" });
+  // @ts-expect-error one that the route does not speak
+  await api["GET /half"].open({ query: { tag: "a" }, text: "sent", subprotocol: "v3" });
+  // @ts-expect-error it is opened, and not called
+  await api["GET /chat"]();
+  // @ts-expect-error a call is not opened
+  await Client.of<readonly [typeof own]>({ baseUrl: "" })["GET /own"].open();
+}
