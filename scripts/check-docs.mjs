@@ -26,7 +26,7 @@ if (wrong.length > 0) {
  * @param {boolean} isWritten @returns {Promise<string[]>}
  */
 async function formatted(isWritten) {
-  const ours = pages.filter((page) => !/^(?:README\.md|docs\/index\.md|docs\/tutorial\/)/.test(page));
+  const ours = pages.filter((page) => !/^(?:README\.md|docs\/tutorial\/)/.test(page));
   const found = ours.map(async (page) => {
     const text = readFileSync(join(root, page), "utf8");
     const made = await formatPage(text);

@@ -18,11 +18,11 @@ export interface DirectoryOptions extends FileAnswerOptions {
   readonly index?: string;
   /**
    * The file that answers, with 200, where no file is found: the page of a single-page app. A path whose last part has an
-   * extension does not get it, so that a missing script is no page. With `under`, it is for all paths in these folders, and
+   * extension does not get it, so that a missing script is no page. One slash at the end of a path does not count. With `under`, it is for all paths in these folders, and
    * for no others. With `except`, it is for no path in these folders.
    */
   readonly fallback?: string | Fallback;
-  /** The file that answers, with 404, where no file is found. */
+  /** The file that answers, with 404, where no file is found, also for a path that ends with a slash. */
   readonly notFound?: string;
   /**
    * The names of hidden files and folders that are sent: names that begin with a dot. `[".well-known"]` by default (RFC 8615); with
