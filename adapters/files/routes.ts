@@ -18,8 +18,8 @@ export interface DirectoryOptions extends FileAnswerOptions {
   readonly index?: string;
   /**
    * The file that answers, with 200, where no file is found: the page of a single-page app. A path whose last part has an
-   * extension does not get it, so that a missing script is no page. One slash at the end of a path does not count. With `under`, it is for all paths in these folders, and
-   * for no others. With `except`, it is for no path in these folders.
+   * extension does not get it, so that a missing script is no page; one slash at the end of a path does not count. With `under`,
+   * it is for all paths in these folders, and for no others. With `except`, it is for no path in these folders.
    */
   readonly fallback?: string | Fallback;
   /** The file that answers, with 404, where no file is found, also for a path that ends with a slash. */
