@@ -77,7 +77,7 @@ const groups = {
     "more-cores",
     "redis",
   ],
-  Runtimes: ["runtimes", "node", "workers"],
+  Runtimes: ["runtimes", "node", "workers", "deviations"],
   "From another framework": ["from-express", "from-fastify", "from-hono", "from-fastapi"],
 };
 
