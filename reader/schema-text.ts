@@ -38,7 +38,8 @@ function textWithin(schema: Schema, depth: number): string {
 
 function untyped(schema: Schema, depth: number): string {
   const enums = listOf(schema["enum"]);
-  if (enums.length > 0) return unionOf(enums.slice(0, 8).map((word) => jsonText(word)));
+  if (enums.length > 8) return unionOf(enums.map((word) => (word === null ? "null" : typeof word)));
+  if (enums.length > 0) return unionOf(enums.map((word) => jsonText(word)));
   if ("properties" in schema) return "object";
   if ("items" in schema || "prefixItems" in schema) return listText(schema, depth);
   const all = listOf(schema["allOf"]).map(schemaOf);

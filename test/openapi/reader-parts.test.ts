@@ -182,6 +182,7 @@ describe("a schema", () => {
     [{ type: ["string", "null"], format: "uuid" }, "string | null", ["uuid"]],
     [{ type: "string", enum: ["a", "b"] }, "string", ['one of "a", "b"']],
     [{ enum: ["a", 1, null] }, '"a" | 1 | null', []],
+    [{ enum: [..."abcdefgh", 1] }, "string | number", ['one of "a", "b", "c", "d", "e", "f", "g", "h", 1']],
     [{ const: "a" }, '"a"', []],
     [{ type: "array", items: { $ref: "#/components/schemas/Order" }, maxItems: 1 }, "Order[]", ["at most 1 item"]],
     [{ type: "array", items: { type: ["string", "null"] }, uniqueItems: true }, "(string | null)[]", ["no two alike"]],

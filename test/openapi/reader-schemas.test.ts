@@ -1,11 +1,14 @@
 /** Nothing of a schema is lost on the page: each keyword of each schema of a document is in what the page shows of it. */
 import { describe, expect, it } from "vitest";
+import { Codec, Openapi, Path, Query, Returns, get } from "usher-http";
 import type { Page } from "playwright-core";
 import { cutPath } from "../../reader/cut-path.ts";
 import { readDocument } from "../../reader/document.ts";
 import type { Fields } from "../../reader/document.ts";
 import { factsOf } from "../../reader/schema-facts.ts";
 import { browser as chromium } from "../support/browser.ts";
+import { start } from "../support/node-server.ts";
+import { realWorld } from "../support/refusal-formats.ts";
 import { serveOrders, visit } from "./docs-browser.ts";
 import { everyKeyword } from "./every-keyword.ts";
 import { leftOut } from "./left-out.ts";
@@ -188,4 +191,18 @@ describe.skipIf(chromium.isSkipped)(`a page of every keyword${chromium.why}`, ()
       const isCut = "[...document.querySelectorAll('nav .path span')].map((one) => one.scrollWidth > one.clientWidth)";
       expect(await page.evaluate(isCut)).toEqual([true, false]);
     }));
+
+  it("shows the schema of the errors of an app with a format of its own", async () => {
+    const limit = get(
+      Path.of("limit"),
+      { inputs: { limit: Query.required("limit", Codec.int) }, returns: Returns.text },
+      () => "",
+    );
+    const docs = Openapi.docs([limit]);
+    const { port } = await start([limit, ...docs], { refusalFormat: realWorld });
+    await visit({ url: `http://127.0.0.1:${port}/docs#get/limit` }, async (page) => {
+      await page.locator(".answers summary", { hasText: "422" }).click();
+      await page.locator(".answers .members .members .member", { hasText: /^body string\[\]/ }).waitFor();
+    });
+  });
 });
