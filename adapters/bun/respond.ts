@@ -368,7 +368,8 @@ class ClientWatch implements StreamEvents {
 
   making(): void {
     // It was requested while the server ran, and is answered after it stopped.
-    if (this.#state.eventStreams.isStopping) this.eventStream?.end("connection closed");
+    const { eventStreams } = this.#state;
+    if (eventStreams.isStopping && this.eventStream !== undefined) eventStreams.stopOne(this.eventStream);
     this.#since = Number.POSITIVE_INFINITY;
     this.#unsent.making();
     this.#timeout(0);

@@ -85,7 +85,7 @@ function encoderOf(coding: Coding, level: number, length: number): Encoder {
 
 /** A stream by gzip, each part of which can be read when it arrives. */
 export function compressStream(body: StreamBody, level: number, network: string | undefined): StreamBody {
-  const { parts, begin, stop, typeWithTextKinds } = body;
+  const { parts, begin, stop, stopWithServer, typeWithTextKinds } = body;
   return {
     kind: "stream",
     source: body,
@@ -97,6 +97,7 @@ export function compressStream(body: StreamBody, level: number, network: string 
     },
     ...(begin === undefined ? {} : { begin }),
     ...(stop === undefined ? {} : { stop }),
+    ...(stopWithServer === undefined ? {} : { stopWithServer }),
     ...(typeWithTextKinds === undefined ? {} : { typeWithTextKinds }),
   };
 }

@@ -22,7 +22,7 @@ import { StreamCut } from "../../src/doors/events.ts";
 import type { Route } from "../../src/doors/routing.ts";
 import { DenoExchange, ownOriginOf, targetOf } from "./exchange.ts";
 import { InFlight, Pending, Serving, denoResponse } from "./respond.ts";
-import type { Cuttable, Untaken } from "./respond.ts";
+import type { DenoSender, Untaken } from "./respond.ts";
 import { listen, stderrSink, stopSignals, warningsFor } from "./listen.ts";
 import type { DenoRuntime, DenoServeOptions, ServeInfo } from "./runtime.ts";
 
@@ -70,8 +70,8 @@ class DenoListener extends Listener {
   readonly pieceBytes = 16_384;
   unread = 0;
   readonly socket: string | undefined;
-  readonly eventStreams: InFlight<Cuttable> = new InFlight();
-  readonly streams: InFlight<Cuttable> = new InFlight();
+  readonly eventStreams: InFlight<DenoSender> = new InFlight();
+  readonly streams: InFlight<DenoSender> = new InFlight();
   readonly open: OpenSockets = new OpenSockets();
   readonly untaken: InFlight<Untaken> = new InFlight();
   readonly pending: InFlight<Pending> = new InFlight();
@@ -135,7 +135,7 @@ class DenoListener extends Listener {
 
   protected async drain(drainMs: number): Promise<number> {
     const end = performance.now() + drainMs;
-    this.eventStreams.cutAll();
+    this.eventStreams.each((stream) => stream.stop());
     this.open.stop();
     const isFree = await until(() => !this.#isHeld, drainMs);
     if (isFree) for (const server of this.#servers) server.shutdown();

@@ -5,7 +5,7 @@ import { lengthAt, responseOf, tellsTypeAndId, unmade } from "../../src/doors/ap
 import type { OpenStream, StreamEnd, StreamEvents } from "../../src/doors/events.ts";
 import type { ValueReceiver } from "../../src/doors/base.ts";
 import { inBackground } from "../../src/doors/logging.ts";
-import { PulledUnsent } from "../../src/doors/server.ts";
+import { lingerMs, PulledUnsent } from "../../src/doors/server.ts";
 import type { SendingState, HeldBytes, OpenSockets } from "../../src/doors/server.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
 import { PulledStream, StreamCut } from "../../src/doors/events.ts";
@@ -24,9 +24,9 @@ interface DenoServerState extends SendingState {
   /** No further request is accepted: every response closes its connection. */
   readonly stopping: boolean;
   /** The open event streams, which end when the server stops. */
-  readonly eventStreams: InFlight<Cuttable>;
+  readonly eventStreams: InFlight<DenoSender>;
   /** The other open streams. */
-  readonly streams: InFlight<Cuttable>;
+  readonly streams: InFlight<DenoSender>;
   /** Responses that the client may not have read yet: streams, and long ones. */
   readonly untaken: InFlight<Untaken>;
   readonly open: OpenSockets;
@@ -229,18 +229,18 @@ function unframed(head: readonly string[]): readonly string[] {
 }
 
 /** Applies the send timeout to a stream: Deno itself would wait forever. */
-class DenoSender implements StreamEvents, Cuttable {
+export class DenoSender implements StreamEvents, Cuttable {
   readonly stopsAtLength = true;
   readonly #exchange: DenoExchange;
   readonly #state: DenoServerState;
   readonly #streaming: PulledStream;
-  readonly #group: InFlight<Cuttable>;
-  readonly #entry: PendingAnswer<Cuttable>;
+  readonly #group: InFlight<DenoSender>;
+  readonly #entry: PendingAnswer<DenoSender>;
   readonly #untaken: Untaken;
   readonly #unsent: PulledUnsent;
   readonly #last: LastPart;
 
-  constructor(exchange: DenoExchange, body: OpenStream, state: DenoServerState, group: InFlight<Cuttable>) {
+  constructor(exchange: DenoExchange, body: OpenStream, state: DenoServerState, group: InFlight<DenoSender>) {
     this.#exchange = exchange;
     this.#state = state;
     this.#streaming = new PulledStream(body, this);
@@ -268,7 +268,7 @@ class DenoSender implements StreamEvents, Cuttable {
     this.#untaken.making();
     const { stopping, eventStreams } = this.#state;
     // It was requested while the server ran, and is answered after it stopped.
-    if (stopping && this.#group === eventStreams) this.cut();
+    if (stopping && this.#group === eventStreams) this.stop();
   }
 
   made(bytes: number, waiting: number): void {
@@ -297,6 +297,11 @@ class DenoSender implements StreamEvents, Cuttable {
 
   cut(): void {
     this.#streaming.end("connection closed");
+  }
+
+  /** The server stops. */
+  stop(): void {
+    this.#streaming.stopWithServer((expire) => this.#state.deadlines.time(lingerMs, { expire }));
   }
 }
 
@@ -377,6 +382,15 @@ export class InFlight<C extends Cuttable> {
   some(matches: (cuttable: C) => boolean): boolean {
     for (let at = this.#ends.next; at.cuttable !== undefined; at = at.next) if (matches(at.cuttable)) return true;
     return false;
+  }
+
+  each(act: (cuttable: C) => void): void {
+    for (let at = this.#ends.next; at.cuttable !== undefined;) {
+      const { cuttable, next } = at;
+      // It may leave meanwhile.
+      at = next;
+      act(cuttable);
+    }
   }
 
   cutAll(): void {

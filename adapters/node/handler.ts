@@ -22,7 +22,7 @@ export class RequestHandler implements ServerState {
   readonly unsent: SendBudget;
   readonly sendTimeoutMs: number;
   readonly streams: OpenThings<WrittenStream> = new OpenThings((stream) => {
-    if (stream.isEventStream) stream.cut();
+    if (stream.isEventStream) stream.stop();
   });
   readonly connections: Connections;
   readonly #arrivals: Arrivals | undefined;

@@ -157,7 +157,7 @@ export function listener(app: App, options: ListenerOptions = {}): AppListener {
     );
     // The server is about to close, which an idle connection would delay.
     handler.stopping = true;
-    // Their producers are notified, and their clients see them cut.
+    // Their producers are notified, and their clients see the end.
     handler.streams.stop();
   });
   const answer = (request: IncomingMessage, response: ServerResponse): void => {

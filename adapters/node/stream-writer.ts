@@ -1,12 +1,14 @@
 import type { OpenStream, BodySender, StreamEnd, StreamSink } from "../../src/doors/events.ts";
 import { caught, inBackground } from "../../src/doors/logging.ts";
 import type { App } from "../../src/doors/apps.ts";
+import { lingerMs } from "../../src/doors/server.ts";
 import type { OpenThings, SendingState } from "../../src/doors/server.ts";
 
 /** A stream that is written, which a stopping server may end. */
 export interface WrittenStream {
   readonly isEventStream: boolean;
   cut(): void;
+  stop(): void;
 }
 
 /** The server's state that responses need. */
@@ -69,6 +71,8 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Bod
   protected abstract abort(how: StreamEnd): void;
   /** The same where the server stops, which waits for the client no longer than `lingerMs`. */
   protected abstract abortInTime(): void;
+  /** The body is complete, and the server stops. */
+  protected abstract finishInTime(): void;
 
   /** Closes the channel whose event threw. */
   protected raised(thrown: unknown): void {
@@ -83,7 +87,7 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Bod
     // The body writes when it has something: waiting for each part would cost an event as much as writing it.
     if (!stream.writeTo(this)) inBackground(this.#writeParts());
     // It was requested while the server ran, and answered after it stopped.
-    if (this.isEventStream && this.server.streams.isStopping) this.cut();
+    if (this.isEventStream && this.server.streams.isStopping) this.stop();
   }
 
   // Checked before the event: a producer that sends without a pause would never let its turn come.
@@ -106,9 +110,14 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Bod
 
   readonly #left = (): void => this.#stream.end("client gone");
 
-  /** The server stops: the source is cancelled, and what was written is sent. */
+  /** The source is cancelled, and what was written is sent. */
   cut(): void {
     this.#stream.end("connection closed");
+  }
+
+  /** The server stops. */
+  stop(): void {
+    this.#stream.stopWithServer((expire) => this.server.deadlines.time(lingerMs, { expire }));
   }
 
   lost(): StreamEnd | undefined {
@@ -121,6 +130,7 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Bod
       this.server.streams.remove(this);
       this.channel.off("close", this.#left);
       if (how === "finished") this.finish();
+      else if (how === "stopped") this.finishInTime();
       else if (how === "connection closed") this.abortInTime();
       else if (!this.isGone) this.abort(how);
     } catch (thrown) {

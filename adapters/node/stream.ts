@@ -158,9 +158,22 @@ class NodeStream extends StreamWriter<Socket> {
 
   protected abortInTime(): void {
     this.abort();
+    this.#closeInTime();
+  }
+
+  protected finishInTime(): void {
+    this.finish();
+    this.#closeInTime();
+  }
+
+  #closeInTime(): void {
     // Behind another response it is not being written yet, and the other one has its own timeout.
     if (this.#response.socket === null) return;
-    this.server.deadlines.time(lingerMs, { expire: () => this.channel.destroy() });
+    const expire = (): void => {
+      // Another server may answer a further request on it.
+      if (!this.#response.writableFinished) this.channel.destroy();
+    };
+    this.server.deadlines.time(lingerMs, { expire });
   }
 
   protected whenDrained(act: () => void): void {

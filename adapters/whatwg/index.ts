@@ -166,7 +166,7 @@ function watched(
       // The adapter has written the head by now, and Node holds it back until there is a part.
       if (response.headersSent) response.flushHeaders();
       // It was requested before the app stopped, and is answered after it.
-      if (eventStreams?.isStopping === true) streaming.end("connection closed");
+      if (eventStreams?.isStopping === true) eventStreams.stopOne(streaming);
     },
     made: nothing,
     cancelled: () => "client gone",

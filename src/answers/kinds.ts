@@ -166,6 +166,7 @@ export function eventsAnswer(
       parts.request = request;
     },
     stop: () => parts.stop(),
+    stopWithServer: () => parts.stopWithServer(),
     writeTo: (sink) => parts.writeTo(sink),
     ...(typeWithTextKinds === undefined ? {} : { typeWithTextKinds }),
   };

@@ -323,7 +323,11 @@ const requestEnds: { readonly [End in StreamEnd]?: RequestEnd["how"] } = {
   "client gone": "client gone",
   "client stopped reading": "client gone",
   "connection closed": "stopped",
+  stopped: "stopped",
 };
+
+/** How an end is logged, where it is not logged by its name: the connection of a stream that says that the server stops is closed after it. */
+const loggedEnds: { readonly [End in StreamEnd]?: string } = { stopped: "connection closed" };
 
 const nothingRaised: RaisedFailure = { level: "error", why: "", fields: {} };
 
@@ -359,6 +363,8 @@ export class StreamLog implements StreamRequest {
     validity?.over();
     dropBodies(this.#request);
     this.#request.reading?.close();
+    // To its runtime the response is whole.
+    if (how === "stopped") this.#request.left();
     ending.over(requestEnds[how] ?? "failed");
     const fault = faults[how];
     if (fault !== undefined) {
@@ -375,7 +381,7 @@ export class StreamLog implements StreamRequest {
     }
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
-    const shown = how === "finished" && validity?.hasLapsed === true ? "access ended" : how;
+    const shown = how === "finished" && validity?.hasLapsed === true ? "access ended" : (loggedEnds[how] ?? how);
     const fields = { "url.path": rawPath, duration, "framework.stream.ended": shown };
     log({ level: "info", source, message: `stream on ${rawPath} ended: ${shown}`, fields, context });
   }

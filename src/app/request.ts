@@ -285,6 +285,11 @@ export class RequestState implements InputRequest, Carrying, PlacedRequest {
     });
   }
 
+  /** Aborts `clientGone`, also for what reads it later. */
+  left(): void {
+    (this.#gone ??= new AbortController()).abort();
+  }
+
   /** Whether a call rejected because the client disconnected or the deadline passed, which is no fault. */
   isOfEnd(thrown: unknown): boolean {
     return this.isOfClientGone(thrown) || this.deadline?.isOwn(thrown) === true;

@@ -179,7 +179,7 @@ function canResume({ lastId, retryMs }: EventReader): boolean {
   return Boolean(lastId) || retryMs !== undefined;
 }
 
-/** The events of one connection. Returns true if the server ended it, false if it broke. */
+/** The events of one connection. Returns true if the server ended the stream, false if the connection broke or the server stopped. */
 async function* eventsOfOne(
   { body }: Response,
   reader: EventReader,
@@ -188,7 +188,7 @@ async function* eventsOfOne(
   const parts = partsOf(body, stopped);
   try {
     for (let part = await parts.next(); ; part = await parts.next()) {
-      if (part.done) return part.value;
+      if (part.done) return part.value && !reader.isStopping;
       yield* reader.feed(part.value);
     }
   } finally {

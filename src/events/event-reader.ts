@@ -1,3 +1,9 @@
+/**
+ * The comment with which an event stream ends where its server stops. A client that reads it knows that the stream is not over, although
+ * the response is whole.
+ */
+export const stoppingText = "stopping";
+
 /** An event read from a stream. */
 export interface ReadEvent {
   /** `message` if the stream named none. */
@@ -31,6 +37,8 @@ export class EventReader {
   lastId: string | undefined = undefined;
   /** The stream's last `retry`. */
   retryMs: number | undefined = undefined;
+  /** Whether the last line says that the server stops, so that the end of the response is not that of the stream. */
+  isStopping = false;
 
   /**
    * @param maxLength The limit of an event as it is sent, and of any other line, in UTF-16 code units. `feed` throws for a longer one,
@@ -65,6 +73,7 @@ export class EventReader {
 
   #field(line: string): undefined {
     this.#check(this.#length + line.length);
+    this.isStopping = line === stoppingLine;
     const colon = line.indexOf(":");
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? "" : line.slice(colon + (line[colon + 1] === " " ? 2 : 1));
@@ -94,6 +103,7 @@ export class EventReader {
   }
 }
 
+const stoppingLine = `: ${stoppingText}`;
 const lineEnd = /\r\n?|\n/g;
 
 function lineEndFrom(text: string, start: number): RegExpExecArray | null {

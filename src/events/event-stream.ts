@@ -2,6 +2,7 @@ import { shouldYield, yieldToEventLoop } from "../async.ts";
 import { attempt, inBackground } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
+import { stoppingText } from "./event-reader.ts";
 import type { Event } from "./event.ts";
 import type { StreamRequest, StreamSink, StreamWriting } from "./stream.ts";
 
@@ -81,6 +82,7 @@ const sent = /* @__PURE__ */ Promise.resolve(isSent);
 const gone = /* @__PURE__ */ Promise.resolve(isGone);
 const whenSent = (): typeof isSent => isSent;
 const keepAliveComment = /* @__PURE__ */ new TextEncoder().encode(": keep-alive\n\n");
+const stoppingComment = /* @__PURE__ */ new TextEncoder().encode(`: ${stoppingText}\n\n`);
 const end: StreamPart = { done: true, value: undefined };
 const noop = (): void => {};
 
@@ -137,7 +139,10 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
   writeTo(sink: StreamSink): StreamWriting {
     this.#sink = sink;
     if (this.#state === "new") this.#start();
-    else sink.end();
+    else {
+      for (const { bytes } of this.#queue.splice(0)) sink.write(bytes);
+      sink.end();
+    }
     return this;
   }
 
@@ -145,6 +150,15 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
   stop(): void {
     if (this.#state === "new") this.#state = "finished";
     else this.#finish();
+  }
+
+  /** The same where the server stops: the last line is a comment that says so. */
+  stopWithServer(): void {
+    if (this.#state === "new") this.#queue.push({ bytes: stoppingComment, sent: noop });
+    else if (this.#state !== "producing") return;
+    else if (this.#sink === undefined) this.#push(stoppingComment, noop);
+    else this.#sink.write(stoppingComment);
+    this.stop();
   }
 
   cancel(): void {

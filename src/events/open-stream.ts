@@ -17,6 +17,11 @@ export interface Ended {
   readonly thrown?: unknown;
 }
 
+/** Whether a body that ended so is complete. */
+export function isWholeEnd(how: StreamEnd): boolean {
+  return how === "finished" || how === "stopped";
+}
+
 /**
  * A streamed body while it is sent, by whatever listener: its one reader. It cuts the body at its length and stops its producer. It ends
  * once, whatever ends it first, and calls its request then.
@@ -37,6 +42,8 @@ export class OpenStream {
   #stopped: Promise<void> | undefined = undefined;
   /** The bytes that its length leaves; negative once its producer has made more. */
   #left: number;
+  /** How it ends after its last part, where all of its length came. */
+  #wholeEnd: "finished" | "stopped" = "finished";
   /** Ends the wait of `sendTo` for a part. */
   #wake: (() => void) | undefined = undefined;
 
@@ -107,13 +114,28 @@ export class OpenStream {
   }
 
   /** How it ends where no part follows. */
-  get outcome(): "finished" | "short" | "long" {
-    return this.#left > 0 ? "short" : this.#left < 0 ? "long" : "finished";
+  get outcome(): "finished" | "stopped" | "short" | "long" {
+    return this.#left > 0 ? "short" : this.#left < 0 ? "long" : this.#wholeEnd;
   }
 
   /** No part follows. */
   finish(): void {
     this.end(this.outcome);
+  }
+
+  /**
+   * The server stops. An event stream ends whole, once its client has taken what was sent; any other body is cut.
+   *
+   * @param later Calls its argument after a time: a client that reads nothing does not delay the stop.
+   */
+  stopWithServer(later: (cut: () => void) => void): void {
+    if (this.how !== undefined || this.#wholeEnd === "stopped") return;
+    const cut = (): void => this.end("connection closed");
+    if (this.#body.stopWithServer === undefined) return cut();
+    this.#wholeEnd = "stopped";
+    this.#body.stopWithServer();
+    // `end` has changed it meanwhile where nothing is left to be read.
+    if ((this.how as StreamEnd | undefined) === undefined) later(cut);
   }
 
   /**
@@ -127,7 +149,7 @@ export class OpenStream {
         const part = await this.#nextOrEnd();
         if (this.how !== undefined) break;
         if (part === undefined) {
-          const isClosed = close === undefined || this.outcome !== "finished" || (await close());
+          const isClosed = close === undefined || !isWholeEnd(this.outcome) || (await close());
           this.end(isClosed ? this.outcome : "client gone");
           break;
         }

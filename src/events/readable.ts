@@ -1,4 +1,5 @@
 import { attempt, inBackground } from "../logging/raised.ts";
+import { isWholeEnd } from "./open-stream.ts";
 import type { OpenStream, BodySender } from "./open-stream.ts";
 import type { StreamEnd } from "./stream.ts";
 
@@ -99,12 +100,17 @@ export class PulledStream implements BodySender {
     this.#stream.end(how);
   }
 
+  /** The server stops: see the same of `OpenStream`. */
+  stopWithServer(later: (cut: () => void) => void): void {
+    this.#stream.stopWithServer(later);
+  }
+
   ended(how: StreamEnd): void {
     this.#tail = undefined;
     attempt(undefined, () => this.#sending.ended(how));
     try {
       // A body that is too long is cut at its length, and its client got all that was announced.
-      if (how === "finished" || how === "long") this.#controller?.close();
+      if (isWholeEnd(how) || how === "long") this.#controller?.close();
       else this.#controller?.error(this.#sending.printsErrors === true ? undefined : new StreamCut(how));
     } catch {
       // It was cancelled, which has closed it.

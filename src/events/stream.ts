@@ -24,6 +24,8 @@ export interface StreamBody {
   readonly begin?: (request: StreamRequest) => void;
   /** Ends a body that a producer makes, as though that had returned. */
   readonly stop?: () => void;
+  /** The same where the server stops, which the end of the body says. Only a body that has such an end has this. */
+  readonly stopWithServer?: () => void;
   /** Writes the parts to a sink of the listener; `parts` is then not read. */
   readonly writeTo?: (sink: StreamSink) => StreamWriting;
 }
@@ -51,8 +53,10 @@ export type StreamEnd =
   | "finished"
   | "client gone"
   | "client stopped reading"
-  /** The server stopped. */
+  /** The server stopped: the body is cut. */
   | "connection closed"
+  /** The server stopped, and the body is whole: it says so at its end. */
+  | "stopped"
   /** Fewer, or more, bytes than its length. */
   | "short"
   | "long"

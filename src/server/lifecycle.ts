@@ -1,7 +1,9 @@
+import { unrefTimer } from "../async.ts";
 import type { OpenedSocket } from "../app/exchange.ts";
 import { attempt } from "../logging/raised.ts";
 import type { PulledStream } from "../events/readable.ts";
 import type { ListenableTransport } from "../exchange/transport.ts";
+import { lingerMs } from "./lingering.ts";
 
 const everyMs = 10;
 
@@ -70,7 +72,12 @@ export class OpenThings<A> {
 /** The open event streams. One that begins while the server stops ends at once. */
 export class EventStreams extends OpenThings<PulledStream> {
   constructor() {
-    super((stream) => stream.end("connection closed"));
+    super((stream) => this.stopOne(stream));
+  }
+
+  /** Ends one while the server stops. */
+  stopOne(stream: PulledStream): void {
+    stream.stopWithServer((cut) => unrefTimer(setTimeout(cut, lingerMs)));
   }
 }
 

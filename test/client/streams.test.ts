@@ -211,6 +211,18 @@ describe("an event stream: resuming", () => {
   });
 });
 
+describe("an event stream: its server stops", () => {
+  it("continues, although the response was whole and had neither an id nor `retry`", async () => {
+    const api = answeredBy(
+      () => kept(`${one}: stopping\n\n`),
+      () => kept(`: stopping\n\n${one}`),
+    );
+    // A comment that is not the last line is no such end.
+    expect(await outcome(api, 1)).toEqual({ values: [1, 1] });
+    expect(asked).toEqual([undefined, undefined]);
+  });
+});
+
 describe("an event stream: its last id", () => {
   it.each([
     ["an id", `id: 7\n${one}`, "7"],

@@ -101,6 +101,8 @@ export type Step =
   /** Waits, and sends nothing, until the server ends its side. */
   | { readonly does: "ended"; readonly by: string }
   | { readonly does: "cut"; readonly by: string }
+  /** The response that is being read ends whole, and its body with this text. */
+  | { readonly does: "whole"; readonly text: string; readonly by: string }
   | { readonly does: "half-close"; readonly by: string }
   | { readonly does: "leave"; readonly by: string }
   | { readonly does: "stop-reading"; readonly by: string }

@@ -58,6 +58,8 @@ export const closed: Step = { does: "closed", by: one };
 export const ended: Step = { does: "ended", by: one };
 /** The connection ends inside of an answer, so that the client sees it is incomplete. */
 export const cut: Step = { does: "cut", by: one };
+/** The response that is being read ends whole, and its body with this text. */
+export const endsWhole = (text: string): Step => ({ does: "whole", text, by: one });
 export const halfCloses: Step = { does: "half-close", by: one };
 export const leaves: Step = { does: "leave", by: one };
 export const discards: Step = { does: "discard", by: one };

@@ -229,10 +229,20 @@ export class Http2Stream extends StreamWriter<ServerHttp2Stream> {
 
   protected abortInTime(): void {
     const stream = this.channel;
-    if (this.isGone) return;
+    if (!this.isGone) stream.write("", this.#cutInTime());
+  }
+
+  protected finishInTime(): void {
+    this.finish();
+    this.#cutInTime();
+  }
+
+  /** Cuts the stream after `lingerMs`, or when the function is called that it returns. */
+  #cutInTime(): () => void {
+    const stream = this.channel;
     const act = guardedBy(stream, () => cutLater(stream));
     this.server.deadlines.time(lingerMs, { expire: act });
-    stream.write("", act);
+    return act;
   }
 
   protected override raised(thrown: unknown): void {

@@ -104,6 +104,10 @@ async function onWire(step: OnWire, server: Stepped, client: RawClient): Promise
       );
       return whole === undefined ? right : [`a whole answer came: ${whole}`];
     }
+    case "whole": {
+      const { body } = await client.answer();
+      return body.endsWith(step.text) ? right : [`the body ends with ${JSON.stringify(body.slice(-100))}`];
+    }
     case "half-close":
       client.socket.end();
       return right;

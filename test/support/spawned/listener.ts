@@ -31,7 +31,7 @@ export function describeListener(start: Start, { pipelines = true, isPlatforms =
     bodies: () => describeBodies(start),
     clients: () => describeClients(start),
     deadlines: () => describeDeadlines(start, pipelines),
-    feeds: () => describeFeeds(start),
+    feeds: () => describeFeeds(start, isPlatforms),
     listening: () => describeListening(start),
     overload: () => describeOverload(start),
     releases: () => describeReleases(start),
