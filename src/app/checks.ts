@@ -205,6 +205,10 @@ function checkText(route: string, need: TextNeed | FileNeed, problems: string[])
     if (need.in === "header" && need.style === "list" && list === true) {
       problems.push(`${place} as a list of a codec that reads a whole list itself: use Header.optional`);
     }
+    const refused = need.default === undefined ? undefined : refusedDefault(need.codec, need.default.value);
+    if (refused !== undefined) {
+      problems.push(`${place} with a default that it refuses: ${refused} Give one that a client may send`);
+    }
   }
   if (doc !== undefined && typeof doc !== "string") problems.push(`${place} with a doc that is not a text`);
   if (deprecated !== undefined && typeof deprecated !== "boolean") {
@@ -226,6 +230,17 @@ function checkText(route: string, need: TextNeed | FileNeed, problems: string[])
   }
   if (minItems !== undefined && maxItems !== undefined && minItems > maxItems) {
     problems.push(`${place} with minItems ${minItems} and maxItems ${maxItems}, between which no list is`);
+  }
+}
+
+/** Why an input would refuse its own default, were it sent; undefined where only a transformation makes such a value. */
+function refusedDefault({ schema, parse, print }: TextNeed["codec"], value: never): string | undefined {
+  if (schema?.keepsValue === false) return undefined;
+  try {
+    const read = parse(print(value));
+    return read.ok ? undefined : read.error;
+  } catch {
+    return "It has no text.";
   }
 }
 

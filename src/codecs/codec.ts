@@ -60,6 +60,8 @@ export interface SchemaOfText {
   readonly jsonOf: (text: string) => string | number | boolean | undefined;
   /** Whether any text is a value of its sort, so that only its rules refuse one. */
   readonly takesAnyText: boolean;
+  /** Whether its values are what a text is: no transformation makes them, as far as is known. */
+  readonly keepsValue: boolean;
 }
 
 /**

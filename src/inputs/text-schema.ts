@@ -10,7 +10,7 @@ import { JsonReading } from "../schema/reading.ts";
 import type { ReadValue } from "../schema/reading.ts";
 import { isCompiled } from "../schema/standard.ts";
 import type { AnyStandard, StandardSchema } from "../schema/standard.ts";
-import { authorMessage, builtInOf, flattened, kindOf, refuseKind, wholeBy } from "../schema/valibot.ts";
+import { authorMessage, builtInOf, flattened, kindOf, makesAnother, refuseKind, wholeBy } from "../schema/valibot.ts";
 import type { Choice, Kind, Shape } from "../schema/valibot.ts";
 import { checkStandard, validateNow } from "../schema/validate.ts";
 import { compileShapeWriter } from "../schema/write.ts";
@@ -53,7 +53,7 @@ export function codecFor(given: unknown, at: string): AnyCodec {
 }
 
 function withoutJson(shape: unknown, problem?: string): SchemaOfText {
-  return { problem, shape, jsonOf: anyText.of, takesAnyText: true };
+  return { problem, shape, jsonOf: anyText.of, takesAnyText: true, keepsValue: false };
 }
 
 /** Makes a codec of a schema of another library, which gets the text itself. Its output is printed as JavaScript prints it. */
@@ -100,7 +100,13 @@ function schemaCodec(shape: Shape, at: string): AnyCodec {
       if (!written.ok || /^[[{n]/.test(written.value)) return "";
       return written.value.startsWith('"') ? (JSON.parse(written.value) as string) : written.value;
     },
-    schema: { problem, shape, jsonOf: scalar.of, takesAnyText: scalar.wrong === undefined },
+    schema: {
+      problem,
+      shape,
+      jsonOf: scalar.of,
+      takesAnyText: scalar.wrong === undefined,
+      keepsValue: problem === undefined && !makesAnother(kindOf(shape)),
+    },
   };
 }
 

@@ -73,7 +73,7 @@ export function textObject(shape: Shape, name: string, at: string): TextObject {
         return read.ok ? read : error(read.error[0]?.message ?? "");
       },
       print: JSON.stringify,
-      schema: { problem, shape, jsonOf: (text) => text, takesAnyText: false },
+      schema: { problem, shape, jsonOf: (text) => text, takesAnyText: false, keepsValue: false },
     },
     required: Object.values(kind?.entries ?? {}).some((entry) => mustBeSent(entry)),
     compile,

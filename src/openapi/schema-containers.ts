@@ -1,7 +1,7 @@
 import { tagsOf } from "../schema/read-choice.ts";
 import { mayEndBefore } from "../schema/read-container.ts";
 import { compileRead } from "../schema/read.ts";
-import { flattened, keepsSort } from "../schema/valibot.ts";
+import { makesAnother } from "../schema/valibot.ts";
 import { isLeftOut } from "../schema/write-container.ts";
 import type { Choice, Kind, ListKind, ObjectKind, RecordKind, TupleKind, Variant, Wrapper } from "../schema/valibot.ts";
 import { isJson, orNull } from "./schema-rules.ts";
@@ -59,13 +59,6 @@ export function variant(shape: Variant, at: string, describer: Describer): Schem
   const isChanged = describer.direction === "output" && shape.options.some(makesAnother);
   if (isChanged || tags.includes("open") || new Set(known).size < known.length) return { anyOf: schemas };
   return { oneOf: schemas, ...discriminator(shape.key, tags as readonly (readonly unknown[])[], schemas) };
-}
-
-/** Whether a pipe may make another value of what its first schema reads. */
-function makesAnother(shape: Kind): boolean {
-  if (shape.type === "variant" && shape.options.some(makesAnother)) return true;
-  const [, ...behind] = flattened(shape);
-  return behind.some((item) => item.kind === "schema" || (item.kind === "transformation" && !keepsSort.has(item.type)));
 }
 
 /** OpenAPI's `discriminator`. Its mapping refers to components, so every object must have a name. */

@@ -273,6 +273,13 @@ export const keepsSort: ReadonlySet<string> = new Set([
   "trim_start",
 ]);
 
+/** Whether a pipe may make another value of what its first schema reads. */
+export function makesAnother(shape: Kind): boolean {
+  if ((shape.type === "variant" || shape.type === "union") && shape.options.some(makesAnother)) return true;
+  const [, ...behind] = flattened(shape);
+  return behind.some((item) => item.kind === "schema" || (item.kind === "transformation" && !keepsSort.has(item.type)));
+}
+
 /** Transformations that change only the type, not the value. */
 export const changesNothing: ReadonlySet<string> = new Set(["brand", "flavor", "readonly"]);
 

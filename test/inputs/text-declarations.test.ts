@@ -1,7 +1,7 @@
 /** Declarations of text inputs that `App.make` refuses: each message names the route and the input. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { App, Codec, Cookie, Form, Header, Path, Query, Returns, post } from "usher-http";
+import { App, Codec, Cookie, Form, Header, Path, Query, Returns, Shape, post } from "usher-http";
 import type { Inputs } from "usher-http";
 
 /** As JavaScript calls it. */
@@ -137,5 +137,75 @@ describe("options of a text", () => {
     expect(refusal(declare(Codec.string, options))).toMatch(
       new RegExp(`^App.make: POST / reads \\w+\\.x ${sentence}$`),
     );
+  });
+});
+
+describe("a default", () => {
+  const whole = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100));
+  const word = v.picklist(["open", "paid"]);
+  const declared = {
+    query: (kind: unknown, value: unknown) => ({ x: Query.default("x", kind as Codec<unknown>, value) }),
+    header: (kind: unknown, value: unknown) => ({ x: Header.default("x", kind as Codec<unknown>, value) }),
+    form: (kind: unknown, value: unknown) => ({ x: Form.default("x", kind as Codec<unknown>, value) }),
+  };
+  const places = Object.keys(declared) as (keyof typeof declared)[];
+  const short = v.pipe(v.string(), v.maxLength(3));
+
+  it.each([
+    [whole, 500, "This must be at most 100."],
+    [whole, 1.5, "This is not a whole number."],
+    [whole, "many", "This is not a whole number."],
+    [word, "gone", 'This must be one of "open" or "paid".'],
+    [short, "four", "This must be at most 3 characters long."],
+    [v.boolean(), "yes", "This is not true or false."],
+    [
+      v.pipe(
+        v.string(),
+        v.check((text) => text !== "a", "Not a."),
+      ),
+      "a",
+      "Not a.",
+    ],
+    [Codec.int, 1.5, "This is not a whole number."],
+    [Codec.int, undefined, "This is not a whole number."],
+    [Codec.uuid, "1", "This is not a UUID."],
+  ])("%# that its own schema refuses is refused with the app", (kind, value, sentence) => {
+    for (const place of places) {
+      const said = `App.make: POST / reads ${place}.x with a default that it refuses: ${sentence} Give one that a client may send`;
+      expect(refusal(declared[place](kind, value))).toBe(said);
+    }
+  });
+
+  it.each([
+    [whole, 100],
+    [word, "paid"],
+    [v.boolean(), false],
+    [v.pipe(v.string(), v.trim(), v.toUpperCase()), " a "],
+    [
+      v.pipe(
+        v.string(),
+        v.minLength(3),
+        v.transform((text) => text.length),
+      ),
+      1,
+    ],
+    [
+      v.union([
+        v.pipe(
+          v.string(),
+          v.minLength(3),
+          v.transform((text) => text.length),
+        ),
+        v.literal("a"),
+      ]),
+      1,
+    ],
+    [v.fallback(whole, 3), 500],
+    [Shape.int64, 2n ** 60n],
+    [Shape.instant, new Date(0)],
+    [Codec.int, -1],
+    [Codec.instant, new Date(0)],
+  ])("%# that it may be is taken", (kind, value) => {
+    for (const place of places) expect(refusal(declared[place](kind, value))).toBe("nothing");
   });
 });
