@@ -192,6 +192,19 @@ export class Components {
     return {};
   }
 
+  /**
+   * A schema of answers, with marks for references, as a component: of this name, or with a number behind it where a shape has that.
+   * One that is a component already stays as it is.
+   */
+  asComponent(schema: Schema, name: string): Schema {
+    if (typeof schema["$ref"] === "string") return schema;
+    let free = name;
+    for (let count = 2; this.#components.has(free); count++) free = `${name}${count}`;
+    const form: Form = { schema, imprecise: [] };
+    this.#components.set(free, { name: free, input: form, output: { ...form } });
+    return referenceTo(free, "output");
+  }
+
   /** The schemas that a tree refers to, with references resolved, and the problems of their names. */
   finish(tree: unknown): {
     schemas: { [name: string]: Schema };

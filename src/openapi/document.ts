@@ -316,12 +316,14 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
   }
   const format = isFormat(options.refusalFormat) ? options.refusalFormat : undefined;
   if (format !== options.refusalFormat) problems.push(noFormat);
-  const refusals = describeRefusals(format, (shape, direction, at) =>
-    components.describe(shape, direction, at, {
+  // A component, because every operation refers to it.
+  const refusals = describeRefusals(format, (shape, direction, at) => {
+    const schema = components.describe(shape, direction, at, {
       imprecise: (at, what) => imprecise.add(`${at} ${what}`),
       problem: (what) => problems.push(`the refusals' format ${what}`),
-    }),
-  );
+    });
+    return components.asComponent(schema, "Refusal");
+  });
   const marked = pathsOf(described, openapi, refusals);
   const finished = components.finish(marked);
   for (const [at, what] of finished.imprecise) imprecise.add(`${at} ${what}`);
