@@ -15,7 +15,11 @@ import { loadRoutes } from "./load-routes.ts";
 const help = `usher routes <module>
 
 Lists the routes that the module exports as "routes", with their inputs, answers and refusals. An optional input has a
-question mark, a repeated one three dots. Every route may also refuse with busy and internal.`;
+question mark, a repeated one three dots. A list that is wider than the terminal, or than 100 columns where the output is no
+terminal, has a line for each of them. Every route may also refuse with busy and internal.`;
+
+/** The width where the output is no terminal: of a file, a review, a log of CI. */
+const columnsOfText = 100;
 
 /** `usher routes`: prints a table of the routes. */
 export const routes: Command = {
@@ -26,7 +30,7 @@ export const routes: Command = {
     const { module } = moduleAnd(args, {});
     const rows = (await loadRoutes(module)).flatMap(rowsOf);
     const all = table([["METHOD", "PATH", "READS", "ANSWERS", "REFUSES"], ...rows]);
-    const { columns = Number.POSITIVE_INFINITY } = terminal;
+    const { columns = columnsOfText } = terminal;
     const fits = all.split("\n").every((line) => line.length <= columns);
     terminal.out(fits ? all : rows.map((row) => below(row, columns)).join(""));
     return 0;

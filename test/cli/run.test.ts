@@ -153,14 +153,21 @@ it("usher dev ends with 1 for variables that it cannot read", async () => {
 });
 
 describe("usher routes on a terminal", () => {
-  it("is a table if it fits, and always without a terminal", async () => {
-    const { out } = await usher("routes", orders);
+  it("is a table if it fits", async () => {
+    const { out } = await usherOn({ columns: 1000 }, "routes", orders);
+    expect(out).toMatch(/^METHOD +PATH +READS/);
     const widest = Math.max(...out.split("\n").map((line) => line.length));
     expect((await usherOn({ columns: widest }, "routes", orders)).out).toBe(out);
   });
 
+  it("is as on a terminal of 100 columns where there is none", async () => {
+    const { out } = await usher("routes", orders);
+    expect(out).toBe((await usherOn({ columns: 100 }, "routes", orders)).out);
+    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+
   it("has a route's lines below each other if the table does not fit, none longer than the terminal is wide", async () => {
-    const { out: table } = await usher("routes", orders);
+    const { out: table } = await usherOn({ columns: 1000 }, "routes", orders);
     const { code, out } = await usherOn({ columns: 60 }, "routes", orders);
     const lines = out.split("\n");
     expect(code).toBe(0);
@@ -209,7 +216,7 @@ describe("usher openapi, with messages and without a stack", () => {
 
 describe("usher routes", () => {
   it("has a line for each route", async () => {
-    const { code, out } = await usher("routes", orders);
+    const { code, out } = await usherOn({ columns: 1000 }, "routes", orders);
     const cells = out.split("\n").map((line) => line.split(/ {2,}/));
     expect(code).toBe(0);
     expect(cells).toContainEqual(["METHOD", "PATH", "READS", "ANSWERS", "REFUSES"]);
@@ -226,7 +233,7 @@ describe("usher routes", () => {
   });
 
   it("lists the other inputs", async () => {
-    const { out } = await usher("routes", loose);
+    const { out } = await usherOn({ columns: 1000 }, "routes", loose);
     expect(out).toMatch(
       /^GET +\/files\/\{rest\*\} +path\.rest\.\.\. query\.tag\.\.\. \(more than it says\) +200 text +invalid$/m,
     );
@@ -246,7 +253,7 @@ describe("usher routes", () => {
         ...Conditional.tagJson([get(Path.of("tagged"), { returns: Returns.json(Shape.uuid) }, () => "")]),
       ];`;
     const module = moduleOf("conditional.mjs", exported);
-    const { out } = await usher("routes", module);
+    const { out } = await usherOn({ columns: 1000 }, "routes", module);
     const answers = out
       .split("\n")
       .flatMap((line) => /\/(\w+) .*?(\d[\d ]*) (?:text|json)/.exec(line)?.slice(1, 3) ?? []);
@@ -257,7 +264,7 @@ describe("usher routes", () => {
   });
 
   it("has a route of a group in full", async () => {
-    const { out } = await usher("routes", loose);
+    const { out } = await usherOn({ columns: 1000 }, "routes", loose);
     expect(out).toMatch(/^GET +\/shops\/\{shop\}\/\{shelf\} +path\.shop path\.shelf query\.q\? +200 text +invalid$/m);
   });
 });
