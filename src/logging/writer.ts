@@ -5,6 +5,7 @@ import type { Result } from "../result.ts";
 import { jsonLine, passes } from "./entry.ts";
 import type { Format, Level, LogEntry } from "./entry.ts";
 import { prettyLine } from "./pretty.ts";
+import { isWorkers } from "../runtime.ts";
 
 /** Settings as texts. */
 export interface SettingTexts {
@@ -53,8 +54,8 @@ function readFormat(text: string): Result<{ readonly format?: Format }, string> 
 
 /** The destination of lines by default. */
 export interface Sink {
-  /** One line, without its newline. Never throws. */
-  write(line: string): void;
+  /** One line of a level, without its newline. Never throws. */
+  write(line: string, level: Level): void;
   /** The format where none was chosen. */
   readonly format: Format;
   /** Whether it is a terminal that shows colors. */
@@ -69,7 +70,7 @@ export interface LogOptions {
   readonly levels?: { readonly [source: string]: Level | undefined };
   /** `pretty` on a terminal and `json` otherwise, by default. */
   readonly format?: Format;
-  /** Receives each line instead of standard error. */
+  /** Receives each line, which is otherwise written to standard error, and on Workers to the console by its level. */
   readonly out?: (line: string) => void;
 }
 
@@ -77,7 +78,12 @@ export interface LogOptions {
 let settings: LogOptions = {};
 // Every runtime has `console`; a listener replaces this with its runtime's fastest way.
 let sink: Sink = {
-  write: (line) => console.error(line),
+  write: (line, level) => {
+    // Workers have no standard error: wrangler and the dashboard show what `console.error` writes as an error.
+    if (!isWorkers() || level === "error") console.error(line);
+    else if (level === "warn") console.warn(line);
+    else console.log(line);
+  },
   get format() {
     return (formatBefore ??= isTerminal() ? "pretty" : "json");
   },
@@ -155,7 +161,7 @@ export function write(entry: LogEntry): void {
   try {
     const isColored = out === undefined && sink.isColored === true;
     const line = isJson ? (entry.json?.(now) ?? jsonLine(entry, now)) : prettyLine(entry, now, isColored);
-    if (out === undefined || running === maxRunningOuts) sink.write(line);
+    if (out === undefined || running === maxRunningOuts) sink.write(line, entry.level);
     else ignoreRejection(runningOuts.run(running + 1, out, line));
   } catch {
     // The error has no other destination.
@@ -196,7 +202,9 @@ interface Outlet {
 }
 
 /** A sink that writes many lines at once. */
-interface Batch extends Sink {
+interface Batch extends Omit<Sink, "write"> {
+  /** One line, whatever its level. */
+  write(line: string): void;
   /**
    * Writes the waiting lines; for the process's exit. It waits 5 s for a reader that takes nothing. Later lines, as of another
    * listener of the exit, are written at once.

@@ -37,7 +37,7 @@ export interface Running {
   readonly pid: number;
   /** A client of it. */
   client(): Promise<RawClient>;
-  /** What it has written to standard error so far, line by line. */
+  /** What it has written so far, line by line. */
   readonly texts: readonly string[];
   /** Waits for a line that it logs, of a request's id; each counts once. */
   line(message: string, of?: string): Promise<Line>;
@@ -101,7 +101,7 @@ export async function start(
   // workerd tells the port it took on a descriptor of its own.
   const child = spawn(runtimes.workerd(), ["serve", "config.capnp", "--control-fd=3"], {
     cwd: folder,
-    stdio: ["ignore", "ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   const ended = once(child, "close");
   ends.push(async () => {
@@ -109,7 +109,7 @@ export async function start(
     await ended;
     rmSync(folder, { recursive: true });
   });
-  const said = new Said(child.stderr as Readable);
+  const said = new Said([child.stdout as Readable, child.stderr as Readable]);
   const port = await new Promise<number>((resolve, reject) => {
     createInterface(child.stdio[3] as Readable).on("line", (line) => {
       const { event, port } = JSON.parse(line) as { readonly event: string; readonly port: number };
@@ -148,17 +148,19 @@ const program :Workerd.Worker = (
 `;
 }
 
-/** What a process says on standard error. */
+/** What a process says: workerd writes to standard output what `console.log` gets. */
 class Said {
   readonly texts: string[] = [];
   readonly #waitedFor = new Set<number>();
   #wake = (): void => {};
 
-  constructor(from: Readable) {
-    createInterface(from).on("line", (text) => {
-      this.texts.push(text);
-      this.#wake();
-    });
+  constructor(from: readonly Readable[]) {
+    for (const output of from) {
+      createInterface(output).on("line", (text) => {
+        this.texts.push(text);
+        this.#wake();
+      });
+    }
   }
 
   async line(message: string, of: string | undefined): Promise<Line> {

@@ -17,10 +17,14 @@ export async function running(
   const wake = (): void => {
     for (const go of waiting.splice(0)) go();
   };
-  createInterface(child.stderr as Readable).on("line", (line) => {
-    said.push(line);
-    wake();
-  });
+  // A Worker's lines are on both.
+  for (const output of [child.stderr, child.stdout]) {
+    if (output === null || output === telling) continue;
+    createInterface(output).on("line", (line) => {
+      said.push(line);
+      wake();
+    });
+  }
   // Closed, and not only ended: its last output has been read then.
   const ended = once(child, "close").then(([code, signal]: (number | string | null)[]) => {
     how = code ?? signal ?? "nothing";

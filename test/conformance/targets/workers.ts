@@ -33,7 +33,7 @@ async function start(): Promise<Running> {
   // workerd tells the ports it took on a descriptor of its own.
   const child = spawn(runtimes.workerd(), ["serve", "config.capnp", "--control-fd=3"], {
     cwd: files.path,
-    stdio: ["ignore", "ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   child.once("close", files.remove);
   const ports: { [C in Configuration]?: number } = {};

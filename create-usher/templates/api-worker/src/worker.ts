@@ -1,4 +1,4 @@
-import { Dep, Health, Log, Openapi } from "usher-http";
+import { Dep, Health, Openapi } from "usher-http";
 import { Pool } from "usher-http/postgres";
 import { worker } from "usher-http/workers";
 import { onError } from "./errors.ts";
@@ -32,9 +32,6 @@ function storeAt(url: string): Store {
     remove: (id) => withStore((store) => store.remove(id)),
   };
 }
-
-// Cloudflare shows what console.error writes, the default, as an error.
-Log.setup({ out: (line) => console.log(line) });
 
 // /docs describes the API; /livez and /readyz answer health checks.
 const all = [...routes, ...Openapi.docs(routes, { title: "my-api", version: "1" }), ...Health.routes()];

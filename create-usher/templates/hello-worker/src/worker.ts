@@ -1,10 +1,7 @@
-import { Health, Log, Openapi } from "usher-http";
+import { Health, Openapi } from "usher-http";
 import { worker } from "usher-http/workers";
 import { onError } from "./errors.ts";
 import { routes } from "./routes.ts";
-
-// Cloudflare shows what console.error writes, the default, as an error.
-Log.setup({ out: (line) => console.log(line) });
 
 // /docs describes the API; /livez and /readyz answer health checks.
 const all = [...routes, ...Openapi.docs(routes, { title: "my-api", version: "1" }), ...Health.routes()];
