@@ -42,7 +42,7 @@ export class OpenStream {
   #stopped: Promise<void> | undefined = undefined;
   /** The bytes that its length leaves; negative once its producer has made more. */
   #left: number;
-  /** How it ends after its last part, where all of its length came. */
+  /** How it ends after its last part, where all of its length was read. */
   #wholeEnd: "finished" | "stopped" = "finished";
   /** Ends the wait of `sendTo` for a part. */
   #wake: (() => void) | undefined = undefined;

@@ -1,4 +1,4 @@
-/** Event streams of a server that stops: each ends whole, in any coding and protocol, and a client that reads nothing delays nobody. */
+/** Event streams of a server that stops: each ends whole, in any coding and protocol, and a client that reads nothing does not delay the stop. */
 import { gunzipSync } from "node:zlib";
 import { createServer } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";

@@ -113,7 +113,7 @@ export function describeFeeds(start: Start, isPlatforms = false): void {
       expect(server.logged.filter((line) => /failed|error|reported/i.test(line))).toEqual([]);
     });
 
-    // Deno lets nobody close its connection: the stop waits for `drainMs`.
+    // Deno cannot close its connection: the stop waits for `drainMs`.
     it.skipIf(isPlatforms)("does not wait for a client that reads nothing", async () => {
       const server = await start({ drainMs });
       const deaf = await server.client();
