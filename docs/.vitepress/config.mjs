@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 
 const docs = fileURLToPath(new URL("..", import.meta.url));
-const { description, repository } = JSON.parse(readFileSync(join(docs, "../package.json"), "utf8"));
+const { description, repository, exports } = JSON.parse(readFileSync(join(docs, "../package.json"), "utf8"));
 /** Where the files beside docs/ are read. While `REPOSITORY.example` stands for it, their links are left out: no site would answer. */
 const source = /^(?:git\+)?(https:\/\/(?![A-Z]+\.example\b)[^{}<>]+?)(?:\.git)?$/.exec(repository?.url ?? "")?.[1];
 
@@ -122,6 +122,7 @@ function reference() {
     ? readdirSync(join(docs, "reference"), { withFileTypes: true })
     : [];
   const others = [
+    ...namespaceEntries(),
     ...pagesIn("reference").map((page) => ({ text: `usher-http/${page}`, link: `/reference/${page}` })),
     ...folders.flatMap(({ name }) => {
       if (!existsSync(join(docs, "reference", name, "index.md")) || /^(?:usher-http|postgres)$/.test(name)) return [];
@@ -135,6 +136,17 @@ function reference() {
     { text: "usher-http/postgres", link: "/reference/postgres/", items: postgres },
     { text: "Other entries", items: others },
   ];
+}
+
+/** The entries that are a namespace of `usher-http`: the same page, by another name. */
+function namespaceEntries() {
+  return Object.entries(/** @type {Record<string, { types?: string }>} */ (exports)).flatMap(([entry, { types }]) => {
+    const [, name] = /\/namespaces\/(\w+)\.d\.ts$/.exec(types ?? "") ?? [];
+    if (name === undefined) return [];
+    const page = `/reference/usher-http/namespaces/${name}`;
+    const link = existsSync(join(docs, page.slice(1), "index.md")) ? `${page}/` : page;
+    return [{ text: `usher-http/${entry.slice(2)}`, link }];
+  });
 }
 
 export default defineConfig({
@@ -163,6 +175,9 @@ export default defineConfig({
         const render = md.renderer.rules[rule];
         md.renderer.rules[rule] = (...args) => (render?.(...args) ?? "").replaceAll("{{", "&#123;&#123;");
       }
+      md.core.ruler.push("home", (state) => {
+        if (state.env.relativePath === "index.md") state.tokens = inSections(state.tokens, state.Token);
+      });
       md.core.ruler.push("links-outside", (state) => {
         for (const token of state.tokens) linkOutside(token.children ?? [], state.env.relativePath ?? "");
       });
@@ -195,6 +210,10 @@ export default defineConfig({
       "/why/": [{ text: "Why it is so", items: links("why", pagesIn("why")) }],
     },
   },
+  // The page has no front matter, which GitHub would show as a table.
+  transformPageData({ relativePath, frontmatter }) {
+    return relativePath === "index.md" ? { frontmatter: { ...frontmatter, layout: "home", pageClass: "home" } } : {};
+  },
   buildEnd({ outDir }) {
     const pages = ["tutorial", "guides", "why"].flatMap((folder) =>
       pagesIn(folder).map((page) => `${folder}/${page}.md`),
@@ -221,6 +240,43 @@ function searched(text, env, md) {
   return md.render(text.replaceAll(/^( *```+)\w+$/gm, "$1text"), env);
 }
 
+/**
+ * The home page in sections, for its style: what is before the first heading of level 2, then each heading with what follows it. In a
+ * section, words stand in one block and code or a picture in another.
+ *
+ * @param {readonly BlockToken[]} tokens @param {new (type: string, tag: string, nesting: 0) => BlockToken} Token
+ */
+function inSections(tokens, Token) {
+  /** @type {BlockToken[]} */
+  const made = [];
+  let open = "";
+  /** @param {string} html */
+  const put = (html) => void made.push(Object.assign(new Token("html_block", "", 0), { content: html }));
+  /** @param {string} kind */
+  const begin = (kind) => {
+    if (open === kind) return;
+    put(`${open === "" ? "" : "</div>"}<div class="${kind}">`);
+    open = kind;
+  };
+  put('<main><section class="first">');
+  for (const [place, token] of tokens.entries()) {
+    if (token.type === "heading_open" && token.tag === "h2") {
+      put(`${open === "" ? "" : "</div>"}</section><section>`);
+      open = "";
+    }
+    if (token.level === 0 && token.nesting >= 0) begin(kindOf(token, tokens[place + 1]));
+    made.push(token);
+  }
+  put("</div></section></main>");
+  return made;
+}
+
+/** @param {BlockToken} token @param {BlockToken | undefined} next */
+function kindOf(token, next) {
+  if (token.type === "fence" || next?.children?.[0]?.type === "image") return "shown";
+  return token.type === "bullet_list_open" ? "doors" : "said";
+}
+
 /** @param {string} folder */
 function firstOf(folder) {
   const [first] = pagesIn(folder);
@@ -231,6 +287,7 @@ function firstOf(folder) {
  * Files outside docs/ are links on GitHub and in an editor. On the site they lead to the repository, or stay as text.
  *
  * @typedef {{ type: string, attrGet: (name: string) => string | null, attrSet: (name: string, value: string) => void }} Token
+ * @typedef {{ type: string, tag: string, nesting: number, level: number, content: string, children: readonly Token[] | null }} BlockToken
  * @param {readonly Token[]} tokens @param {string} page
  */
 function linkOutside(tokens, page) {

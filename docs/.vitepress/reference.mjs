@@ -11,7 +11,10 @@ import { examplesIn } from "./examples.mjs";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const out = join(root, "docs/reference");
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-const entryPoints = Object.values(exports).flatMap(({ types }) => (types === undefined ? [] : [join(root, types)]));
+// An entry that is a namespace, as `usher-http/query`, has the page of that namespace.
+const entryPoints = Object.values(exports).flatMap(({ types }) =>
+  types === undefined || types.includes("/namespaces/") ? [] : [join(root, types)],
+);
 const cache = join(root, "node_modules/.cache");
 const tsconfig = join(cache, "docs-reference.json");
 mkdirSync(cache, { recursive: true });
@@ -45,6 +48,8 @@ const options = {
   excludeInternal: true,
   excludePrivate: true,
   sort: ["alphabetical"],
+  // What a program calls is read more than the types of it.
+  groupOrder: ["Modules", "Namespaces", "Functions", "Variables", "Classes", "Interfaces", "Type Aliases", "*"],
   // A type that is not exported is shown where it is used, by its name.
   validation: false,
   logLevel: "Warn",
@@ -112,7 +117,33 @@ function finish(file) {
     .replaceAll(/^\*\*\*\n\n/gm, "");
   const isEntry = entry !== undefined && entry !== "index";
   const named = isEntry ? text.replace(/^# .*$/m, `# usher-http/${entry}`) : text.replace(/^# index$/m, "# usher-http");
-  writeFileSync(path, withExamples(file, named));
+  writeFileSync(path, withSummary(withExamples(file, named)));
+}
+
+/** Opens a page with its functions and values, each in a sentence. @param {string} text */
+function withSummary(text) {
+  const sections = text.matchAll(/^## (?:Functions|Variables|Classes)\n[^]*?(?=^## |(?![^]))/gm);
+  const rows = [...sections].flatMap(([section]) =>
+    [...section.matchAll(/^### (\w+)(\(\))?\n([^]*?)(?=^### |(?![^]))/gm)].map(
+      ([, name = "", call = "", part = ""]) => {
+        return `| [\`${name}${call}\`](#${name.toLowerCase()}) | ${sentenceOf(part)} |`;
+      },
+    ),
+  );
+  // An overloaded function, and a value with the type of its name, have one line.
+  const lines = [...new Map(rows.map((row) => [row.slice(0, row.indexOf("]")), row])).values()];
+  if (lines.length < 2) return text;
+  const table = ["| name | what it is |", "| --- | --- |", ...lines].join("\n");
+  return text.replace(/(?=^## )/m, () => `${table}\n\n`);
+}
+
+/** The first sentence that is neither code nor a table. @param {string} part */
+function sentenceOf(part) {
+  const paragraphs = part.replaceAll(/^```[^]*?^```$/gm, "").split(/\n{2,}/);
+  const words = paragraphs.map((one) => one.trim()).find((one) => /^[^#|*`>\s]|^`[^`]+` ./.test(one)) ?? "";
+  const line = words.replaceAll("\n", " ");
+  const [sentence = line] = /^.*?[.:](?=\s|$)/.exec(line) ?? [];
+  return sentence.replace(/:$/, ".").replaceAll(/(?<!\\)\|/g, "\\|");
 }
 
 /** @param {string} file Such as `usher-http/namespaces/Query.md`. @param {string} text */

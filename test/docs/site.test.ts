@@ -68,6 +68,20 @@ describe.skipIf(generator.isSkipped)(`the site${generator.why}`, () => {
     expect(missing).toEqual([]);
   });
 
+  it("opens a page of the reference with its functions, each in a sentence, and has types after them", () => {
+    const page = readFileSync(join(root, "docs/reference/usher-http/namespaces/Query.md"), "utf8");
+    expect(page).toMatch(/^# Query\n[^]*?\n\| \[`list\(\)`\]\(#list\) \| [A-Z].*\. \|\n[^]*?\n## Functions\n/);
+    for (const file of ["usher-http/index.md", "node.md", "usher-http/namespaces/Path.md"]) {
+      const text = readFileSync(join(root, "docs/reference", file), "utf8");
+      const groups = [...text.matchAll(/^## (.*)$/gm)].map(([, name = ""]) => name);
+      const order = ["Namespaces", "Functions", "Variables", "Classes", "Interfaces", "Type Aliases"];
+      expect(
+        groups.filter((name) => order.includes(name)),
+        file,
+      ).toEqual(order.filter((name) => groups.includes(name)));
+    }
+  });
+
   it("has an example for each function, and every entry in its sidebar", () => {
     const reference = (file: string) => readFileSync(join(root, "docs/reference", file), "utf8");
     const all = readdirSync(join(root, "docs/reference"), { recursive: true, encoding: "utf8" });
@@ -148,6 +162,39 @@ describe.skipIf(generator.isSkipped || browser.isSkipped)(`the site in a browser
     await page.waitForSelector(".results .result");
     expect(await page.textContent(".results .result")).toContain("Rate limits");
     expect(others).toEqual([]);
+    await page.close();
+  });
+
+  it("has four doors on its home page, and a program, an error of the compiler, a 400 and a picture", async () => {
+    const { page } = await opened("/index.html", 1280, "light");
+    const doors =
+      "[...document.querySelectorAll('.home .doors a')].map((one) => [one.querySelector('strong').textContent, one.getAttribute('href')])";
+    expect(await page.evaluate(doors)).toEqual([
+      ["Try it", "./guides/install.html"],
+      ["Learn it", "./tutorial/01-hello.html"],
+      ["Move to it", "./guides/from-express.html"],
+      ["Look it up", "./guides/"],
+    ]);
+    const bottom = "document.querySelector('.home .doors').getBoundingClientRect().bottom";
+    expect(await page.evaluate(bottom)).toBeLessThan(700);
+    const code = (await page.locator(".home pre").allTextContents()).join("\n");
+    for (const text of ["await serve(", "is not declared: list it in `refuses`.", '"problems": [']) {
+      expect(code).toContain(text);
+    }
+    expect(await page.evaluate("document.querySelector('.home .shown img').naturalWidth")).toBeGreaterThan(1000);
+    await page.close();
+  });
+
+  it.each([375, 860, 1280, 1920])("cuts no code of the home page at %i px", async (width) => {
+    const { page } = await opened("/index.html", width, "light");
+    const boxes = "[...document.querySelectorAll('.home pre')].map((one) => one.scrollWidth - one.clientWidth)";
+    const cut = (await page.evaluate(boxes)) as number[];
+    expect(cut.length).toBeGreaterThan(4);
+    expect(cut.filter((more) => more > 0)).toEqual([]);
+    // Only on a telephone does a line break.
+    const lines =
+      "[...document.querySelectorAll('.home pre .line')].filter((one) => one.getBoundingClientRect().height > 30).length";
+    if (width > 375) expect(await page.evaluate(lines)).toBe(0);
     await page.close();
   });
 
