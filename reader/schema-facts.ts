@@ -59,7 +59,7 @@ export function factsOf(schema: Schema, resolve: Resolve, depth = 0): SchemaFact
 }
 
 /** The schemas that all hold for the value as one: `anyOf: [X, null]` and `allOf: [X]` say of it what X says. */
-export function layersOf(schema: Schema, resolve: Resolve): readonly Schema[] {
+function layersOf(schema: Schema, resolve: Resolve): readonly Schema[] {
   const layers: Schema[] = [];
   const queue = [schema];
   for (let given = queue.shift(); given !== undefined; given = queue.shift()) {

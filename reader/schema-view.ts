@@ -42,7 +42,7 @@ export function eventsView(item: Schema, resolve: Resolve): HTMLElement {
 }
 
 /** A description, in its lines and lists. */
-export function about(text: string): HTMLElement {
+function about(text: string): HTMLElement {
   return prose(text, "about");
 }
 
@@ -70,7 +70,7 @@ function partView(part: Part, resolve: Resolve, isOpen: boolean): HTMLElement {
   return member(h("span", { class: "name" }, name), schema, resolve, { isRequired, isOpen });
 }
 
-export function label(text: string, code?: Child): HTMLElement {
+function label(text: string, code?: Child): HTMLElement {
   return h("span", { class: "label" }, text, code !== undefined && code !== false && " ", code);
 }
 

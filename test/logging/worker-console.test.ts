@@ -27,7 +27,7 @@ async function written(): Promise<readonly string[]> {
 
 describe("a line without a destination of the program's", () => {
   it("is written by the function of its level on Workers, which show it by that", async () => {
-    vi.stubGlobal("WebSocketPair", class {});
+    vi.stubGlobal("WebSocketPair", function WebSocketPair() {});
     expect(await written()).toEqual(["error error", "warn warn", "log info", "log debug"]);
   });
 
