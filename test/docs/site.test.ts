@@ -181,7 +181,7 @@ describe.skipIf(generator.isSkipped || browser.isSkipped)(`the site in a browser
     for (const text of ["await serve(", "is not declared: list it in `refuses`.", '"problems": [']) {
       expect(code).toContain(text);
     }
-    expect(await page.evaluate("document.querySelector('.home .shown img').naturalWidth")).toBeGreaterThan(1000);
+    await page.waitForFunction("document.querySelector('.home .shown img').naturalWidth > 1000");
     await page.close();
   });
 
