@@ -89,7 +89,7 @@ it("are one for each entry, one for each namespace, and a few shared ones", () =
   const ofPage = ["reader-script"];
   // Loaded only by a server with the options `tls` and `http2`, except the code that opens a WebSocket, and what it shares.
   const ofNode = ["connections", "http2", "secure", "upgrade"];
-  const ofClient = ["body-until", "client-calls", "event-reader", "received"];
+  const ofClient = ["body-until", "client-calls", "event-reader", "open-socket", "received"];
   expect(namesOf(/^dist\/([\w-]+)\.js$/)).toEqual(
     [...entries, ...forRuntimes, ...ofCommand, ...shared, ...ofClient, ...ofPage, ...ofNode].toSorted(),
   );
