@@ -233,6 +233,7 @@ export type { Socket as SocketType } from "./sockets/socket.ts";
 export * as Socket from "./sockets/index.ts";
 export type {
   Encoded,
+  JsonWire,
   Message,
   MessageWire,
   Protocol,

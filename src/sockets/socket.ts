@@ -41,6 +41,10 @@ export interface MessageWire<out Sent, out Got, out Frame> {
   readonly frame: Frame;
 }
 
+/** That of JSON which is the same both ways. */
+// A name of its own: an editor would show the type twice.
+export interface JsonWire<out Json> extends MessageWire<Json, Json, "json"> {}
+
 /**
  * The messages of one side of a WebSocket. The server receives an `A`, or gives a `Given` to be sent; a client sends a `Given`
  * and gets a `Got`. The three are one type, unless a schema of another library than Valibot changes the value.
@@ -69,9 +73,7 @@ export const binary: Message<Uint8Array, Uint8Array, Uint8Array, MessageWire<Uin
 };
 
 /** JSON of a shape, or of a schema of another library, in text frames. */
-export function json<S extends AnyShape>(
-  shape: S,
-): Message<ValueOf<S>, ValueOf<S>, ValueOf<S>, MessageWire<JsonOf<S>, JsonOf<S>, "json">>;
+export function json<S extends AnyShape>(shape: S): Message<ValueOf<S>, ValueOf<S>, ValueOf<S>, JsonWire<JsonOf<S>>>;
 export function json<S extends StandardSchema>(
   schema: S,
 ): Message<OutputOf<S>, InputOf<S>, JsonForm<OutputOf<S>>, MessageWire<InputOf<S>, JsonForm<OutputOf<S>>, "json">>;
