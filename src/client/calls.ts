@@ -1,7 +1,7 @@
 export type { Succeeded } from "../answers/returns-type.ts";
 export type { Refused } from "./refused.ts";
 import type { FrameworkCode, Problem } from "../refusals.ts";
-import type { ClientRoute, TypesOf, WebSocketSent } from "../routing/route.ts";
+import type { ClientRoute, TypesOf } from "../routing/route.ts";
 import type { Refused } from "./refused.ts";
 import type { SocketCall, WebSocketLike } from "./socket-types.ts";
 
@@ -89,10 +89,19 @@ type CallArguments<Wire> = {} extends Wire ? [given?: Wire & CallOptions] : [giv
 // A route whose pattern is not a literal type has no member: it would match every name.
 type Name<R extends ClientRoute> = {} extends Record<R["pattern"], 1> ? never : `${R["method"]} ${R["pattern"]}`;
 
-/** A function for each route, by its method and pattern: `api["GET /orders/{order_id}"]`. */
-// One function generic in its key cost the compiler 25 times as much. Written out here, as an editor shows the name of an alias.
+/** The types of one route. */
+interface AnyTypes {
+  readonly wire: unknown;
+  readonly sent: unknown;
+  readonly names: string;
+}
+// Whether it is a WebSocket's route is asked without an `infer`, which costs the compiler 7 instantiations more a call.
+type CallOf<T extends AnyTypes> = T["sent"] extends { readonly wire: unknown }
+  ? SocketCall<T["wire"] & CallOptions, T["sent"]["wire"]>
+  : (...given: CallArguments<T["wire"]>) => Promise<Outcome<T["sent"], T["names"]>>;
+
+/** A function for each route, by its method and pattern: `api["GET /orders/{order_id}"]`; of a WebSocket's route, its `open`. */
+// One function generic in its key cost the compiler 25 times as much.
 export type Client<Routes extends readonly ClientRoute[]> = {
-  readonly [R in Routes[number] as Name<R>]: TypesOf<R>["sent"] extends WebSocketSent<infer Wire>
-    ? SocketCall<TypesOf<R>["wire"] & CallOptions, Wire>
-    : (...given: CallArguments<TypesOf<R>["wire"]>) => Promise<Outcome<TypesOf<R>["sent"], TypesOf<R>["names"]>>;
+  readonly [R in Routes[number] as Name<R>]: CallOf<TypesOf<R>>;
 };
