@@ -1,7 +1,7 @@
 import type { Event } from "./event.ts";
 
 /** Delivers events to the subscribers of their topic. It never waits for a subscriber. */
-export interface Hub<K, Tag> {
+export interface Hub<K, Tag = void> {
   /** Subscribes to a topic. `subscribers` lists the tag until the subscription ends. */
   subscribe(topic: string, tag: Tag): Subscription<K>;
   /** Delivers the event to every subscriber of the topic. */
