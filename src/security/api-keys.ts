@@ -4,8 +4,8 @@ import type { Credentials } from "../codecs/credentials.ts";
 import { string } from "../codecs/codec.ts";
 import { isObject, isTexts, needs, needsObject, needsText } from "../arguments.ts";
 import { isToken } from "../http/fields.ts";
-import { credential } from "../inputs/dep.ts";
-import type { AnyDep, Dep, DepNode } from "../inputs/dep.ts";
+import { constant, credential } from "../inputs/dep.ts";
+import type { AnyDep, Dep, DepNode, Resource } from "../inputs/dep.ts";
 import { optional as optionalHeader } from "../inputs/header.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { OpenByCredential, defaultRecheckMs, needsRecheck, validWhile } from "../inputs/validity.ts";
@@ -37,7 +37,10 @@ export interface ApiKeys {
 export interface ApiKeysOptions {
   /** What each key begins with, by which scanners of leaked secrets know it: `shop_live`, of lower-case letters, digits and `_`. */
   readonly prefix: string;
-  /** Where the digests of the keys are: `ApiKeys.memory()`, or `ApiKeyTable.store(pool, …)` of `usher-http/postgres`. */
+  /**
+   * Where the digests of the keys are: `ApiKeys.memory()`, or `ApiKeyTable.store(pool, …)` of `usher-http/postgres`. Where routes are
+   * declared before the pool is open, let the keys themselves be a resource: {@link input} takes `Dep.ofResource<ApiKeys>("keys")`.
+   */
   readonly store: ApiKeyStore;
   /** How often the last use of a key is stored at most, in milliseconds: a minute by default. */
   readonly usedEveryMs?: number;
@@ -177,6 +180,7 @@ export interface ApiKeyInput<Name extends string> extends Dep<ApiKey, "signed_ou
  * Who sends a request, by its API key: an input that gives what is stored of it. Without a valid key the answer is 401 `signed_out`,
  * before the body is read; the log alone has the reason.
  *
+ * @param keys Made by {@link make}, or a resource: `Dep.ofResource<ApiKeys>("keys")`, where routes are declared before the store is open.
  * @param options `header` has the key, as `x-api-key`; by default it is sent as `Authorization: Bearer`.
  * @example
  * ```ts
@@ -185,10 +189,10 @@ export interface ApiKeyInput<Name extends string> extends Dep<ApiKey, "signed_ou
  * ```
  */
 export function input<const Name extends string = "authorization">(
-  keys: ApiKeys,
+  keys: ApiKeys | Resource<ApiKeys>,
   options: { readonly header?: Name; readonly doc?: string } = {},
 ): ApiKeyInput<Name> {
-  needsKeys("ApiKeys.input", keys);
+  if (!isResource(keys)) needsKeys("ApiKeys.input", keys);
   needsObject("ApiKeys.input: options", options);
   const { header, doc } = options;
   const isName = header === undefined || (typeof header === "string" && isToken(header));
@@ -221,14 +225,13 @@ class KeyReader {
   readonly name: string;
   /** The stored key; undefined without one. */
   readonly found: AnyDep;
-  readonly #keys: ApiKeys;
   readonly #challenge: (parameters: { readonly [name: string]: string }) => string;
   /** The keys whose use is being stored. */
   readonly #storing = new Set<string>();
 
-  constructor(keys: ApiKeys, header: string | undefined) {
+  constructor(keys: ApiKeys | Resource<ApiKeys>, header: string | undefined) {
     const isBearer = header === undefined || header === "authorization";
-    this.#keys = keys;
+    const made: Dep<ApiKeys> = isResource(keys) ? keys : constant(keys);
     this.scheme = isBearer ? "bearer" : "apiKey";
     // A JWT of the same app is the scheme bearer too.
     this.name = isBearer ? "bearerKey" : schemeName(header);
@@ -239,17 +242,18 @@ class KeyReader {
     const values = [this.#challenge({}), this.#challenge({ error: "invalid_token" })];
     this.found = {
       node: {
-        from: [sent],
+        from: [sent, made],
         codes: [signedOut],
         challenges: values.map((value) => ({ code: signedOut.name, value })),
         compile:
-          (_route, [slot = 0]) =>
+          (_route, [slot = 0, made = 0]) =>
           (request, values) => {
             const given = values[slot];
             if (given === undefined) return undefined;
-            if (!isBearer) return this.#find(given as string, request);
+            const keys = values[made] as ApiKeys;
+            if (!isBearer) return this.#find(keys, given as string, request);
             const token = bearerToken(given as Credentials);
-            if (token !== undefined) return this.#find(token, request);
+            if (token !== undefined) return this.#find(keys, token, request);
             return (given as Credentials).scheme === "bearer" ? this.#refused("it is empty") : undefined;
           },
       },
@@ -276,21 +280,21 @@ class KeyReader {
     };
   }
 
-  async #find(text: string, request: InputRequest): Promise<ApiKey | Refusal> {
-    if (!isKey(this.#keys.prefix, text)) return this.#refused("it is no key of this prefix, or its checksum is wrong");
+  async #find(keys: ApiKeys, text: string, request: InputRequest): Promise<ApiKey | Refusal> {
+    if (!isKey(keys.prefix, text)) return this.#refused("it is no key of this prefix, or its checksum is wrong");
     // By its digest: how long the search takes does not depend on the key.
     const digest = await digestOf(text);
-    const entry = await this.#keys.store.find(digest);
+    const entry = await keys.store.find(digest);
     if (entry === undefined) return this.#refused("there is no such key");
     if (hasExpired(entry, request.now)) return this.#refused("it has expired, or was revoked");
-    this.#noteUse(entry, request);
-    this.#endWith(entry, digest, request);
+    this.#noteUse(keys, entry, request);
+    this.#endWith(keys, entry, digest, request);
     return shown(entry);
   }
 
   /** What follows the request's answer ends with the key. */
-  #endWith({ id, expiresAt }: ApiKeyEntry, digest: string, request: InputRequest): void {
-    const { store, recheckMs } = this.#keys;
+  #endWith(keys: ApiKeys, { id, expiresAt }: ApiKeyEntry, digest: string, request: InputRequest): void {
+    const { store, recheckMs } = keys;
     const foundAt = performance.now();
     validWhile(request, {
       until: expiresAt?.getTime(),
@@ -299,7 +303,7 @@ class KeyReader {
         const entry = await store.find(digest);
         return entry !== undefined && !hasExpired(entry, new Date(request.now.getTime() + performance.now() - foundAt));
       },
-      endsBy: (end) => openOf(this.#keys).listen(id, end),
+      endsBy: (end) => openOf(keys).listen(id, end),
     });
   }
 
@@ -308,8 +312,7 @@ class KeyReader {
   }
 
   /** Stores the use after the answer, so that no request waits for it. */
-  #noteUse({ id, usedAt }: ApiKeyEntry, request: InputRequest): void {
-    const { store, usedEveryMs } = this.#keys;
+  #noteUse({ store, usedEveryMs }: ApiKeys, { id, usedAt }: ApiKeyEntry, request: InputRequest): void {
     const at = request.now;
     const isRecent = usedAt !== undefined && at.getTime() - usedAt.getTime() < usedEveryMs;
     if (isRecent || this.#storing.has(id)) return;
@@ -339,6 +342,10 @@ function hasExpired({ expiresAt }: ApiKeyEntry, now: Date): boolean {
 /** Without the digest, and without members of the store's own. */
 function shown({ id, owner, name, scopes, createdAt, expiresAt, usedAt }: ApiKeyEntry): ApiKey {
   return { id, owner, name, scopes, createdAt, expiresAt, usedAt };
+}
+
+function isResource(keys: ApiKeys | Resource<ApiKeys>): keys is Resource<ApiKeys> {
+  return isObject(keys) && "node" in keys;
 }
 
 function needsKeys(at: string, keys: unknown): void {

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import { ApiKeys, Deadline, Meta, Openapi, Path, Returns, Test, get, refuse } from "usher-http";
-import type { ApiKeyStore, Dep } from "usher-http";
+import { ApiKeys, Deadline, Dep, Meta, Openapi, Path, Returns, Test, get, post, refuse } from "usher-http";
+import type { ApiKey, ApiKeyStore } from "usher-http";
 import { Jwt } from "usher-http/jwt";
 import { eventually } from "../support/eventually.ts";
 import { gate } from "../support/gate.ts";
@@ -331,5 +331,44 @@ describe("API keys next to JWTs", () => {
     expect(await ask({ "x-api-key": key })).toBe(200);
     expect(await ask({ authorization: `Bearer ${jwt}` })).toBe(200);
     expect(await ask({ authorization: `Bearer ${key}` })).toBe(401);
+  });
+});
+
+describe("API keys as a resource", () => {
+  const keys = Dep.ofResource<ApiKeys>("keys");
+  const caller = ApiKeys.input(keys);
+  const whose = get(Path.root, { inputs: { caller }, returns: Returns.text }, ({ caller }) => caller.owner);
+  const appOf = (made: ApiKeys) => Test.app([whose], { resources: [Dep.resource(keys, made)] });
+  const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+
+  it("are looked up in the store of the app that answers, and in no other one", async () => {
+    const [ours, theirs] = [keysOf(), keysOf()];
+    const { key } = await ApiKeys.create(ours, { owner: "ada" });
+    const [app, other] = [appOf(ours), appOf(theirs)];
+    const both = () => Promise.all([app, other].map((app) => Test.call(app, "GET", "/", bearer(key))));
+    expect((await both()).map(({ status, body }) => [status, body])).toEqual([
+      [200, "ada"],
+      [401, signedOut],
+    ]);
+    expect((await ApiKeys.list(ours, "ada"))[0]?.usedAt).toBeInstanceOf(Date);
+    await ApiKeys.revoke(ours, (await ApiKeys.list(ours, "ada"))[0]?.id ?? "");
+    expect((await both()).map(({ status }) => status)).toEqual([401, 401]);
+  });
+
+  it("are made by a handler, which lists the resource", async () => {
+    const make = post(Path.root, { inputs: { keys }, returns: Returns.text }, async ({ keys }) => {
+      return (await ApiKeys.create(keys, { owner: "eve" })).key;
+    });
+    const app = Test.app([whose, make], { resources: [Dep.resource(keys, keysOf())] });
+    const { body } = await Test.call(app, "POST", "/");
+    expect((await Test.call(app, "GET", "/", bearer(body))).body).toBe("eve");
+  });
+
+  it("have the same scheme in the API document, and must be supplied", () => {
+    const about = { title: "Shop", version: "1" };
+    const route = (caller: Dep<ApiKey, string, unknown>) =>
+      get(Path.root, { inputs: { caller }, returns: Returns.text }, ({ caller }) => caller.owner);
+    expect(Openapi.document([whose], about)).toEqual(Openapi.document([route(ApiKeys.input(keysOf()))], about));
+    expect(() => Test.app([whose])).toThrow(/keys/);
   });
 });
