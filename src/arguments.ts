@@ -12,6 +12,34 @@ export function needsObject(at: string, value: unknown): void {
   needs(isRecord(value), at, value, "an object");
 }
 
+/**
+ * Throws unless options are an object with members of these names alone, which are listed with spaces between them. A misspelt one would
+ * be a limit that is not kept.
+ */
+export function needsOptions(maker: string, options: unknown, names: string): void {
+  needsObject(`${maker}: options`, options);
+  for (const problem of unknownOptions(options as object, names)) throw new TypeError(`${maker}: ${problem}`);
+}
+
+/** What is wrong with the names of options; none of an option that is undefined. */
+export function unknownOptions(options: object, names: string): readonly string[] {
+  const known = names.split(" ");
+  return Object.entries(options).flatMap(([name, value]) => {
+    if (value === undefined || known.includes(name)) return [];
+    const [nearest] = known.filter((one) => isNear(name.toLowerCase(), one.toLowerCase(), one.length > 3 ? 2 : 0));
+    return `${name} is none of its options: ${nearest === undefined ? known.join(", ") : `write ${nearest}`}`;
+  });
+}
+
+/** Whether a text becomes another one by at most `changes` characters that are added, removed or replaced. */
+function isNear(text: string, other: string, changes: number): boolean {
+  if (text === other) return true;
+  const [rest, otherRest] = [text.slice(1), other.slice(1)];
+  if (text[0] === other[0]) return isNear(rest, otherRest, changes);
+  const near = (a: string, b: string): boolean => isNear(a, b, changes - 1);
+  return changes > 0 && (near(rest, other) || near(text, otherRest) || near(rest, otherRest));
+}
+
 /** Whether a value can be options or inputs by name. A promise of them, from a call without `await`, has no members. */
 export function isRecord(value: unknown): value is { readonly [member: string]: unknown } {
   return isObject(value) && !Array.isArray(value) && !(value instanceof Promise);

@@ -1,4 +1,4 @@
-import { isListOf, isObject, needs, needsFunction, needsObject, needsPath, needsText } from "./arguments.ts";
+import { isListOf, isObject, needs, needsFunction, needsOptions, needsPath, needsText } from "./arguments.ts";
 import type { Succeeded } from "./answers/returns-type.ts";
 import * as Returns from "./answers/returns.ts";
 import type { Awaitable, Dep } from "./inputs/dep.ts";
@@ -44,7 +44,7 @@ export function routes<Live extends string = "/livez", Ready extends string = "/
   Route<"GET", Ready, {}, Succeeded<200, string>, "not_ready">,
 ] {
   needs(isListOf(checks, isObject), "Health.routes: checks", checks, "a list of checks");
-  needsObject("Health.routes: options", options);
+  needsOptions("Health.routes", options, "live ready");
   // Without a path, its type is the default's.
   const { live = of("livez") as Path as Path<never, Live>, ready = of("readyz") as Path as Path<never, Ready> } =
     options;

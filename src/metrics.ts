@@ -2,7 +2,7 @@ import type { Attributes } from "@opentelemetry/api";
 import type * as prometheus from "@opentelemetry/exporter-prometheus";
 import type * as sdk from "@opentelemetry/sdk-metrics";
 import { make } from "./answers/makers.ts";
-import { needsObject, needsPath } from "./arguments.ts";
+import { needsOptions, needsPath } from "./arguments.ts";
 import type { Succeeded } from "./answers/returns-type.ts";
 import * as Returns from "./answers/returns.ts";
 import type { Dep } from "./inputs/dep.ts";
@@ -145,7 +145,7 @@ export interface MetricsOptions<At extends string = string, Refuses extends stri
 export function routes<At extends string = "/metrics", Refuses extends string = never, Wire = {}>(
   options: MetricsOptions<At, Refuses, Wire> = {},
 ): readonly [Route<"GET", At, Wire, Succeeded<number, unknown>, Refuses>] {
-  needsObject("Metrics.routes: options", options);
+  needsOptions("Metrics.routes", options, "at guard reader packages");
   // Without a path, its type is the default's.
   const { at = of("metrics") as Path as Path<never, At>, guard, reader, packages } = options;
   needsPath("Metrics.routes: at", at);

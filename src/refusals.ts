@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject, needsText } from "./arguments.ts";
+import { isObject, needs, needsOptions, needsText } from "./arguments.ts";
 
 /** One validation error: where the input is, a code for what is wrong, and a sentence for the client. */
 export class Problem {
@@ -86,6 +86,7 @@ function code<const Name extends string, const Status extends number>(
     ? { readonly challenge: string }
     : unknown),
 ): Code<Name> {
+  needsOptions("Refusal.code", options, "status doc challenge");
   return { name, ...(options as Omit<Code<Name>, "name">) };
 }
 
@@ -294,7 +295,7 @@ export function refuse<const Name extends string>(
 ): Refusal<Name> {
   needs(isCode(code), "refuse: its code", code, "made by Refusal.code");
   if (message !== undefined) needsText("refuse: its message", message);
-  if (options !== undefined) needsObject("refuse: options", options);
+  if (options !== undefined) needsOptions("refuse", options, "detail");
   const sentence = message ?? sentenceOf(code);
   // Every `busy` has `Retry-After` (contract 7.2).
   return new Refusal(code, sentence, code.name === busy.name ? { ...options, headers: retryAfter } : (options ?? {}));

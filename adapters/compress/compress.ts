@@ -3,7 +3,7 @@ import { isStream } from "../../src/doors/answers.ts";
 import type { Answer, AnswerBody, RevisedRequest } from "../../src/doors/answers.ts";
 import type { Middleware } from "../../src/doors/apps.ts";
 import { preferredCoding } from "../../src/doors/codecs.ts";
-import { isListOf, needs, needsObject, needsTexts } from "../../src/arguments.ts";
+import { isListOf, needs, needsOptions, needsTexts } from "../../src/arguments.ts";
 import { chain } from "../../src/doors/base.ts";
 import type { MaybePromise } from "../../src/doors/base.ts";
 import { fieldValue, lists } from "../../src/doors/http.ts";
@@ -73,7 +73,7 @@ interface Settings {
 }
 
 function settingsOf(options: CompressOptions): Settings {
-  needsObject("Compress.make: options", options);
+  needsOptions("Compress.make", options, "minBytes level types encodings");
   const { minBytes = 1024, level = 6, types = defaultTypes, encodings: offered = encodings } = options;
   needs(Number.isSafeInteger(minBytes) && minBytes >= 0, "Compress.make: minBytes", minBytes, "a number of bytes");
   needs(

@@ -1,5 +1,5 @@
 /** The namespace `Decompress`. */
-import { isListOf, needs, needsCount, needsObject } from "../../src/arguments.ts";
+import { isListOf, needs, needsCount, needsOptions } from "../../src/arguments.ts";
 import type { BodyDecoding } from "../../src/doors/inputs.ts";
 import { CallerBudget } from "../../src/doors/base.ts";
 import { DecodedBody, decodings } from "./decoding.ts";
@@ -39,7 +39,7 @@ const known: ReadonlySet<unknown> = new Set(["gzip", "br", "zstd", "deflate"]);
  * ```
  */
 export function make(options: DecompressOptions = {}): BodyDecoding {
-  needsObject("Decompress.make: options", options);
+  needsOptions("Decompress.make", options, "encodings maxRatio maxMemory");
   const { encodings = decodings, maxRatio = 200, maxMemory = 268_435_456 } = options;
   const isList = isListOf(encodings, (one) => known.has(one)) && encodings.length > 0;
   needs(isList, "Decompress.make: encodings", encodings, 'a list of "gzip", "br", "zstd" and "deflate"');

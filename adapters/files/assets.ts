@@ -1,6 +1,6 @@
 /** The static assets of a Worker. */
 import { response } from "../../src/doors/answers.ts";
-import { isObject, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
+import { isObject, needs, needsOptions, needsText, needsTexts } from "../../src/arguments.ts";
 import { constant, ofRequest } from "../../src/doors/inputs.ts";
 import type { Dep, RequestRecord } from "../../src/doors/inputs.ts";
 import { Refusal, refuse } from "../../src/refusals.ts";
@@ -128,7 +128,7 @@ function isBinding(given: AssetsBinding | Dep<AssetsBinding>): given is AssetsBi
 function checkAssets(binding: unknown, options: AssetsOptions): void {
   const isGiven = isObject(binding) && (typeof binding["fetch"] === "function" || isObject(binding["node"]));
   needs(isGiven, "Files.assets: its binding", binding, "an object with `fetch`, nor an input that gives one");
-  needsObject("Files.assets: options", options);
+  needsOptions("Files.assets", options, "at cacheControl dotfiles immutable");
   for (const name of ["at", "cacheControl"] as const) {
     if (options[name] !== undefined) needsText(`Files.assets: ${name}`, options[name]);
   }

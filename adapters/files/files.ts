@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Answer } from "../../src/doors/answers.ts";
-import { needsObject, needsText } from "../../src/arguments.ts";
+import { needsObject, needsOptions, needsText } from "../../src/arguments.ts";
 import type { Route } from "../../src/doors/routing.ts";
 import { checkOptions, fileRoutes, namedFiles, wellKnown } from "./routes.ts";
 import type { DirectoryOptions } from "./routes.ts";
@@ -59,7 +59,7 @@ export function directory(root: string, options: DirectoryOptions = {}): readonl
  */
 export async function answer(path: string, options: FileAnswerOptions = {}): Promise<Answer | undefined> {
   needsText("Files.answer: path", path);
-  needsObject("Files.answer: options", options);
+  needsOptions("Files.answer", options, "cacheControl types download");
   if (options.types !== undefined) needsObject("Files.answer: types", options.types);
   const found = await new FileStore(anywhere, options.types ?? {}).find([resolve(path)]);
   if (typeof found !== "object") return undefined;

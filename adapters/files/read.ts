@@ -1,7 +1,7 @@
 /** A folder as files in memory. */
 import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
-import { needs, needsObject, needsText } from "../../src/arguments.ts";
+import { needs, needsOptions, needsText } from "../../src/arguments.ts";
 import type { BundledFiles } from "./bundle.ts";
 import { leadsToHidden, namesBelow } from "./links.ts";
 import { checkDotfiles, wellKnown } from "./routes.ts";
@@ -34,7 +34,7 @@ export interface ReadOptions {
  */
 export function read(root: string, options: ReadOptions = {}): BundledFiles {
   needsText("Files.read: root", root);
-  needsObject("Files.read: options", options);
+  needsOptions("Files.read", options, "dotfiles maxBytes");
   const { dotfiles = wellKnown, maxBytes = 32 * 1024 * 1024 } = options;
   checkDotfiles("Files.read", dotfiles);
   needs(Number.isSafeInteger(maxBytes) && maxBytes >= 0, "Files.read: maxBytes", maxBytes, "a whole number of bytes");

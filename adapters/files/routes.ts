@@ -1,7 +1,7 @@
 /** The routes of a directory, wherever its files are: on a disk or in memory. */
 import type { Answer } from "../../src/doors/answers.ts";
 import { response } from "../../src/doors/answers.ts";
-import { isObject, kindOf, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
+import { isObject, kindOf, needs, needsObject, needsOptions, needsText, needsTexts } from "../../src/arguments.ts";
 import { ofRequest } from "../../src/doors/inputs.ts";
 import { Refusal, refuse } from "../../src/refusals.ts";
 import { param, get, restWithEmpty } from "../../src/doors/routing.ts";
@@ -207,7 +207,7 @@ function plainNotFound({ contentType, headers, cookies, body, closes }: Answer):
 
 /** Checks what JavaScript can get wrong. @param caller As `Files.directory`. */
 export function checkOptions(caller: string, options: DirectoryOptions): void {
-  needsObject(`${caller}: options`, options);
+  needsOptions(caller, options, "at index fallback notFound dotfiles immutable cacheControl types download");
   for (const name of ["at", "index", "notFound", "cacheControl"] as const) {
     if (options[name] !== undefined) needsText(`${caller}: ${name}`, options[name]);
   }

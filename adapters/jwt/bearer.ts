@@ -1,6 +1,6 @@
 import type { Credentials } from "../../src/doors/codecs.ts";
 import { bearerToken, credentials } from "../../src/doors/codecs.ts";
-import { isObject, isTexts, needs, needsCount, needsObject, needsSchema, needsText } from "../../src/arguments.ts";
+import { isObject, isTexts, needs, needsCount, needsOptions, needsSchema, needsText } from "../../src/arguments.ts";
 import { credential, map, optionalHeader, validWhile } from "../../src/doors/inputs.ts";
 import type { AnyDep, Challenge, CredentialOptions, Dep, DepNode, InputRequest } from "../../src/doors/inputs.ts";
 import { Refusal, busy, refuse } from "../../src/refusals.ts";
@@ -127,7 +127,11 @@ interface BearerSettings {
 
 function bearerSettings(options: JwtOptions & { readonly claims?: AnyStandard }): BearerSettings {
   const at = "Jwt.bearer";
-  needsObject(`${at}: options`, options);
+  needsOptions(
+    at,
+    options,
+    "issuer audience audienceClaim keys algorithms clockSkewMs maxAgeMs typ maxLength scopeClaim realm resourceMetadata openIdConnect name doc claims",
+  );
   const { algorithms, keys, claims, audienceClaim, scopeClaim, realm, resourceMetadata } = options;
   for (const name of ["issuer", "audience"] as const) needsNames(`${at}: ${name}`, options[name]);
   checkAlgorithms(algorithms);

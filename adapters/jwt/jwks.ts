@@ -3,7 +3,7 @@
  * issuer is away, asks it again with each request, and heeds no `Retry-After`: 11 of the 34 tests of this file fail with it.
  */
 import type { CryptoKey } from "jose";
-import { isObject, needs, needsObject } from "../../src/arguments.ts";
+import { isObject, needs, needsOptions } from "../../src/arguments.ts";
 import type { InputRequest } from "../../src/doors/inputs.ts";
 import { current, log } from "../../src/doors/logging.ts";
 import { retryAfterMs } from "../../src/doors/http.ts";
@@ -43,7 +43,7 @@ export interface JwksOptions {
  */
 export function jwks(url: string | URL, options: JwksOptions = {}): JwtKeys {
   needs(typeof url === "string" || url instanceof URL, "Jwt.jwks: url", url, "a URL");
-  needsObject("Jwt.jwks: options", options);
+  needsOptions("Jwt.jwks", options, "maxAgeMs staleMs refreshMs timeoutMs maxBytes allowHttp");
   const {
     maxAgeMs = 600_000,
     staleMs = 86_400_000,

@@ -1,6 +1,6 @@
 /** The `Mcp` namespace: routes of an app as tools of an agent, by the Model Context Protocol. */
 import * as Returns from "../../src/answers/returns.ts";
-import { isListOf, needs, needsCount, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
+import { isListOf, needs, needsCount, needsObject, needsOptions, needsText, needsTexts } from "../../src/arguments.ts";
 import type { Dep, Inputs } from "../../src/doors/inputs.ts";
 import { ofBody } from "../../src/doors/inputs.ts";
 import { deadline, empty, hidden, post, wrongMembers } from "../../src/doors/routing.ts";
@@ -145,7 +145,11 @@ const messageText: Dep<MessageText> = {
 };
 
 function mcpOptions(options: McpOptions): McpOptions {
-  needsObject("Mcp.routes: options", options);
+  needsOptions(
+    "Mcp.routes",
+    options,
+    "name version title instructions path inputs resources prompts authorization hosts pageSize maxAnswer",
+  );
   for (const member of Object.keys(options)) {
     if (!members.includes(member))
       throw new TypeError(`Mcp.routes: ${member} is not one of its options: ${members.join(", ")}`);

@@ -1,5 +1,5 @@
 /** Prompts: texts that a person chooses, for a model to work with. */
-import { isObject, isRecord, needs, needsFunction, needsObject, needsSchema, needsText } from "../../src/arguments.ts";
+import { isObject, isRecord, needs, needsFunction, needsOptions, needsSchema, needsText } from "../../src/arguments.ts";
 import type { Awaitable } from "../../src/doors/inputs.ts";
 import { describeShape } from "../../src/openapi/tool-schemas.ts";
 import type { Problem } from "../../src/refusals.ts";
@@ -66,7 +66,7 @@ export function prompt<S extends AnyStandard>(
   needsText("Mcp.prompt: its name", name);
   needsSchema("Mcp.prompt: its shape", shape);
   needsFunction("Mcp.prompt: its block", write);
-  needsObject("Mcp.prompt: options", options);
+  needsOptions("Mcp.prompt", options, "title description");
   const { title = "", description = "" } = options;
   needsText("Mcp.prompt: title", title);
   needsText("Mcp.prompt: description", description);

@@ -1,6 +1,6 @@
 /** Routes that are resources: what a client may read by a URI, and put into the context of a model. */
 import type { WireResponse } from "../../src/app/exchange.ts";
-import { isObject, needs, needsObject, needsText } from "../../src/arguments.ts";
+import { isObject, needs, needsOptions, needsText } from "../../src/arguments.ts";
 import { decodeSegment } from "../../src/doors/http.ts";
 import { describeTool } from "../../src/openapi/tool-schemas.ts";
 import type { ToolMember } from "../../src/openapi/tool-schemas.ts";
@@ -40,7 +40,7 @@ const members: ReadonlySet<string> = new Set(["name", "title", "description", "m
 /** Looks at what only JavaScript gets wrong. */
 export function madeResource(route: Route, options: ResourceOptions): McpResource {
   needs(isObject(route) && isObject(route.path) && isObject(route.meta), "Mcp.resource: its route", route, "a route");
-  needsObject("Mcp.resource: options", options);
+  needsOptions("Mcp.resource", options, "name title description mimeType uri");
   for (const [member, value] of Object.entries(options) as [string, unknown][]) {
     if (!members.has(member)) throw new TypeError(`Mcp.resource: ${member} is not one of its options`);
     if (value !== undefined) needsText(`Mcp.resource: ${member}`, value);

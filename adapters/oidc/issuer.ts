@@ -12,7 +12,7 @@ import {
 import type { AuthorizationServer, Client, ClientAuth, CryptoKey, JWKSCacheInput } from "oauth4webapi";
 import { make as httpClient } from "../../src/client/http-client.ts";
 import type { HttpClient } from "../../src/client/http-client.ts";
-import { isObject, isTexts, needs, needsObject, needsText, needsTexts } from "../../src/arguments.ts";
+import { isObject, isTexts, needs, needsObject, needsOptions, needsText, needsTexts } from "../../src/arguments.ts";
 import { withoutDeadline } from "../../src/doors/logging.ts";
 import { retryAfterMs } from "../../src/doors/http.ts";
 import { IssuerAway, isUnknownClient, reading, refusalOf } from "./failures.ts";
@@ -134,7 +134,11 @@ export class IssuerClient implements OidcIssuer {
 
   constructor(url: string, options: OidcIssuerOptions) {
     this.#address = issuerUrl(url);
-    needsObject("Oidc.issuer: options", options);
+    needsOptions(
+      "Oidc.issuer",
+      options,
+      "clientId clientSecret sendSecret clientKey scopes clockToleranceMs freshMs rotates http",
+    );
     const {
       clientId,
       scopes = ["openid"],

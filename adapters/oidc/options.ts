@@ -1,4 +1,12 @@
-import { needs, needsFunction, needsObject, needsPath, needsText, needsTexts } from "../../src/arguments.ts";
+import {
+  needs,
+  needsFunction,
+  needsObject,
+  needsOptions,
+  needsPath,
+  needsText,
+  needsTexts,
+} from "../../src/arguments.ts";
 import type { Awaitable } from "../../src/doors/inputs.ts";
 import type { Code, Refusal } from "../../src/refusals.ts";
 import type { Path } from "../../src/routing/path.ts";
@@ -85,7 +93,11 @@ const prompts = ["consent", "create", "login", "none", "select_account"];
 
 /** Throws where an option is wrong. */
 export function checkOptions<A, C extends string>(options: OidcRoutesOptions<A, C>): void {
-  needsObject("Oidc.routes: options", options);
+  needsOptions(
+    "Oidc.routes",
+    options,
+    "origin keys sessions onSignIn refuses at signOutAt home signedOut prompt maxAgeMs acr userInfo parameters attemptMs seen",
+  );
   const { origin, keys, sessions, onSignIn, refuses = [], at, signOutAt, seen } = options;
   checkOrigin(origin);
   ringOf(keys, "Oidc.routes");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ConnectionFailure, DatabaseError, failureOf } from "../../src/doors/database.ts";
 import type { DatabaseConnection, ConnectionError } from "../../src/doors/database.ts";
-import { needs, needsObject, needsText } from "../../src/arguments.ts";
+import { needs, needsOptions, needsText } from "../../src/arguments.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { openConnection } from "./connection.ts";
 import { targetOf } from "./dial.ts";
@@ -113,7 +113,7 @@ const pollMs = 100;
  * @throws DatabaseError if the database cannot be reached.
  */
 export async function migrate(target: string | Conninfo, options: MigrateOptions): Promise<Migrated> {
-  needsObject("migrate: options", options);
+  needsOptions("migrate", options, "directory waitMs");
   const { directory, waitMs = 60_000 } = options;
   needsText("migrate: directory", directory);
   // With NaN it would wait for ever.

@@ -1,6 +1,6 @@
 /** `Pool`: opens a pool of connections to PostgreSQL. */
 import process from "node:process";
-import { needs, needsFunction, needsObject } from "../../src/arguments.ts";
+import { needs, needsFunction, needsObject, needsOptions } from "../../src/arguments.ts";
 import { DatabaseError, error } from "../../src/doors/database.ts";
 import { Pool } from "../../src/database/pool.ts";
 import type { Reset } from "../../src/database/pool.ts";
@@ -27,7 +27,11 @@ const graceMs = 5000;
  * @throws DatabaseError `unsent` with the reason if a connection could not be opened.
  */
 export async function create(target: string | Conninfo, options: PoolOptions = {}): Promise<Pool> {
-  needsObject("Pool.create: options", options);
+  needsOptions(
+    "Pool.create",
+    options,
+    "size waitMs statementTimeoutMs idleInTransactionTimeoutMs bounds parameters statementCache maxResultBytes maxLifetimeMs idleCheckMs reset",
+  );
   const {
     size = 8,
     waitMs = 5000,
@@ -82,7 +86,11 @@ export async function run<A>(
   options: PoolOptions,
   program: (pool: Pool) => Promise<A>,
 ): Promise<A> {
-  needsObject("Pool.run: options", options);
+  needsOptions(
+    "Pool.run",
+    options,
+    "size waitMs statementTimeoutMs idleInTransactionTimeoutMs bounds parameters statementCache maxResultBytes maxLifetimeMs idleCheckMs reset",
+  );
   needsFunction("Pool.run: its program", program);
   let pool: Pool;
   try {

@@ -2,7 +2,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import { unrefTimer } from "../../src/doors/base.ts";
 import { ConnectionFailure, DatabaseError } from "../../src/doors/database.ts";
 import type { DatabaseConnection } from "../../src/doors/database.ts";
-import { needsObject, needsText } from "../../src/arguments.ts";
+import { needsOptions, needsText } from "../../src/arguments.ts";
 import { relayOver } from "../../src/doors/events.ts";
 import type { RelayEngine, RelayConnection, RelayListener, OpenRelay } from "../../src/doors/events.ts";
 import { inBackground } from "../../src/doors/logging.ts";
@@ -276,7 +276,7 @@ const maxChannelBytes = 63;
  * @throws DatabaseError if the database cannot be reached, or the role may not create or use the table.
  */
 export async function relay(target: string | Conninfo, options: { readonly channel: string }): Promise<OpenRelay> {
-  needsObject("relay: options", options);
+  needsOptions("relay", options, "channel");
   const { channel } = options;
   needsText("relay: channel", channel);
   const bytes = Buffer.byteLength(channel);

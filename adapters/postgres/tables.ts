@@ -1,5 +1,5 @@
 /** What the stores over a table have in common. */
-import { isObject, needs, needsObject, needsText } from "../../src/arguments.ts";
+import { isObject, needs, needsOptions, needsText } from "../../src/arguments.ts";
 
 /** Throws where an argument is no pool. */
 export function needsPool(store: string, pool: unknown): void {
@@ -8,7 +8,7 @@ export function needsPool(store: string, pool: unknown): void {
 
 /** The name of a store's table, in quotes. Throws for any other text. */
 export function tableOf(store: string, options: { readonly table: string }): string {
-  needsObject(`${store}: options`, options);
+  needsOptions(store, options, "table");
   const { table } = options;
   needsText(`${store}: table`, table);
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(table)) return `"${table}"`;

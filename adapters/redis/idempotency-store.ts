@@ -1,4 +1,4 @@
-import { needsObject, needsText } from "../../src/arguments.ts";
+import { needsOptions, needsText } from "../../src/arguments.ts";
 import { RefusingError, busy, refuse } from "../../src/refusals.ts";
 import type { Refusal } from "../../src/refusals.ts";
 import { LostClaims, NotClaimed } from "../../src/doors/security.ts";
@@ -110,7 +110,7 @@ export async function idempotencyStore(
   options: IdempotencyStoreOptions = {},
 ): Promise<OpenIdempotencyStore> {
   needsServer("idempotencyStore", server);
-  needsObject("idempotencyStore: options", options);
+  needsOptions("idempotencyStore", options, "prefix waitMs");
   const { prefix = "usher-idempotency:", waitMs = 1000 } = options;
   needsText("idempotencyStore: prefix", prefix);
   needsWait("idempotencyStore", waitMs);

@@ -1,5 +1,5 @@
 /** `usher-http/redis`: broadcasts, rate limits and idempotency keys shared through Redis or Valkey. It needs the package `redis`. */
-import { needs, needsObject, needsText } from "../../src/arguments.ts";
+import { needs, needsOptions, needsText } from "../../src/arguments.ts";
 import { relayOver } from "../../src/doors/events.ts";
 import type { OpenRelay } from "../../src/doors/events.ts";
 import { redisEngine } from "./relay.ts";
@@ -33,7 +33,7 @@ export async function relay(
   const urls = typeof url === "string" ? [url] : url;
   needs(Array.isArray(urls) && urls.length > 0, "relay: its URL", url, "a redis: or rediss: URL, or a list of them");
   for (const one of urls) needsUrl("relay", one);
-  needsObject("relay: options", options);
+  needsOptions("relay", options, "channel");
   const { channel } = options;
   needsText("relay: channel", channel);
   return relayOver(redisEngine([...urls], channel));

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { needsObject, needsText } from "../../src/arguments.ts";
+import { needsOptions, needsText } from "../../src/arguments.ts";
 import { losslessBytes } from "../../src/doors/http.ts";
 import { memory } from "../../src/doors/security.ts";
 import type { RateRule, RateStore } from "../../src/doors/security.ts";
@@ -57,7 +57,7 @@ return passes and '0' or string.format('%.3f', ahead)
  */
 export async function rateStore(server: string | RedisClient, options: RateStoreOptions = {}): Promise<OpenRateStore> {
   needsServer("rateStore", server);
-  needsObject("rateStore: options", options);
+  needsOptions("rateStore", options, "prefix waitMs");
   const { prefix = "usher-rate:", waitMs = 200 } = options;
   needsText("rateStore: prefix", prefix);
   needsWait("rateStore", waitMs);

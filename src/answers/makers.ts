@@ -1,7 +1,7 @@
 import type { SetCookie } from "../codecs/cookie.ts";
 import { isPage } from "../html/page.ts";
 import type { Html } from "../html/html.ts";
-import { isObject, needs, needsObject, needsSchema, needsText } from "../arguments.ts";
+import { isObject, needs, needsObject, needsOptions, needsSchema, needsText } from "../arguments.ts";
 import { encodeNonAscii } from "../http/target.ts";
 import { awaitErrors } from "../node-stream.ts";
 import { InvalidAnswerError, isRefusal, none } from "../refusals.ts";
@@ -29,7 +29,7 @@ export function make(
   options: AnswerOptions & { readonly contentType?: string } = {},
 ): Answer {
   needsObject("Answer.make: options", options);
-  return buildAnswer("Answer.make", 200, definedBody(body), options.contentType ?? textType, options);
+  return buildAnswer("Answer.make", 200, definedBody(body), options.contentType ?? textType, options, textNames);
 }
 
 /** An HTML page, as of the tag `html` or as text that is HTML already; `text/html; charset=utf-8` and 200 by default. */
@@ -84,7 +84,7 @@ export function stream(
   awaitErrors(parts);
   const framed = options.length === undefined ? {} : { length: options.length };
   const contentType = options.contentType ?? "application/octet-stream";
-  return buildAnswer("Answer.stream", 200, { kind: "stream", parts, ...framed }, contentType, options);
+  return buildAnswer("Answer.stream", 200, { kind: "stream", parts, ...framed }, contentType, options, streamNames);
 }
 
 /** A stream of events as of `Returns.events`, without a check of their kinds. */
@@ -92,7 +92,7 @@ export function events<K>(
   producer: Producer<K>,
   options: Omit<AnswerOptions, "status"> & { readonly keepAliveMs?: number } = {},
 ): Answer {
-  needsObject("Answer.events: options", options);
+  needsOptions("Answer.events", options, "headers cookies keepAliveMs");
   checkKeepAlive(options.keepAliveMs);
   const answer = eventsAnswer(producer, undefined, options.keepAliveMs);
   const headers = [...answer.headers, ...(options.headers ?? [])];
@@ -161,14 +161,18 @@ function definedBody<Body>(body: Body): Body {
   return body;
 }
 
+const textNames = "status headers cookies contentType";
+const streamNames = "status headers cookies contentType length";
+
 function buildAnswer(
   maker: string,
   status: number,
   body: AnswerBody,
   contentType: string | undefined,
   options: AnswerOptions,
+  names = "status headers cookies",
 ): Answer {
-  needsObject(`${maker}: options`, options);
+  needsOptions(maker, options, names);
   const { headers, cookies = none } = options;
   const isPairs = headers === undefined || (isObject(headers) && Symbol.iterator in headers);
   needs(isPairs, `${maker}: headers`, headers, "pairs of a name and a value");

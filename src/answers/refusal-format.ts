@@ -1,4 +1,4 @@
-import { needsObject, needsSchema } from "../arguments.ts";
+import { needsOptions, needsSchema } from "../arguments.ts";
 import * as v from "valibot";
 import { isFieldValue, isToken, stripped } from "../http/fields.ts";
 import { InvalidAnswerError } from "../refusals.ts";
@@ -169,7 +169,7 @@ export function problemDetails(
     readonly type?: (code: string) => string;
   } = {},
 ): RefusalFormat {
-  needsObject("RefusalFormat.problemDetails: options", options);
+  needsOptions("RefusalFormat.problemDetails", options, "statuses type");
   const { type, statuses = {} } = options;
   if (type !== undefined && typeof type !== "function") {
     throw new TypeError("RefusalFormat.problemDetails: type is a function of the code's name");

@@ -1,6 +1,16 @@
 import type { InputOf, JsonForm, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
 import type { JsonOf, AnyShape, ValueOf, Written } from "../schema/valibot.ts";
-import { isKind, isListOf, kindOf, needs, needsObject, needsSchema, needsText, needsTexts } from "../arguments.ts";
+import {
+  isKind,
+  isListOf,
+  kindOf,
+  needs,
+  needsObject,
+  needsOptions,
+  needsSchema,
+  needsText,
+  needsTexts,
+} from "../arguments.ts";
 import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
@@ -88,15 +98,15 @@ export function json<S extends AnyShape, const Status extends number = 200>(
   options?: JsonOptions<Status, Written<ValueOf<S>>>,
 ): Returns<Written<ValueOf<S>>, JsonOf<S>, Status>;
 // No schema reaches it that the others take.
-export function json<S extends AnyStandard, const Status extends number = 200>(
-  schema: S,
+export function json<S, const Status extends number = 200>(
+  schema: S extends AnyStandard ? S : "Write a schema, such as v.object({ name: v.string() }).",
   options?: JsonOptions<
     Status,
     S extends AnyShape ? Written<ValueOf<S>> : S extends StandardSchema ? Written<InputOf<S>> : never
   >,
 ): Returns<never, unknown, Status>;
 export function json(shape: AnyStandard, options: JsonOptions<number, unknown> = {}): JsonNode {
-  needsObject("Returns.json: options", options);
+  needsOptions("Returns.json", options, "status doc examples");
   const status: number = options.status ?? 200;
   const { examples = [], doc = "" } = options;
   needs(Array.isArray(examples), "Returns.json: examples", examples, "a list");
@@ -135,7 +145,7 @@ export function jsonResponse(
   statuses: { readonly [status: number]: string },
   options: { readonly examples?: readonly unknown[] } = {},
 ): JsonNode {
-  needsObject("Returns.jsonResponse: options", options);
+  needsOptions("Returns.jsonResponse", options, "examples");
   needsObject("Returns.jsonResponse: statuses", statuses);
   const compile = () => {
     const write = jsonWriterOf(shape);
@@ -157,7 +167,7 @@ export function jsonResponse(
 export function empty<const Status extends number = 204>(
   options: { readonly status?: Success<Status>; readonly doc?: string } = {},
 ): Returns<void, undefined, Status> {
-  needsObject("Returns.empty: options", options);
+  needsOptions("Returns.empty", options, "status doc");
   const status = (options.status ?? 204) as number;
   const compile = () => () => plainAnswer(status, undefined, undefined);
   return { node: { kind: "empty", statuses: [[status, options.doc ?? ""]], several: false, compile } };
@@ -282,7 +292,7 @@ export function events<const Kinds extends readonly AnyEventKind[]>(
 ): Returns<Producer<Kinds[number]>, AsyncIterable<Received<Kinds[number]>>, 200> {
   const areKinds = isListOf(kinds, isKind);
   needs(areKinds, "Returns.events: kinds", kinds, "a list of Event.json and Event.text");
-  needsObject("Returns.events: options", options);
+  needsOptions("Returns.events", options, "keepAliveMs");
   const { keepAliveMs } = options;
   checkKeepAlive(keepAliveMs);
   const compile = () => {
@@ -319,7 +329,7 @@ export function jsonLines<S extends AnyShape>(
 ): Returns<AsyncIterable<Written<ValueOf<S>>>, AsyncIterable<JsonOf<S>>, 200>;
 export function jsonLines(shape: AnyStandard, options: { readonly doc?: string } = {}): JsonNode {
   needsSchema("Returns.jsonLines: its shape", shape);
-  needsObject("Returns.jsonLines: options", options);
+  needsOptions("Returns.jsonLines", options, "doc");
   const { doc = "" } = options;
   needsText("Returns.jsonLines: doc", doc);
   const compile = () => {
@@ -355,7 +365,7 @@ export function websocket<
   options: SocketOptions = {},
 ): Returns<SocketHandler<Client, Server, Subprotocol>, Wire, 101> {
   needsObject("Returns.websocket: protocol", protocol);
-  needsObject("Returns.websocket: options", options);
+  needsOptions("Returns.websocket", options, "keepAliveMs maxMessage maxUnheard compression");
   checkKeepAlive(options.keepAliveMs);
   const { maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard } = options;
   for (const [name, bytes] of Object.entries({ maxMessage, maxUnheard })) {

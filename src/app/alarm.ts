@@ -1,4 +1,4 @@
-import { isObject, needs, needsCount, needsFunction, needsObject, needsText } from "../arguments.ts";
+import { isObject, needs, needsCount, needsFunction, needsOptions, needsText } from "../arguments.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { busy, refuse } from "../refusals.ts";
@@ -48,7 +48,7 @@ export interface Alarm {
  * ```
  */
 export function create(options: AlarmOptions): Alarm {
-  needsObject("Alarm.create: options", options);
+  needsOptions("Alarm.create", options, "background what maxSet");
   const { background, what, maxSet = 10_000 } = options;
   const isBackground = isObject(background) && typeof background.onDrain === "function";
   needs(isBackground, "Alarm.create: background", background, "made by Background.create");

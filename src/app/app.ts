@@ -1,4 +1,4 @@
-import { isListOf, isObject, isRecord, isTexts, kindOf, shown } from "../arguments.ts";
+import { isListOf, isObject, isRecord, isTexts, kindOf, shown, unknownOptions } from "../arguments.ts";
 import { wrongMembers } from "../routing/wrong-members.ts";
 import type { Answer } from "../exchange/answer.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
@@ -13,6 +13,7 @@ import { isCode, maxListedProblems } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { crossOrigin, deadline as deadlineKey } from "../routing/meta.ts";
 import type { TimeLimit } from "../routing/meta.ts";
+import { otherCopyOf } from "../routing/route.ts";
 import type { Route } from "../routing/route.ts";
 import { methodsOf } from "../routing/mounted.ts";
 import { Router } from "../routing/router.ts";
@@ -358,6 +359,14 @@ const withinValues: { readonly [name: string]: string } = {
   proxyHeader: "trustedProxies: Proxies.make(addresses, { header })",
 };
 
+/** Those have a sentence of their own. */
+const placed = Object.fromEntries(Object.keys(withinValues).map((name) => [name, undefined]));
+
+/** Of an app, then of a listener: `serve` hands its own on. */
+export const optionNames: string =
+  "resources notFound trailingSlash checkOrigin trustedOrigins maxBody decompress maxProblems maxAfter background deadline deadlineHeader overload bodyBudget bodyShare trustedProxies trace now cors secureHeaders middleware codes onError refusalFormat languages " +
+  "port host socket reusePort tls http2 maxHeaderBytes headTimeoutMs idleTimeoutMs bodyTimeoutMs minBodyRate sendTimeoutMs minSendRate sendBudget sendShare maxConnections drainMs signals attach behindCloudflare";
+
 // Before the checks of the declarations, which read members that only JavaScript can leave out.
 function readOptions(routes: unknown, options: AppOptions): AppOptions {
   if (!Array.isArray(routes))
@@ -366,6 +375,7 @@ function readOptions(routes: unknown, options: AppOptions): AppOptions {
     throw new DeclarationError([`the options are ${kindOf(options)}, and not an object`]);
   }
   const problems = Array.from(routes).flatMap(wrongMembers);
+  if (problems.length === 0) problems.push(...ofOtherCopies(routes as readonly Route[]));
   const given: { readonly [name: string]: unknown } = options;
   for (const [name, instead] of Object.entries(withinValues)) {
     if (given[name] !== undefined) problems.push(`${name} is no option of an app: write ${instead}`);
@@ -376,6 +386,13 @@ function readOptions(routes: unknown, options: AppOptions): AppOptions {
       if (value !== undefined && !test(value)) problems.push(`${name} is ${kindOf(value)}, and not ${what}`);
     }
   }
+  for (const problem of unknownOptions({ ...given, ...placed }, optionNames)) problems.push(problem);
+  if (
+    given["checkOrigin"] === false &&
+    isListOf(given["trustedOrigins"], () => true) &&
+    given["trustedOrigins"].length > 0
+  )
+    problems.push("checkOrigin is false, so every origin may send: leave out trustedOrigins, or checkOrigin");
   const { resources, codes } = given;
   // A value of a resource may be anything; its name is read like a code's.
   if (Array.isArray(resources) && !isListOf(resources, isCode))
@@ -383,6 +400,18 @@ function readOptions(routes: unknown, options: AppOptions): AppOptions {
   if (Array.isArray(codes) && !isListOf(codes, isCode)) problems.push("codes has a member not made by Refusal.code");
   if (problems.length > 0) throw new DeclarationError(problems);
   return options;
+}
+
+/** Routes of another copy of the package, in one sentence. */
+function ofOtherCopies(routes: readonly Route[]): readonly string[] {
+  const others = routes.filter((route) => otherCopyOf(route) !== undefined);
+  const [first] = others;
+  const places = first && otherCopyOf(first);
+  if (first === undefined || places === undefined) return [];
+  const more = others.length === 1 ? "is" : `and ${others.length - 1} more are`;
+  return [
+    `${first.method} ${first.pattern} ${more} of another copy of usher-http, ${places.other}, and the app is of ${places.own}: install one (npm ls usher-http shows both)`,
+  ];
 }
 
 function checkCounts(counts: { readonly [option: string]: number }, problems: string[]): void {

@@ -1,5 +1,5 @@
 import { isThenable } from "../async.ts";
-import { needs, needsCount, needsFunction, needsObject, needsText } from "../arguments.ts";
+import { needs, needsCount, needsFunction, needsOptions, needsText } from "../arguments.ts";
 import { carried, current, withoutDeadline } from "../logging/context.ts";
 import type { LogContext } from "../logging/entry.ts";
 import { attempt, inBackground } from "../logging/raised.ts";
@@ -65,7 +65,7 @@ export interface Background {
  * ```
  */
 export function create(options: BackgroundOptions = {}): Background {
-  needsObject("Background.create: options", options);
+  needsOptions("Background.create", options, "maxRunning onError");
   const { maxRunning = 1000, onError } = options;
   needsCount("Background.create: maxRunning", maxRunning);
   if (onError !== undefined) needsFunction("Background.create: onError", onError);

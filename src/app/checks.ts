@@ -1,6 +1,6 @@
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
-import { isObject, isTexts, shown } from "../arguments.ts";
+import { isObject, isTexts, shown, unknownOptions } from "../arguments.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 import { peerCertificate } from "../inputs/connection.ts";
 import type { AnyDep, BodyNeed, DepNode, FileNeed, Supplied, TextNeed } from "../inputs/dep.ts";
@@ -199,6 +199,10 @@ function checkInputs({ route, name, nodes }: Declared, format: RefusalFormat | u
 function checkText(route: string, need: TextNeed | FileNeed, problems: string[]): void {
   const place = `${route} reads ${need.in === "file" ? "form" : need.in}.${need.name}`;
   const { doc, deprecated, minItems, maxItems, ...examples }: NonNullable<TextNeed["about"]> = need.about ?? {};
+  const known = `doc deprecated${need.in === "file" ? "" : " example examples"}${isListNeed(need) ? " minItems maxItems" : ""}`;
+  // Those have a sentence of their own.
+  const named = { ...need.about, minItems: undefined, maxItems: undefined };
+  for (const problem of unknownOptions(named, known)) problems.push(`${place}: ${problem}`);
   if (need.in !== "file") {
     const { schema, list } = need.codec;
     if (schema?.problem !== undefined) problems.push(`${place} ${schema.problem}`);
@@ -217,7 +221,7 @@ function checkText(route: string, need: TextNeed | FileNeed, problems: string[])
   if (examples.examples !== undefined && !Array.isArray(examples.examples)) {
     problems.push(`${place} with examples that are not a list: one alone is its example`);
   }
-  const isList = need.in === "file" ? need.repeated : need.style === "list";
+  const isList = isListNeed(need);
   if (isList && examples.example !== undefined && !Array.isArray(examples.example)) {
     problems.push(`${place} with an example that is not a list, as it is`);
   }
@@ -242,6 +246,10 @@ function refusedDefault({ schema, parse, print }: TextNeed["codec"], value: neve
   } catch {
     return "It has no text.";
   }
+}
+
+function isListNeed(need: TextNeed | FileNeed): boolean {
+  return need.in === "file" ? need.repeated : need.style === "list";
 }
 
 function severalBodies(bodies: readonly BodyNeed["as"][]): string {

@@ -1,4 +1,4 @@
-import { needsObject, shown } from "../arguments.ts";
+import { needsOptions, shown } from "../arguments.ts";
 import { isWorkers } from "../runtime.ts";
 import { Bounds } from "./bounds.ts";
 
@@ -37,7 +37,7 @@ const maxMs = 2 ** 31 - 1;
  * ```
  */
 export function make(options: OverloadOptions): Overload {
-  needsObject("Overload.make: options", options);
+  needsOptions("Overload.make", options, "maxInFlight maxEventLoopDelayMs");
   const { maxInFlight, maxEventLoopDelayMs } = options;
   if (maxInFlight === undefined && maxEventLoopDelayMs === undefined)
     throw new Error("Overload.make: set maxInFlight, maxEventLoopDelayMs or both");

@@ -1,4 +1,4 @@
-import { isTexts, needs, needsObject, shown } from "../arguments.ts";
+import { isTexts, needs, needsOptions, shown } from "../arguments.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 import type { ProxyHeader } from "./trusted-proxies.ts";
 
@@ -29,7 +29,7 @@ export interface Proxies {
  * ```
  */
 export function make(addresses: readonly string[] | number, options: ProxiesOptions = {}): Proxies {
-  needsObject("Proxies.make: options", options);
+  needsOptions("Proxies.make", options, "header");
   const { header = "x-forwarded-for" } = options;
   if (typeof addresses === "number") {
     if (!Number.isSafeInteger(addresses) || addresses < 0)

@@ -51,6 +51,10 @@ export class TrustedProxies {
     if (typeof given === "number") return given === 0 ? undefined : new TrustedProxies(ranges, sockets, header, given);
     for (const text of given) {
       const range = readRange(text);
+      if (/\/0+$/.test(text) && range !== undefined)
+        throw new Error(
+          `Proxies.make: ${text} is every address: any client could choose its own. List the proxies' addresses`,
+        );
       if (range !== undefined) ranges.push(range);
       else if (/^unix:./.test(text)) sockets.add(text);
       else throw new Error(`Proxies.make: ${JSON.stringify(text)} is no address, range or unix:<path>`);

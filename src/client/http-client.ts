@@ -1,7 +1,7 @@
 import { unrefTimer } from "../async.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
-import { isObject, needsObject, shown } from "../arguments.ts";
+import { isObject, needsObject, needsOptions, shown } from "../arguments.ts";
 import { utf8Of } from "../http/bytes.ts";
 import { knownMethods } from "../http/target.ts";
 import { current, currentDeadline, passOn } from "../logging/context.ts";
@@ -64,7 +64,7 @@ export interface HttpClientOptions {
  * ```
  */
 export function make(options: HttpClientOptions = {}): HttpClient {
-  needsObject("HttpClient.make: options", options);
+  needsOptions("HttpClient.make", options, "baseUrl timeoutMs maxBody headers");
   const { timeoutMs = 30_000, maxBody = 16_777_216, headers = {} } = options;
   const base = options.baseUrl === undefined ? undefined : baseOf(options.baseUrl);
   needsObject("HttpClient.make: headers", headers);

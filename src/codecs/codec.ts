@@ -1,4 +1,4 @@
-import { needs, needsObject } from "../arguments.ts";
+import { needs, needsOptions } from "../arguments.ts";
 import { decodeBase64url, encodeBase64url, keyOf } from "../http/bytes.ts";
 import { FieldScanner } from "../http/fields.ts";
 import { error, ok } from "../result.ts";
@@ -120,7 +120,8 @@ export function custom<A>(options: {
   readonly print: (value: A) => string;
   readonly list?: boolean;
 }): Codec<A> {
-  needsObject("Codec.custom: options", options);
+  // `text` is a member of a codec that is copied: `{ ...codec, kind: "list" }`.
+  needsOptions("Codec.custom", options, "kind parse print list text");
   const { kind, parse, print, list = false } = options;
   return { parse, print, list, text: { type: "string", kind } };
 }

@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject, needsText } from "../arguments.ts";
+import { isObject, needs, needsObject, needsOptions, needsText } from "../arguments.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import type { Codec, TextOptions } from "./codec.ts";
 
@@ -75,6 +75,7 @@ export interface CookieOptions {
 export function named<A>(name: string, codec: Codec<A>, about: TextOptions = {}, maker = "Cookie.named"): Cookie<A> {
   if (typeof name !== "string" || !isToken(name))
     throw new Error(`${maker}: ${JSON.stringify(name)} is not a cookie name`);
+  needsOptions(maker, about, "doc example examples deprecated");
   return { name, codec, about };
 }
 
@@ -86,7 +87,7 @@ export function named<A>(name: string, codec: Codec<A>, about: TextOptions = {},
  */
 export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}): SetCookie {
   needs(isCookie(cookie), "Cookie.make: its cookie", cookie, "made by Cookie.named");
-  needsObject("Cookie.make: options", options);
+  needsOptions("Cookie.make", options, "path maxAgeMs httpOnly sameSite domain partitioned");
   const { name, codec, sealing } = cookie;
   const printed = codec.print(value);
   needsText("Cookie.make: its value, printed by the codec,", printed);
@@ -143,7 +144,7 @@ export function clear<A>(
   options: Pick<CookieOptions, "path" | "domain" | "partitioned"> = {},
 ): SetCookie {
   needsObject("Cookie.clear: its cookie", cookie);
-  needsObject("Cookie.clear: options", options);
+  needsOptions("Cookie.clear", options, "path domain partitioned");
   const path = cookiePath(cookie.name, options.path);
   const { domain, partitioned = false } = options;
   const scope = cookieScope(cookie.name, domain, partitioned);

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ambient } from "../ambient.ts";
-import { needsObject, needsText } from "../arguments.ts";
+import { needsOptions, needsText } from "../arguments.ts";
 import { following } from "../following.ts";
 import { current, currentDeadline } from "../logging/context.ts";
 import { error, ok } from "../result.ts";
@@ -308,7 +308,7 @@ export class Pool implements Queryable {
 
   /** Publishes the pool's metrics until it is closed: on OpenTelemetry's metrics API, and in `Metrics.routes`. */
   measure(options: { readonly name?: string } = {}): void {
-    needsObject("Pool.measure: options", options);
+    needsOptions("Pool.measure", options, "name");
     const { name = "postgres" } = options;
     needsText("Pool.measure: name", name);
     this.#measuring.push(

@@ -1,5 +1,5 @@
 /** `Statement`: SQL statements as typed values. */
-import { isObject, needs, needsObject, needsText } from "../arguments.ts";
+import { isObject, needs, needsObject, needsOptions, needsText } from "../arguments.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementResult, Column, StatementValues } from "./connection.ts";
 import { includes, needsType, nullOf } from "./type-text.ts";
@@ -102,7 +102,7 @@ function make<P extends Types, A>(
   read: (answer: StatementResult) => A,
 ): Statement<Args<P>, A> {
   needsText(`${maker}: its SQL`, sql);
-  needsObject(`${maker}: options`, options);
+  needsOptions(maker, options, "params row");
   const { params: types = [] as Types } = options;
   needs(Array.isArray(types), `${maker}: params`, types, "a list of types");
   for (const [at, type] of types.entries()) needsType(`${maker}: parameter $${at + 1}`, type);
@@ -133,7 +133,7 @@ function reader<C extends Columns>(
   sql: string,
   options: { readonly row: C },
 ): (answer: StatementResult) => readonly Row<C>[] {
-  needsObject(`${maker}: options`, options);
+  needsOptions(maker, options, "params row");
   const { row } = options;
   needsObject(`${maker}: row`, row);
   for (const [column, type] of Object.entries(row)) needsType(`${maker}: column ${column}`, type);

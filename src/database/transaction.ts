@@ -1,4 +1,4 @@
-import { isObject, needs, needsCount, needsFunction, needsObject } from "../arguments.ts";
+import { isObject, needs, needsCount, needsFunction, needsOptions } from "../arguments.ts";
 import { onAbort } from "../following.ts";
 import { currentDeadline } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
@@ -357,7 +357,8 @@ export function checkBorrower(at: string, work: unknown, options: TransactionOpt
 
 /** Looks at the options of one who borrows a connection. */
 export function checkBorrow(at: string, options: TransactionOptions): void {
-  needsObject(`${at}: options`, options);
+  // With those of a query by text, which has looked at its own.
+  needsOptions(at, options, "isolation retries keep waitMs signal rows types size");
   const { signal, waitMs, retries } = options;
   const isSignal = signal === undefined || (isObject(signal) && typeof signal.addEventListener === "function");
   needs(isSignal, `${at}: signal`, signal, "an AbortSignal");

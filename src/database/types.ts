@@ -1,5 +1,5 @@
 /** `Type`: the column types. */
-import { needsFunction, needsObject, needsSchema, needsText, needsTexts } from "../arguments.ts";
+import { needsFunction, needsOptions, needsSchema, needsText, needsTexts } from "../arguments.ts";
 import { digitsAt, isCalendarDate } from "../codecs/time.ts";
 import { compileReader } from "../schema/read.ts";
 import type { StandardSchema, OutputOf, AnyStandard, Stored } from "../schema/standard.ts";
@@ -185,7 +185,7 @@ export function custom<A>(options: {
   readonly parse: (text: string) => A;
   readonly print: (value: A) => string;
 }): DatabaseType<A> {
-  needsObject("Type.custom: options", options);
+  needsOptions("Type.custom", options, "name parse print");
   const { name, parse, print } = options;
   needsText("Type.custom: name", name);
   needsFunction("Type.custom: parse", parse);

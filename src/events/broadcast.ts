@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject, needsText, shown } from "../arguments.ts";
+import { isObject, needs, needsOptions, needsText, shown } from "../arguments.ts";
 import type { Event } from "./event.ts";
 import { Subscription } from "./hub.ts";
 import type { Hub } from "./hub.ts";
@@ -13,7 +13,7 @@ import type { Relay } from "./relay.ts";
  *   any of their events, every subscription ends.
  */
 export function create<K, Tag = void>(options: { readonly depth?: number; readonly relay?: Relay } = {}): Hub<K, Tag> {
-  needsObject("Broadcast.create: options", options);
+  needsOptions("Broadcast.create", options, "depth relay");
   const { depth = 16, relay } = options;
   if (!Number.isSafeInteger(depth) || depth < 1)
     throw new RangeError(`Broadcast.create: depth must be a whole number from 1, not ${shown(depth)}`);

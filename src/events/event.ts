@@ -1,4 +1,4 @@
-import { isKind, kindOf, needs, needsObject, needsSchema, needsText } from "../arguments.ts";
+import { isKind, kindOf, needs, needsOptions, needsSchema, needsText } from "../arguments.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { error, ok } from "../result.ts";
@@ -105,7 +105,7 @@ export function make<Name extends string, A, Sent>(
   options: { readonly id?: string } = {},
 ): Event<EventKind<Name, A, Sent>> {
   needs(isKind(kind), "Event.make: its kind", kind, "made by Event.json or Event.text");
-  needsObject("Event.make: options", options);
+  needsOptions("Event.make", options, "id");
   const { name } = kind;
   const wire = encode(name, kind.payload.write(value as never), options.id);
   if (wire.ok) return eventOf(name, wire.value);
@@ -122,7 +122,7 @@ function logUnsent(message: string): void {
  * is not a safe integer, is a bug: it is logged at error, and nothing is sent.
  */
 export function retry(options: { readonly ms: number }): Event<never> {
-  needsObject("Event.retry: options", options);
+  needsOptions("Event.retry", options, "ms");
   const { ms } = options;
   const whole: unknown = typeof ms === "number" ? Math.ceil(ms) : ms;
   if (Number.isSafeInteger(whole) && ms >= 0) return eventOf(undefined, `retry: ${String(whole)}\n\n`);
@@ -144,7 +144,7 @@ export function retry(options: { readonly ms: number }): Event<never> {
  */
 export function data(text: string, options: { readonly id?: string } = {}): Event<never> {
   needsText("Event.data: its text", text);
-  needsObject("Event.data: options", options);
+  needsOptions("Event.data", options, "id");
   const wire = encode(undefined, ok(text), options.id);
   if (wire.ok) return eventOf(undefined, wire.value);
   logUnsent(`an event of Event.data could not be made: ${wire.error}`);

@@ -1,4 +1,4 @@
-import { needs, needsFunction, needsObject, needsTexts } from "../arguments.ts";
+import { needs, needsFunction, needsOptions, needsTexts } from "../arguments.ts";
 import { mediaType } from "../codecs/index.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import { Problem, Refusal, inOneLine, invalidRefusal, sentenceOf, unsupportedMediaType } from "../refusals.ts";
@@ -117,9 +117,14 @@ export function json<S extends StandardSchema, const Name extends string = never
   schema: S,
   options?: { readonly refusal?: readonly [Code<Name>, string]; readonly examples?: readonly NoInfer<InputOf<S>>[] },
 ): Dep<OutputOf<S>, Name, { json: InputOf<S> }>;
-// For errors: the compiler reports those of the last overload. No schema reaches it that the others take.
-export function json<S extends AnyStandard, const Name extends string = never>(
-  schema: S,
+// For errors: of four overloads a compiler reports the last alone; of three, TypeScript 5.9 reports each.
+export function json<S extends AnyShape>(
+  shape: S,
+  options?: { readonly examples?: readonly NoInfer<JsonOf<S>>[] },
+): Dep<ValueOf<S>, never, { json: JsonOf<S> }>;
+// No schema reaches it that the others take.
+export function json<S, const Name extends string = never>(
+  schema: S extends AnyStandard ? S : "Write a schema, such as v.object({ name: v.string() }).",
   options?: {
     readonly refusal?: readonly [Code<Name>, string];
     readonly examples?: readonly NoInfer<
@@ -131,7 +136,7 @@ export function json(
   shape: AnyStandard,
   options: { readonly refusal?: readonly [Code, string]; readonly examples?: readonly unknown[] } = {},
 ): Dep<never, never, never> {
-  needsObject("json: options", options);
+  needsOptions("json", options, "refusal examples");
   const { refusal, examples = [] } = options;
   needs(Array.isArray(examples), "json: examples", examples, "a list");
   needs(refusal === undefined || Array.isArray(refusal), "json: refusal", refusal, "a code and its sentence");
@@ -196,7 +201,7 @@ export function ofBody<A = never, C extends string = never, N extends string = n
   options: { readonly contentTypes: readonly string[]; readonly refuses?: readonly Code<C>[] },
   parse: (body: Uint8Array) => Joining<A, N, C>,
 ): Dep<Exclude<A, Problem>, NoInfer<C>, BodySent> {
-  needsObject("Dep.ofBody: options", options);
+  needsOptions("Dep.ofBody", options, "contentTypes refuses");
   const { contentTypes, refuses = [] } = options;
   needsTexts("Dep.ofBody: contentTypes", contentTypes);
   needs(Array.isArray(refuses), "Dep.ofBody: refuses", refuses, "a list");
@@ -236,7 +241,7 @@ export interface BodyStreamOptions {
  * ```
  */
 export function bodyStream(options: BodyStreamOptions): Dep<Body, never, BodySent> {
-  needsObject("bodyStream: options", options);
+  needsOptions("bodyStream", options, "max contentTypes");
   const { max, contentTypes } = options;
   if (contentTypes !== undefined) needsTexts("bodyStream: contentTypes", contentTypes);
   return {

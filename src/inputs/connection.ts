@@ -1,5 +1,5 @@
 import type { SetCookie } from "../codecs/cookie.ts";
-import { needsFunction, needsObject } from "../arguments.ts";
+import { needsFunction, needsOptions } from "../arguments.ts";
 import { carried } from "../logging/context.ts";
 import { certificateOf } from "./peer-certificate.ts";
 import type { PeerCertificate } from "./peer-certificate.ts";
@@ -90,7 +90,7 @@ export const after: Dep<(task: (end: RequestEnd) => unknown, options?: AfterOpti
     const tasks = request.later();
     return (task, options = {}) => {
       needsFunction("after: its task", task);
-      needsObject("after: options", options);
+      needsOptions("after", options, "always");
       tasks.add(task, options.always === true);
     };
   },

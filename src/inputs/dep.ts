@@ -1,5 +1,5 @@
 import type { AnyCodec, Codec, EncodedAs, ListBounds, TextOptions } from "../codecs/codec.ts";
-import { isListOf, isObject, needs, needsFunction, needsObject, needsText } from "../arguments.ts";
+import { isListOf, isObject, needs, needsFunction, needsObject, needsOptions, needsText } from "../arguments.ts";
 import { Problem, invalidRefusal, isCode } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
@@ -275,7 +275,7 @@ export function join<const I extends Inputs, B = never, C extends string = never
 ): Dep<Exclude<B, Problem>, NoInfer<C> | RefusesOf<I>, WireOf<I>> {
   needsObject("Dep.join: inputs", inputs);
   needsFunction("Dep.join: its block", block);
-  needsObject("Dep.join: options", options);
+  needsOptions("Dep.join", options, "refuses");
   return {
     node: {
       from: Object.values(inputs),
@@ -366,7 +366,7 @@ export function credential<A, R extends string, W>(
   options: CredentialOptions = {},
 ): Dep<A, R, W> {
   needsText("Dep.credential: its scheme", scheme);
-  needsObject("Dep.credential: options", options);
+  needsOptions("Dep.credential", options, "doc name optional bearerFormat openIdConnect oauth2 scopes");
   if (options.name !== undefined) needsText("Dep.credential: name", options.name);
   const described = { scheme, ...options };
   return { node: { from: [dep], credential: described, compile: (_route, from) => reading(from, (value) => value) } };
@@ -421,7 +421,7 @@ export function ofRequest<A = never, C extends string = never, N extends string 
   options: { readonly needs?: readonly Need[]; readonly refuses?: readonly Code<C>[] } = {},
 ): Dep<Exclude<A, Problem>, NoInfer<C>> {
   needsFunction("Dep.ofRequest: its block", read);
-  needsObject("Dep.ofRequest: options", options);
+  needsOptions("Dep.ofRequest", options, "needs refuses");
   const { needs: reads = [] } = options;
   needs(isListOf(reads, isObject), "Dep.ofRequest: needs", reads, "a list of what it reads");
   return {

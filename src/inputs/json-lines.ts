@@ -1,5 +1,5 @@
 import { shouldYield, yieldToEventLoop } from "../async.ts";
-import { needs, needsObject, needsSchema, shown } from "../arguments.ts";
+import { needs, needsOptions, needsSchema, shown } from "../arguments.ts";
 import { inOneLine, unsupportedMediaType } from "../refusals.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
@@ -71,7 +71,7 @@ export function jsonLines<S extends StandardSchema>(
 ): Dep<JsonLines<OutputOf<S>>, never, LinesSent<InputOf<S>>>;
 export function jsonLines(shape: AnyStandard, options: JsonLinesOptions): Dep<never, never, never> {
   needsSchema("jsonLines: its shape", shape);
-  needsObject("jsonLines: options", options);
+  needsOptions("jsonLines", options, "max maxLine");
   const { max, maxLine = defaultMaxLine } = options;
   needs(typeof max === "number", "jsonLines: max", max, "a number of bytes");
   return {

@@ -1,6 +1,6 @@
 import { mediaType } from "../codecs/index.ts";
 import type { MediaType } from "../codecs/negotiation.ts";
-import { needsObject, shown } from "../arguments.ts";
+import { needsOptions, shown } from "../arguments.ts";
 import { stripped } from "../http/fields.ts";
 import { unsupportedMediaType } from "../refusals.ts";
 import type { Problem, Refusal } from "../refusals.ts";
@@ -179,7 +179,7 @@ export interface MultipartOptions {
  * ```
  */
 export function multipart(options: MultipartOptions): Dep<Multipart, never, { body: FormData }> {
-  needsObject("multipart: options", options);
+  needsOptions("multipart", options, "max maxHead");
   const { max, maxHead = 16_384 } = options;
   return {
     node: {

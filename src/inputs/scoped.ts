@@ -1,5 +1,5 @@
 import { isThenable } from "../async.ts";
-import { needsFunction, needsObject } from "../arguments.ts";
+import { needsFunction, needsObject, needsOptions } from "../arguments.ts";
 import { Problem, Refusal } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { map, record } from "./dep.ts";
@@ -43,7 +43,7 @@ export function scoped<const I extends Inputs, B = never, C extends string = nev
   needsObject("Dep.scoped: inputs", inputs);
   needsFunction("Dep.scoped: acquire", acquire);
   needsFunction("Dep.scoped: release", release);
-  needsObject("Dep.scoped: options", options);
+  needsOptions("Dep.scoped", options, "refuses beforeAnswer");
   const { beforeAnswer } = options;
   if (beforeAnswer !== undefined) needsFunction("Dep.scoped: beforeAnswer", beforeAnswer);
   return {

@@ -1,7 +1,7 @@
 import type { Answer } from "../exchange/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
-import { isListOf, isObject, needs, needsObject, needsText } from "../arguments.ts";
+import { isListOf, isObject, needs, needsObject, needsOptions, needsText } from "../arguments.ts";
 import { Problem, Refusal } from "../refusals.ts";
 import { english } from "./english.ts";
 import type { SentenceRules, Sentences } from "./english.ts";
@@ -111,7 +111,7 @@ function isTag(text: string): boolean {
  */
 export function languages(offered: readonly Language[], options: { readonly fallback?: Language } = {}): Languages {
   needs(isListOf(offered, isLanguage), "languages: it", offered, "a list of languages");
-  needsObject("languages: options", options);
+  needsOptions("languages", options, "fallback");
   const { fallback } = options;
   const speakers = new Map<string, Speaker>();
   for (const one of offered) {

@@ -1,4 +1,4 @@
-import { needs, needsFunction, needsObject, needsText, shown } from "../arguments.ts";
+import { needs, needsFunction, needsObject, needsOptions, needsText, shown } from "../arguments.ts";
 import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { carried, current, tagged } from "./context.ts";
@@ -25,7 +25,7 @@ export interface Source {
  * @throws TypeError for a level or a format that there is not.
  */
 export function setup(options: LogOptions = {}): void {
-  needsObject("Log.setup: options", options);
+  needsOptions("Log.setup", options, "level levels format out");
   const { level, levels = {}, format, out } = options;
   needsObject("Log.setup: levels", levels);
   for (const [source, own] of [["level", level], ...Object.entries(levels)])
@@ -57,7 +57,7 @@ function needsWord(at: string, word: unknown, words: readonly string[]): void {
  * ```
  */
 export function configure(texts: SettingTexts): Result<void, string> {
-  needsObject("Log.configure: its texts", texts);
+  needsOptions("Log.configure", texts, "levels format");
   for (const name of ["levels", "format"] as const) {
     const text = texts[name];
     needs(text === undefined || typeof text === "string", `Log.configure: ${name}`, text, "a text");

@@ -203,6 +203,12 @@ export function callerIn(made: Error | undefined): string | undefined {
     .find((place) => fileOf(place) !== file);
 }
 
+/** The file whose code made an error; a text that says so where the runtime does not tell. */
+export function placeOfCopy(made: Error): string {
+  const [own] = textOr(() => frames(made.stack as string, ""), "").split("\n");
+  return fileOf(placeIn(own)) || "a place that the runtime does not tell";
+}
+
 /** `file:///srv/orders.ts:12:5` of a frame. */
 function placeIn(frame = ""): string {
   return /\(([^()]*)\)$/.exec(frame)?.[1] ?? frame.replace(/^at (?:async )?/, "");

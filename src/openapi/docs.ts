@@ -1,4 +1,4 @@
-import { needsObject, needsPath } from "../arguments.ts";
+import { needsOptions, needsPath } from "../arguments.ts";
 import { encodeSegment } from "../http/target.ts";
 import { of } from "../routing/path.ts";
 import type { Path } from "../routing/path.ts";
@@ -83,7 +83,11 @@ export function docs<Document extends string = "/openapi.json", At extends strin
   routes: readonly Route[],
   options: DocsOptions<Document, At> = {},
 ): DocsRoutes<Document, At> {
-  needsObject("Openapi.docs: options", options);
+  needsOptions(
+    "Openapi.docs",
+    options,
+    "document at script openapi cors refusalFormat decompress deadline title version description termsOfService contact license externalDocs servers tags",
+  );
   const { title = "API", openapi = "3.2" } = options;
   // A path that is not given has the default's type.
   const { document = of("openapi.json") as Path as Path<never, Document>, at = of("docs") as Path as Path<never, At> } =

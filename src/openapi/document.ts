@@ -1,4 +1,4 @@
-import { isObject, isRoutes, isTexts, needs, needsObject } from "../arguments.ts";
+import { isObject, isRoutes, isTexts, needs, needsOptions, shown } from "../arguments.ts";
 import { wrongMembers } from "../routing/wrong-members.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
@@ -277,10 +277,17 @@ export function report(routes: readonly Route[]): readonly string[] {
   return describe(routes, {}).imprecise;
 }
 
+// Those of `Openapi.docs` too, which hands its own on.
+const documentOptions =
+  "openapi cors refusalFormat decompress deadline title version description termsOfService contact license externalDocs servers tags document at script";
+
 // From JavaScript they may be anything.
 function checkArguments(routes: unknown, options: unknown): void {
   needs(isRoutes(routes), "Openapi: routes", routes, "a list of routes");
-  needsObject("Openapi: options", options);
+  needsOptions("Openapi", options, documentOptions);
+  const { openapi } = options as { readonly openapi?: unknown };
+  const isVersion = openapi === undefined || openapi === "3.1" || openapi === "3.2";
+  if (!isVersion) throw new TypeError(`Openapi: openapi is "3.1" or "3.2", and not ${shown(openapi)}`);
   const wrong = (routes as readonly unknown[]).flatMap(wrongMembers);
   if (wrong.length > 0) throw new DescriptionError(wrong);
 }

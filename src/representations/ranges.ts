@@ -4,7 +4,7 @@ import { refusal as refusalAnswer } from "../answers/makers.ts";
 import type { AnswerOptions } from "../answers/makers.ts";
 import { byteRanges } from "../codecs/conditions.ts";
 import type { ByteRange } from "../codecs/conditions.ts";
-import { isObject, needs, needsObject } from "../arguments.ts";
+import { isObject, needs, needsOptions } from "../arguments.ts";
 import { isBytes } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";
 import { iteratorOf } from "../node-stream.ts";
@@ -55,7 +55,7 @@ export interface RangedOptions extends Omit<AnswerOptions, "status">, Validators
  * ```
  */
 export function ranged(content: Uint8Array | RangedSource, options: RangedOptions = {}): Answer {
-  needsObject("Conditional.ranged: options", options);
+  needsOptions("Conditional.ranged", options, "contentType headers cookies etag lastModified");
   const source = isBytes(content) ? content : sourceOf(content);
   const version = versionOf(options, "Conditional.ranged: options");
   const { contentType = "application/octet-stream", headers, cookies = none } = options;

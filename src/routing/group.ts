@@ -7,6 +7,7 @@ import type { Meta } from "./meta.ts";
 import { join, root } from "./path.ts";
 import type { Joined, Path } from "./path.ts";
 import { route } from "./route.ts";
+import type { PathAdvice } from "./route.ts";
 import type {
   AnyLiteral,
   Declaration,
@@ -69,7 +70,7 @@ export type GroupMethod<
   C extends string = never,
   N extends string = never,
 >(
-  path: Path<Params, P>,
+  path: Path<Params, P> | PathAdvice,
   declaration: Declaration<I, Returns<A, Sent, Status>, C, HasAllRead<I, Params | Above> & Clash>,
   handler: (inputs: Values<I> & Given) => Returning<StageOf<N>, A, N, C | Codes>,
 ) => Route<
@@ -115,7 +116,7 @@ export interface Group<
     N extends string = never,
   >(
     method: NotHead<M>,
-    path: Path<Params, P>,
+    path: Path<Params, P> | PathAdvice,
     declaration: Declaration<I, Returns<A, Sent, Status>, C, HasAllRead<I, Params | Above> & NoneOf<Given>>,
     handler: (inputs: Values<I> & Given) => Returning<StageOf<N>, A, N, C | Codes>,
   ) => Route<

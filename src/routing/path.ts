@@ -1,11 +1,23 @@
 import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
 import { int as intCodec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
-import { isSegment, isTexts, kindOf, needs, needsObject, needsPath, needsText, placeOf } from "../arguments.ts";
+import {
+  isObject,
+  isSegment,
+  isTexts,
+  kindOf,
+  needs,
+  needsObject,
+  needsOptions,
+  needsPath,
+  needsText,
+  placeOf,
+} from "../arguments.ts";
 import { encodeSegment } from "../http/target.ts";
 import type { AnyParam, ArgumentsOf, Param, Rest } from "../inputs/dep.ts";
 import { codecFor } from "../inputs/text-schema.ts";
 import type { TextKind } from "../inputs/text-schema.ts";
 import { error, ok } from "../result.ts";
+import { likeParameter, textAdvice } from "./path-text.ts";
 import type { Result } from "../result.ts";
 
 export type { AnyParam, Param, Rest } from "../inputs/dep.ts";
@@ -29,13 +41,21 @@ export interface ParamOptions<out Example = unknown> extends TextOptions<Example
   readonly unparsed?: "next-route";
 }
 
+/** A text that other routers read as a parameter, made by {@link s}. */
+export interface LiteralText<out Text extends string = string> {
+  readonly kind: "literal";
+  readonly text: Text;
+}
+
 type TextOf<S> = S extends string
   ? S
-  : S extends Rest<infer N>
-    ? `{${N}*}`
-    : S extends AnyParam<infer N>
-      ? `{${N}}`
-      : never;
+  : S extends LiteralText<infer T>
+    ? T
+    : S extends Rest<infer N>
+      ? `{${N}*}`
+      : S extends AnyParam<infer N>
+        ? `{${N}}`
+        : never;
 
 /** The patterns of most paths, by their number of segments: to read one costs the compiler half of what recursion does. */
 interface Patterns<S extends readonly unknown[]> {
@@ -57,8 +77,14 @@ type LongPatternOf<S extends readonly unknown[], Before extends string = ""> = S
 /** The path `/`. */
 export const root: Path<never, "/"> = { pattern: "/", segments: [] };
 
+/** What other routers read as a parameter. */
+type LikeParameter = `:${string}` | `*${string}` | `{${string}}` | `[${string}]` | `<${string}>`;
+
 /**
- * A path of segments. A string is a literal, compared with the decoded segment.
+ * A path of segments. A string is a literal, compared with the decoded segment. One that other routers read as a parameter, such as
+ * `:id`, `*`, `{id}`, `[id]` or `<id>`, is refused: a parameter is `Path.str("id")`, and such a text `Path.s(":id")`.
+ *
+ * @throws TypeError for such a text.
  *
  * @example
  * ```ts
@@ -67,19 +93,44 @@ export const root: Path<never, "/"> = { pattern: "/", segments: [] };
  * ```
  */
 // Of a text that a generic function takes, `<const N extends string>(name: N) => get(Path.of(name), …)`, the compiler does not decide
-// whether it is a parameter. So texts alone, and texts before one parameter, have signatures in which no text can be one.
+// whether it is a parameter. So texts alone, and texts before one parameter, have signatures in which no text can be one. What the first
+// one returns is no path: the compiler's error has its text.
+export function of<const Texts extends readonly (Segment | LiteralText)[]>(
+  ...segments: Texts & ([Extract<Texts[number], LikeParameter>] extends [never] ? never : unknown)
+): `${Extract<Texts[number], LikeParameter>} is a text: write Path.str(name) for a parameter, or Path.s of the text`;
 export function of<const Texts extends readonly string[]>(...segments: Texts): Path<never, PatternOf<Texts>>;
 export function of<const Texts extends readonly string[], const Last extends AnyParam | Rest>(
   ...segments: readonly [...Texts, Last]
 ): Path<Last, PatternOf<readonly [...Texts, Last]>>;
-export function of<const Segments extends readonly Segment[]>(
+export function of<const Segments extends readonly (Segment | LiteralText)[]>(
   ...segments: Segments
-): Path<Exclude<Segments[number], string>, PatternOf<Segments>>;
-export function of(...segments: readonly Segment[]): Path {
-  for (const segment of segments) {
+): Path<Exclude<Segments[number], string | LiteralText>, PatternOf<Segments>>;
+export function of(...given: readonly (Segment | LiteralText)[]): Path | string {
+  const segments = given.map((segment): Segment => {
+    if (isLiteral(segment)) return segment.text;
     needs(isSegment(segment), "Path.of: a segment", segment, "a text or a parameter of Path");
-  }
+    if (typeof segment === "string" && likeParameter.test(segment))
+      throw new TypeError(`Path.of: ${textAdvice(segment)}`);
+    return segment;
+  });
   return { pattern: patternOf(segments), segments };
+}
+
+/**
+ * A text in a path, also one that other routers read as a parameter.
+ *
+ * @example
+ * ```ts
+ * Path.of("orders", Path.s(":batch")); // /orders/:batch
+ * ```
+ */
+export function s<const Text extends string>(text: Text): LiteralText<Text> {
+  needsText("Path.s: its text", text);
+  return { kind: "literal", text };
+}
+
+function isLiteral(segment: unknown): segment is LiteralText {
+  return isObject(segment) && segment["kind"] === "literal";
 }
 
 /** The pattern of one path after another. */
@@ -152,7 +203,7 @@ function codecParam<const Name extends string, A, Sent>(
   options: ParamOptions = {},
 ): Param<Name, A, Sent> {
   needsText(`${maker}: its name`, name);
-  needsObject(`${maker}: options`, options);
+  needsOptions(maker, options, "unparsed doc example examples deprecated");
   const { unparsed, ...about } = options;
   return { kind: "param", name, codec, declines: unparsed === "next-route", about };
 }

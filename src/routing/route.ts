@@ -13,11 +13,12 @@ import type {
   WiresOf,
 } from "../inputs/dep.ts";
 import { isObject, kindOf } from "../arguments.ts";
-import { callerIn } from "../logging/raised.ts";
+import { callerIn, placeOfCopy } from "../logging/raised.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import { empty } from "./meta.ts";
 import type { Meta } from "./meta.ts";
 import type { MountedOperation } from "./mount-doc.ts";
+import { pathAdvice } from "./path-text.ts";
 import type { Path } from "./path.ts";
 
 /** What a typed client reads of a route. A route of another copy of the package has it too: no symbol, no private member. */
@@ -177,6 +178,9 @@ export type NotHead<M> = M extends "HEAD"
       ? "A method has no space."
       : M;
 
+/** No path: the text that the compiler's error has where one is given as text. */
+export type PathAdvice = 'Write Path.of("orders", Path.int("id")) for /orders/:id.';
+
 /** Makes a route of one method. */
 export type Method<M extends string> = <
   A extends AnyLiteral,
@@ -188,7 +192,7 @@ export type Method<M extends string> = <
   C extends string = never,
   N extends string = never,
 >(
-  path: Path<Params, P>,
+  path: Path<Params, P> | PathAdvice,
   declaration: Declaration<I, Returns<A, Sent, Status>, C, HasAllRead<I, Params>>,
   handler: (inputs: Values<I>) => Returning<StageOf<N>, A, N, C>,
 ) => Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, NoInfer<C> | RefusesOf<I>>;
@@ -214,12 +218,13 @@ export function route<
   N extends string = never,
 >(
   method: NotHead<M>,
-  path: Path<Params, P>,
+  at: Path<Params, P> | PathAdvice,
   declaration: Declaration<I, Returns<A, Sent, Status>, C, HasAllRead<I, Params>>,
   handler: (inputs: Values<I>) => Returning<StageOf<N>, A, N, C>,
 ): Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, NoInfer<C> | RefusesOf<I>> {
-  checkArguments(method, path, declaration);
-  if (typeof handler === "function") declared.set(handler, new Error());
+  checkArguments(method, at, declaration);
+  const path = at as Path<Params, P>;
+  if (typeof handler === "function") noteDeclared(handler);
   const { inputs = {}, returns, refuses = [], tags = [], meta = empty, summary, description } = declaration;
   return {
     method: method as M,
@@ -238,7 +243,32 @@ export function route<
 }
 
 /** Errors that were made where routes were declared, by their handlers. An engine writes the text of a stack where it is read. */
-const declared = /* @__PURE__ */ new WeakMap<object, Error>();
+type DeclaredRoutes = WeakMap<object, Error>;
+const declared: DeclaredRoutes = /* @__PURE__ */ new WeakMap();
+
+/** Those of each copy of the package in the program: two know nothing of each other. */
+const copies = Symbol.for("usher-http.copies");
+
+function noteDeclared(handler: object): void {
+  const shared = globalThis as { [copies]?: Set<DeclaredRoutes> };
+  (shared[copies] ??= new Set()).add(declared);
+  declared.set(handler, new Error());
+}
+
+/**
+ * Where another copy of the package lies that made a route; undefined for a route of this one. Its refusals would be errors here, as
+ * each copy has classes of its own.
+ */
+export function otherCopyOf({
+  handler,
+}: Pick<Route, "handler">): { readonly other: string; readonly own: string } | undefined {
+  if (declared.has(handler)) return undefined;
+  for (const copy of (globalThis as { [copies]?: Set<DeclaredRoutes> })[copies] ?? []) {
+    const made = copy.get(handler);
+    if (made !== undefined) return { other: placeOfCopy(made), own: placeOfCopy(new Error()) };
+  }
+  return undefined;
+}
 
 /**
  * Where a route was declared, like a frame: `GET /orders (file:///srv/orders.ts:12:5)`. What a runtime's own function rejects with may
@@ -254,6 +284,10 @@ const members: readonly string[] = ["inputs", "returns", "refuses", "meta", "sum
 // JavaScript may leave them out. The members of a declaration are checked by `App.make`, which names the route.
 function checkArguments(method: unknown, path: unknown, declaration: unknown): void {
   const called = typeof method === "string" ? method : kindOf(method);
+  if (typeof path === "string")
+    throw new TypeError(
+      `a route of ${called}: its path is a text: write ${pathAdvice(path)}, with Path from usher-http`,
+    );
   if (!isObject(path)) throw new TypeError(`a route of ${called}: its path is not made by Path.of`);
   const at = `${called} ${typeof path["pattern"] === "string" ? path["pattern"] : ""}`;
   if (!isObject(declaration)) throw new TypeError(`${at}: its second argument is no object with \`returns\``);

@@ -1,4 +1,4 @@
-import { isObject, kindOf, needs, needsObject } from "../arguments.ts";
+import { isObject, kindOf, needs, needsOptions } from "../arguments.ts";
 
 /** How a route is described to an agent that has it as a tool (Model Context Protocol). */
 export interface Tool {
@@ -38,7 +38,7 @@ const texts: ReadonlySet<string> = new Set(["name", "title", "description"]);
 
 /** The options, which from JavaScript may be anything. A misspelt one would leave a tool without its hint. */
 export function checkedTool(tool: Tool): Tool {
-  needsObject("Meta.tool: options", tool);
+  needsOptions("Meta.tool", tool, "name title description readOnly destructive idempotent events");
   for (const [name, value] of Object.entries(tool) as [string, unknown][]) {
     if (value === undefined) continue;
     if (flags.has(name)) needs(typeof value === "boolean", `Meta.tool: ${name}`, value, "true or false");

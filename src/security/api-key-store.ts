@@ -1,4 +1,4 @@
-import { needsCount, needsObject } from "../arguments.ts";
+import { needsCount, needsOptions } from "../arguments.ts";
 import { shareOf } from "../fair-store.ts";
 
 /** A key as it is stored: all but the key itself. */
@@ -45,7 +45,7 @@ export interface ApiKeyStore {
  * @param options `most` is 10,000 keys by default. One owner may have an eighth of them, or 100 if that is more; a further key is an error.
  */
 export function memory(options: { readonly most?: number } = {}): ApiKeyStore {
-  needsObject("ApiKeys.memory: options", options);
+  needsOptions("ApiKeys.memory", options, "most");
   const { most = 10_000 } = options;
   needsCount("ApiKeys.memory: most", most);
   return new MemoryApiKeyStore(most);

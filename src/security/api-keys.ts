@@ -2,7 +2,7 @@
 import { bearerToken, credentials } from "../codecs/credentials.ts";
 import type { Credentials } from "../codecs/credentials.ts";
 import { string } from "../codecs/codec.ts";
-import { isObject, isTexts, needs, needsObject, needsText } from "../arguments.ts";
+import { isObject, isTexts, needs, needsObject, needsOptions, needsText } from "../arguments.ts";
 import { isToken } from "../http/fields.ts";
 import { constant, credential } from "../inputs/dep.ts";
 import type { AnyDep, Dep, DepNode, Resource } from "../inputs/dep.ts";
@@ -64,7 +64,7 @@ export interface CreatedApiKey {
 
 /** The keys of an application, made once. @throws TypeError for a prefix that cannot be one. */
 export function make(options: ApiKeysOptions): ApiKeys {
-  needsObject("ApiKeys.make: options", options);
+  needsOptions("ApiKeys.make", options, "prefix store usedEveryMs recheckMs");
   const { prefix, store, usedEveryMs = 60_000, recheckMs = defaultRecheckMs } = options;
   needs(isPrefix(prefix), "ApiKeys.make: prefix", prefix, "a text such as shop_live, of 32 characters at most");
   const isStore = isObject(store) && typeof store.find === "function" && typeof store.add === "function";
@@ -123,7 +123,7 @@ export async function rotate(
 ): Promise<CreatedApiKey | undefined> {
   needsKeys("ApiKeys.rotate", keys);
   needsText("ApiKeys.rotate: id", id);
-  needsObject("ApiKeys.rotate: options", options);
+  needsOptions("ApiKeys.rotate", options, "overlapMs");
   const { overlapMs } = options;
   needs(Number.isFinite(overlapMs) && overlapMs >= 0, "ApiKeys.rotate: overlapMs", overlapMs, "milliseconds");
   const older = await keys.store.get(id);
@@ -193,7 +193,7 @@ export function input<const Name extends string = "authorization">(
   options: { readonly header?: Name; readonly doc?: string } = {},
 ): ApiKeyInput<Name> {
   if (!isResource(keys)) needsKeys("ApiKeys.input", keys);
-  needsObject("ApiKeys.input: options", options);
+  needsOptions("ApiKeys.input", options, "header doc");
   const { header, doc } = options;
   const isName = header === undefined || (typeof header === "string" && isToken(header));
   needs(isName, "ApiKeys.input: header", header, "a header's name");

@@ -1,5 +1,5 @@
 import type { Answer } from "../exchange/answer.ts";
-import { isRoutes, needs, needsObject, needsTexts } from "../arguments.ts";
+import { isRoutes, needs, needsOptions, needsTexts } from "../arguments.ts";
 import { keyOf } from "../http/bytes.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import type { InputRequest } from "../inputs/request.ts";
@@ -120,7 +120,7 @@ export function make(options: CorsOptions): Cors {
 
 /** The options with their defaults: from JavaScript they may be anything. */
 function corsSettings(options: CorsOptions) {
-  needsObject("Cors.make: options", options);
+  needsOptions("Cors.make", options, "origins credentials headers expose maxAgeMs routes");
   const { origins, credentials = false, expose = none, maxAgeMs = 600_000, routes } = options;
   const { headers = ["authorization", "content-type"] } = options;
   if (origins !== "any") needsTexts("Cors.make: origins", origins);

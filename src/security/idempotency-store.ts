@@ -1,4 +1,4 @@
-import { needsObject } from "../arguments.ts";
+import { needsOptions } from "../arguments.ts";
 import { withoutDeadline } from "../logging/context.ts";
 import { FairStore, shareOf } from "../fair-store.ts";
 import { RefusingError, busy, refuse } from "../refusals.ts";
@@ -80,7 +80,7 @@ export interface IdempotencyMemoryOptions {
 
 /** Keeps answers in memory, for a server of one process; they end with it. */
 export function memory(options: IdempotencyMemoryOptions = {}): IdempotencyStore {
-  needsObject("Idempotency.memory: options", options);
+  needsOptions("Idempotency.memory", options, "most maxText");
   const { most = 10_000, maxText = 67_108_864 } = options;
   for (const [name, bound] of Object.entries({ most, maxText })) {
     if (Number.isSafeInteger(bound) && bound >= 1) continue;

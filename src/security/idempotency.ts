@@ -2,7 +2,7 @@
 import { structuredItem } from "../codecs/structured.ts";
 import { custom, malformed } from "../codecs/codec.ts";
 import type { Codec } from "../codecs/codec.ts";
-import { isObject, needs, needsCount, needsObject } from "../arguments.ts";
+import { isObject, needs, needsCount, needsOptions } from "../arguments.ts";
 import type { AnyDep, Dep, DepNode } from "../inputs/dep.ts";
 import { optional, required as requiredHeader } from "../inputs/header.ts";
 import type { CheckedRoute } from "../inputs/request.ts";
@@ -120,7 +120,7 @@ interface Checked {
 
 function checkedOptions(store: unknown, options: IdempotencyOptions): Checked {
   if (!isDep(store)) storeOf(store);
-  needsObject("Idempotency.by: options", options);
+  needsOptions("Idempotency.by", options, "caller required bare maxKey keepMs maxAnswer leaseMs whenLost");
   const { caller, required = false, bare = false, whenLost = "refuse" } = options;
   needs(isDep(caller), "Idempotency.by: caller", caller, 'an input, such as Dep.return("everybody")');
   for (const [name, flag] of Object.entries({ required, bare })) {

@@ -1,6 +1,6 @@
 /** The `Password` namespace: hashes of passwords. */
 import { ambient } from "../ambient.ts";
-import { needs, needsCount, needsObject, needsText, shown } from "../arguments.ts";
+import { needs, needsCount, needsObject, needsOptions, needsText, shown } from "../arguments.ts";
 import { losslessBytes } from "../http/bytes.ts";
 import { argon2id, hasArgon2, wrongArgon2Cost } from "./argon2.ts";
 import type { Argon2Cost } from "./argon2.ts";
@@ -83,7 +83,7 @@ export interface Passwords {
  * ```
  */
 export function make(options: PasswordOptions = {}): Passwords {
-  needsObject("Password.make: options", options);
+  needsOptions("Password.make", options, "atOnce maxWaiting waitMs maxBytes algorithm cost");
   const { atOnce = 2, maxWaiting = 100, waitMs = 5000, maxBytes = 1024 } = options;
   const algorithm = algorithmOf(options);
   for (const [name, bound] of Object.entries({ atOnce, maxWaiting, waitMs, maxBytes })) {

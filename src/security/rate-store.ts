@@ -1,4 +1,4 @@
-import { needsObject } from "../arguments.ts";
+import { needsOptions } from "../arguments.ts";
 import { keyOf } from "../http/bytes.ts";
 import { FairStore } from "../fair-store.ts";
 import type { Caller } from "../fair-store.ts";
@@ -55,7 +55,7 @@ const maxKey = 256;
 
 /** Counts in memory, for a server of one process; each of several processes would count alone. */
 export function memory(options: RateMemoryOptions = {}): RateMemory {
-  needsObject("Rate.memory: options", options);
+  needsOptions("Rate.memory", options, "most");
   const { most = 100_000 } = options;
   if (!Number.isSafeInteger(most) || most < 1) {
     throw new Error(`Rate.memory: most must be a whole number, 1 or more, not ${most}`);

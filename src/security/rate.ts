@@ -1,5 +1,5 @@
 import { isThenable } from "../async.ts";
-import { isObject, needs, needsObject, needsText } from "../arguments.ts";
+import { isObject, needs, needsObject, needsOptions, needsText } from "../arguments.ts";
 import { networkOf } from "../http/addresses.ts";
 import type { Dep } from "../inputs/dep.ts";
 import { Refusal, rateLimited, sentenceOf } from "../refusals.ts";
@@ -40,7 +40,7 @@ export interface RateOptions {
  * @throws Error for a number out of range.
  */
 export function make(options: RateOptions): Rate {
-  needsObject("Rate.make: options", options);
+  needsOptions("Rate.make", options, "limit perMs burst store name");
   const { limit, perMs, burst = limit, store = memory(), name } = options;
   if (!(limit > 0 && Number.isFinite(limit))) throw new Error(`Rate.make: limit must be more than 0, not ${limit}`);
   if (!(perMs > 0 && Number.isFinite(perMs))) {
@@ -75,7 +75,7 @@ export function limit<R extends string, W>(
   options: { readonly key: Dep<string, R, W>; readonly ipv6Prefix?: number },
 ): Dep<void, R | "rate_limited", W> {
   needsObject("Rate.limit: its rate", rate);
-  needsObject("Rate.limit: options", options);
+  needsOptions("Rate.limit", options, "key ipv6Prefix");
   const { ipv6Prefix = 64 } = options;
   if (!Number.isSafeInteger(ipv6Prefix) || ipv6Prefix < 1 || ipv6Prefix > 128) {
     throw new Error(`Rate.limit: ipv6Prefix must be a whole number from 1 to 128, not ${ipv6Prefix}`);

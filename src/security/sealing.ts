@@ -1,7 +1,7 @@
 import type { Codec, TextOptions } from "../codecs/codec.ts";
 import { named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
-import { needsObject, needsText, placeOf } from "../arguments.ts";
+import { needsOptions, needsText, placeOf } from "../arguments.ts";
 import { decode, decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { codecFor } from "../inputs/text-schema.ts";
 import type { AnyTextKind, TextKind } from "../inputs/text-schema.ts";
@@ -93,7 +93,7 @@ function sealedCookie<A>(
   close: (value: string, stamp: string) => Promise<string>,
   open: (sealed: string) => Promise<Opened | undefined>,
 ): Cookie<A> {
-  needsObject(`${maker}: options`, options);
+  needsOptions(maker, options, "maxAgeMs doc deprecated");
   const { maxAgeMs, ...about } = options;
   if (maxAgeMs !== undefined && !(maxAgeMs > 0 && maxAgeMs <= oldestMs)) {
     const problem = `${maker}: maxAgeMs of cookie ${name} must be milliseconds, more than 0, not ${maxAgeMs}`;

@@ -1,4 +1,4 @@
-import { needsObject } from "../arguments.ts";
+import { needsOptions } from "../arguments.ts";
 import { encodeBase64url, encodeHex } from "../http/bytes.ts";
 import { FairStore } from "../fair-store.ts";
 import type { Caller } from "../fair-store.ts";
@@ -97,7 +97,7 @@ const sweepEvery = 1000;
 
 /** Keeps sessions in memory, for a server of one process; they end with it. */
 export function memory(options: MemoryOptions = {}): SessionStore {
-  needsObject("Sessions.memory: options", options);
+  needsOptions("Sessions.memory", options, "most");
   const { most = 100_000 } = options;
   if (!Number.isSafeInteger(most) || most < 1) {
     throw new Error(`Sessions.memory: most must be a whole number, 1 or more, not ${most}`);

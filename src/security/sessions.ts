@@ -1,7 +1,7 @@
 import { clear, make as makeCookie, named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, SetCookie } from "../codecs/cookie.ts";
 import { string } from "../codecs/codec.ts";
-import { needsObject, needsSchema } from "../arguments.ts";
+import { needsObject, needsOptions, needsSchema } from "../arguments.ts";
 import { requestOf } from "../inputs/connection.ts";
 import { constant, credential } from "../inputs/dep.ts";
 import type { Dep, Resource } from "../inputs/dep.ts";
@@ -132,7 +132,7 @@ class KeptSessions<A> implements Sessions<A> {
   #hasWarned = false;
 
   constructor(options: SessionsOptions<AnyStandard>) {
-    needsObject("Sessions.make: options", options);
+    needsOptions("Sessions.make", options, "store shape idleMs absoluteMs cookie recheckMs");
     const { store, shape, idleMs, absoluteMs, cookie = "session", recheckMs = defaultRecheckMs } = options;
     needsObject("Sessions.make: store", store);
     needsSchema("Sessions.make: shape", shape);

@@ -1,5 +1,5 @@
 /** The `Webhook` namespace: requests that another service signs. */
-import { isObject, isTexts, needs, needsObject, needsSchema, needsText } from "../arguments.ts";
+import { isObject, isTexts, needs, needsOptions, needsSchema, needsText } from "../arguments.ts";
 import { json } from "../inputs/body-inputs.ts";
 import type { Dep } from "../inputs/dep.ts";
 import type { InputRequest, Need } from "../inputs/request.ts";
@@ -112,7 +112,8 @@ export async function sign(
   options: WebhookSigning & { readonly id?: string; readonly now?: Date },
 ): Promise<{ readonly [name: string]: string }> {
   needs(typeof body === "string" || body instanceof Uint8Array, "Webhook.sign: body", body, "a text or bytes");
-  const { scheme, keys } = signingOf("Webhook.sign", options);
+  // A test signs with the options of its `Webhook.verify`.
+  const { scheme, keys } = signingOf("Webhook.sign", options, "scheme secrets id now toleranceMs seen");
   const { id = `msg_${crypto.randomUUID()}`, now = new Date() } = options;
   needsText("Webhook.sign: id", id);
   const seconds = Math.floor(now.getTime() / 1000);
@@ -139,7 +140,7 @@ class Verifier {
   readonly #checkedAt = new WeakMap<InputRequest, number>();
 
   constructor(options: WebhookOptions) {
-    const { scheme, keys } = signingOf("Webhook.verify", options);
+    const { scheme, keys } = signingOf("Webhook.verify", options, "scheme secrets toleranceMs seen");
     const { toleranceMs = 5 * 60_000, seen = scheme.isTimed ? memory() : undefined } = options;
     needs(Number.isFinite(toleranceMs) && toleranceMs > 0, "Webhook.verify: toleranceMs", toleranceMs, "milliseconds");
     if (seen !== undefined) {
@@ -215,8 +216,9 @@ class Verifier {
 function signingOf(
   caller: string,
   options: WebhookSigning,
+  names: string,
 ): { readonly scheme: Scheme; readonly keys: readonly Uint8Array<ArrayBuffer>[] } {
-  needsObject(`${caller}: options`, options);
+  needsOptions(caller, options, names);
   const { scheme: named, secrets } = options;
   const scheme = schemes.get(named);
   if (scheme === undefined) throw new TypeError(`${caller}: scheme must be "standard", "github" or "stripe"`);

@@ -1,5 +1,6 @@
+import { optionNames } from "../app/app.ts";
 import type { App, AppOptions } from "../app/app.ts";
-import { needs, needsObject, needsText, shown } from "../arguments.ts";
+import { needs, needsOptions, needsText, shown } from "../arguments.ts";
 import { checkTls } from "./tls.ts";
 import type { Certificates, TlsOptions } from "./tls.ts";
 
@@ -149,7 +150,7 @@ const ranges: { readonly [name: string]: readonly [min: number, max: number] } =
  * @param taker The function that takes the options.
  */
 export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
-  needsObject(`${taker}: options`, options);
+  needsOptions(taker, options, optionNames);
   const set = { ...defaults, ...definedOnly(options) };
   const limits: Limits = { sendShare: Math.ceil(set.sendBudget / 4), ...set };
   const given: { readonly [name: string]: unknown } = { ...limits };

@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject, needsSchema, needsText } from "../arguments.ts";
+import { isObject, needs, needsObject, needsOptions, needsSchema, needsText } from "../arguments.ts";
 import { eventOf } from "../events/event.ts";
 import type { Event } from "../events/event.ts";
 import { itemsOf, lists } from "../http/fields.ts";
@@ -192,7 +192,8 @@ export function protocol<
   readonly server: Message<unknown, Server, ServerGot, ServerWire>;
   readonly subprotocol?: Subprotocol | readonly Subprotocol[];
 }): Protocol<Client, Server, ClientGiven, ServerGot, Subprotocol, SocketWire<ClientWire, ServerWire, Subprotocol>> {
-  needsObject("Socket.protocol: options", options);
+  // `subprotocols` is a member of a protocol that is copied: `{ ...chat, subprotocol: "chat.v2" }`.
+  needsOptions("Socket.protocol", options, "client server subprotocol subprotocols");
   const { client, server, subprotocol } = options;
   needsObject("Socket.protocol: client", client);
   needsObject("Socket.protocol: server", server);

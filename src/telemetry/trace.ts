@@ -1,5 +1,5 @@
 import type * as otlpHttp from "@opentelemetry/exporter-trace-otlp-http";
-import { needs, needsFunction, needsObject, needsText } from "../arguments.ts";
+import { needs, needsFunction, needsObject, needsOptions, needsText } from "../arguments.ts";
 import { current } from "../logging/context.ts";
 import type { OpenSpan } from "../logging/entry.ts";
 import { describeRaised, noteRaised } from "../logging/raised.ts";
@@ -86,7 +86,7 @@ export function otlp(options: {
   readonly headers?: { readonly [name: string]: string };
   readonly packages?: OtlpPackages;
 }): Exporter {
-  needsObject("Trace.otlp: options", options);
+  needsOptions("Trace.otlp", options, "endpoint service ratio headers packages");
   const { endpoint, service, ratio = 1, headers = {}, packages } = options;
   needsText("Trace.otlp: endpoint", endpoint);
   needsText("Trace.otlp: service", service);
@@ -162,7 +162,7 @@ export function exporter(options: {
   readonly ratio?: number;
   readonly service?: string;
 }): Exporter {
-  needsObject("Trace.exporter: options", options);
+  needsOptions("Trace.exporter", options, "processor ratio service");
   const { processor, ratio = 1, service = "unknown_service" } = options;
   needsObject("Trace.exporter: processor", processor);
   needsText("Trace.exporter: service", service);

@@ -11,7 +11,16 @@ import type { Following } from "../following.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
-import { isListOf, isObject, needs, needsApp, needsFunction, needsObject, needsText } from "../arguments.ts";
+import {
+  isListOf,
+  isObject,
+  needs,
+  needsApp,
+  needsFunction,
+  needsObject,
+  needsOptions,
+  needsText,
+} from "../arguments.ts";
 import type { Awaitable } from "../inputs/dep.ts";
 import type { PeerCertificate } from "../inputs/peer-certificate.ts";
 import { error, ok } from "../result.ts";
@@ -335,7 +344,7 @@ export function checkCall(at: string, tested: TestApp, target: unknown, options:
   needsObject(`${at}: its app`, tested);
   needsApp(`${at}: its app`, tested.app);
   needsText(`${at}: its target`, target);
-  needsObject(`${at}: options`, options);
+  needsOptions(at, options, "headers body peer peerCertificate now gone");
   const { headers = [] } = options;
   const isPairs = isObject(headers) && (!Array.isArray(headers) || isListOf(headers, Array.isArray));
   needs(isPairs, `${at}: headers`, headers, "headers by name, or pairs");

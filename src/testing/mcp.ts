@@ -1,4 +1,4 @@
-import { needsApp, needsObject, needsText } from "../arguments.ts";
+import { needsApp, needsObject, needsOptions, needsText } from "../arguments.ts";
 import { encodeBase64 } from "../http/bytes.ts";
 import { call, headersOf } from "./call.ts";
 import type { TestApp, TestCallOptions } from "./call.ts";
@@ -45,7 +45,7 @@ export interface TestAgentOptions extends Pick<TestCallOptions, "headers" | "pee
 export function mcp(app: TestApp, options: TestAgentOptions = {}): TestAgent {
   needsObject("Test.mcp: its app", app);
   needsApp("Test.mcp: its app", app.app);
-  needsObject("Test.mcp: options", options);
+  needsOptions("Test.mcp", options, "path headers peer now");
   const { path = "/mcp", ...others } = options;
   needsText("Test.mcp: path", path);
   let lastId = 0;

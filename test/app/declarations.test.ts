@@ -62,7 +62,7 @@ function refused(routes: readonly Route[], options?: AppOptions): string | undef
 }
 
 describe("two routes of one method that match the same URL are refused", () => {
-  const at = (...segments: Path.Segment[]) => get(Path.of(...segments), text, hello);
+  const at = (...segments: (Path.Segment | Path.LiteralText)[]) => get(Path.of(...segments), text, hello);
   const once = "list it once";
   const decline = 'remove one, or give a parameter the option { unparsed: "next-route" }';
   it.each([
@@ -92,7 +92,7 @@ describe("two routes of one method that match the same URL are refused", () => {
     ["ST", [at("a", "b"), at("a", name), at("a", file)]],
     ["ST", [at("a", declining), at("a", declining), at("a", name)]],
     ["ST", [at("a", name, file), at("a", file)]],
-    ["ST", [at("{name}"), at(name)]],
+    ["ST", [at(Path.s("{name}")), at(name)]],
   ])("%s %# is accepted", (_id, routes) => {
     expect(refused(routes)).toBeUndefined();
   });

@@ -49,7 +49,7 @@ const segment = fc.oneof(
 );
 const path = fc
   .uniqueArray(segment, { selector: (one) => (typeof one === "string" ? Symbol("literal") : one.name), maxLength: 4 })
-  .map((segments) => Path.of(...segments));
+  .map((segments): Path.Path => Path.of(...segments.map((one) => (typeof one === "string" ? Path.s(one) : one))));
 
 /** A shape with a name or without. */
 const shape: fc.Arbitrary<Shape> = fc.oneof(

@@ -73,6 +73,30 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => packed.remove());
 
+it("an app of one copy refuses routes of the other, with both places", async () => {
+  writeFileSync(
+    join(packed.folder, "web/both.mjs"),
+    `import { App, Path, Returns, Route, get } from "usher-http";
+import { get as other, Path as OtherPath, Returns as OtherReturns } from "../node_modules/usher-http/dist/index-node.js";
+const own = get(Path.of("own"), { returns: Returns.text }, () => "");
+App.make([own, ...Route.group({ prefix: Path.of("in") }, [own])]);
+const routes = ["a", "b"].map((name) => other(OtherPath.of(name), { returns: OtherReturns.text }, () => ""));
+const said = [];
+for (const list of [[own, ...routes], [...Route.group({}, routes.slice(1))]]) {
+  try { App.make(list); } catch (error) { said.push(error.message); }
+}
+process.stdout.write(JSON.stringify(said));
+`,
+  );
+  const { stdout } = await run(process.execPath, [join(packed.folder, "web/both.mjs")]);
+  const [two, one, ...none] = JSON.parse(stdout) as readonly string[];
+  const place = (folder: string) => `file://\\S+${folder}/usher-http/dist/\\S+\\.js`;
+  const copies = `another copy of usher-http, ${place("/node_modules")}, and the app is of ${place("web/node_modules")}: install one`;
+  expect(two).toMatch(new RegExp(`^App.make: GET /a and 1 more are of ${copies}`));
+  expect(one).toMatch(new RegExp(`^App.make: GET /b is of ${copies}`));
+  expect(none).toEqual([]);
+});
+
 it.each([
   ["TypeScript 5.9", oldest],
   ["TypeScript 7", newest],

@@ -2,7 +2,7 @@
  * What JavaScript can get wrong in the arguments of a public function is a sentence that names the function and the argument,
  * and never the engine's own. Each function of each entry is in a table.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import * as usher from "usher-http";
 import * as bun from "usher-http/bun";
 import * as client from "usher-http/client";
@@ -26,6 +26,7 @@ import { describe, expect, it } from "vitest";
 import { answerTables } from "./wrong-arguments/answers.ts";
 import { credentialTables } from "./wrong-arguments/credentials.ts";
 import { databaseTables, pool } from "./wrong-arguments/database.ts";
+import { optionTables } from "./wrong-arguments/options.ts";
 import { inputTables } from "./wrong-arguments/inputs.ts";
 import { representationTables } from "./wrong-arguments/representations.ts";
 import { runningTables } from "./wrong-arguments/running.ts";
@@ -43,6 +44,7 @@ const tables = Object.entries({
   ...databaseTables,
   ...credentialTables,
   ...representationTables,
+  ...optionTables,
 });
 
 describe.each(tables)("%s", (_about, rows) => {
@@ -80,6 +82,8 @@ const hello = get(Path.of("a"), { returns: usher.Returns.text }, () => "hi");
 // As a program in JavaScript says it, which has no types.
 const programs: readonly (readonly [program: string, run: () => unknown])[] = [
   ["Dep.map(user)", () => (Dep.map as (...given: unknown[]) => unknown)(usher.request)],
+  ['get("/orders/:id", { returns }, list)', () => get("/orders/:id" as never, {} as never, (() => "") as never)],
+  ['Path.of("orders", ":id")', () => Path.of("orders", ":id")],
   [
     'get(Path.of("orders"), { returns: v.string() }, list)',
     () => App.make([get(Path.of("orders"), { returns: v.string() as never }, () => "x")]),
@@ -98,6 +102,73 @@ const programs: readonly (readonly [program: string, run: () => unknown])[] = [
 
 it.each(programs)("the guide has the error of %s", async (program, run) => {
   expect(page).toContain(`| \`${program}\` | \`${await saidBy(run, [])}\` |`);
+});
+
+/** Those whose options have names of a program or of a platform, and those that compare the names themselves. */
+const comparedElsewhere = [
+  "Answer.make",
+  "Answer.stream",
+  "Dep.transaction",
+  "HttpClient.fetch",
+  "Route.group",
+  "Route.mount",
+  "${at}",
+];
+
+it("every function with options compares their names", () => {
+  const folder = new URL("../../", import.meta.url);
+  const files = ["src", "adapters"].flatMap((name) =>
+    readdirSync(new URL(name, folder), { recursive: true, encoding: "utf8" }).map((file) => `${name}/${file}`),
+  );
+  const unchecked = files
+    .filter((file) => file.endsWith(".ts") && file !== "src/arguments.ts")
+    .flatMap((file) => [
+      ...readFileSync(new URL(file, folder), "utf8").matchAll(/needsObject\(["`]([^"`]*): options["`]/g),
+    ])
+    .map(([, maker]) => maker);
+  expect(unchecked.toSorted()).toEqual(comparedElsewhere.toSorted());
+});
+
+it.each([
+  [
+    "Rate.make",
+    () => usher.Rate.make({ limit: 1, perMs: 1000, burts: 2 } as never),
+    "burts is none of its options: write burst",
+  ],
+  ["App.make", () => App.make([hello], { maxbody: 1 } as never), "maxbody is none of its options: write maxBody"],
+  [
+    "App.make",
+    () => App.make([hello], { checkOrigin: false, trustedOrigins: ["https://a.example"] }),
+    "checkOrigin is false, so every origin may send: leave out trustedOrigins, or checkOrigin",
+  ],
+  ["serve", () => node.serve([hello], { prot: 0 } as never), "prot is none of its options: write port"],
+  [
+    "Cookie.named",
+    () => usher.Cookie.named("a", usher.Codec.string, { sameSite: "none" } as never),
+    "sameSite is none of its options: doc, example, examples, deprecated",
+  ],
+  [
+    "Cookie.make",
+    () => usher.Cookie.make(usher.Cookie.named("a", usher.Codec.string), "x", { samesite: "lax" } as never),
+    "samesite is none of its options: write sameSite",
+  ],
+  [
+    "Openapi",
+    () => usher.Openapi.document([hello], { title: "a", version: "1", openapi: "3.2.0" as never }),
+    'openapi is "3.1" or "3.2", and not "3.2.0"',
+  ],
+  [
+    "Proxies.make",
+    () => usher.Proxies.make(["0.0.0.0/0"]),
+    "0.0.0.0/0 is every address: any client could choose its own. List the proxies' addresses",
+  ],
+  [
+    "Proxies.make",
+    () => usher.Proxies.make(["10.0.0.0/8", "::/0"]),
+    "::/0 is every address: any client could choose its own. List the proxies' addresses",
+  ],
+])("%s says what to write in place of a wrong option", async (maker, run, said) => {
+  expect(await saidBy(run, [])).toBe(`${maker}: ${said}`);
 });
 
 /** They take no argument, or any value. */

@@ -35,7 +35,7 @@ describe("Path.url", () => {
     ["UR", statics, { file: ["..", "."] }, "/static/%2E%2E/%2E"],
     ["UR", Path.root, {}, "/"],
     ["UR", Path.of(file), { file: [] }, "/"],
-    ["UR", Path.of("a b", "é", "..", "{x}"), {}, "/a%20b/%C3%A9/%2E%2E/%7Bx%7D"],
+    ["UR", Path.of("a b", "é", "..", Path.s("{x}")), {}, "/a%20b/%C3%A9/%2E%2E/%7Bx%7D"],
     ["UR", Path.of(Path.param("day", Codec.date)), { day: [2026, 9, 30] }, "/2026-09-30"],
     ["UR", Path.of(Path.int64("id")), { id: 9007199254740993n }, "/9007199254740993"],
   ])("%s %# is built", (_id, path, args, expected) => {

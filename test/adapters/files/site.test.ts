@@ -51,7 +51,11 @@ const whole: DirectoryOptions = {
 const sources = [
   ["Files.directory", (options: DirectoryOptions) => Files.directory(root, options)],
   ["Files.bundle", (options: DirectoryOptions) => Files.bundle(site, options)],
-  ["Files.bundle of Files.read", (options: DirectoryOptions) => Files.bundle(Files.read(root, options), options)],
+  [
+    "Files.bundle of Files.read",
+    ({ dotfiles = [".well-known"], ...options }: DirectoryOptions) =>
+      Files.bundle(Files.read(root, { dotfiles }), { ...options, dotfiles }),
+  ],
   ["Files.bundle of base64", (options: DirectoryOptions) => Files.bundle(base64Of(site), options)],
 ] as const;
 

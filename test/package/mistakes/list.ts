@@ -136,6 +136,22 @@ export const mistakes: readonly Mistake[] = [
     source: `get("/orders/:id", { returns: Returns.text }, () => "hello");`,
   },
   {
+    what: "a parameter as text in `Path.of`",
+    source: `get(Path.of("orders", ":id"), { returns: Returns.text }, () => "hello");`,
+  },
+  {
+    what: "a pattern in `Path.of`",
+    source: `get(Path.of("orders", "{id}", orderId), { returns: Returns.text }, () => "hello");`,
+  },
+  {
+    what: "an object that is no schema, as a body",
+    source: `json({ name: "string" });`,
+  },
+  {
+    what: "a handler that reads a request",
+    source: `get(orders, { returns: Returns.text }, (req) => req.headers);`,
+  },
+  {
     what: "no `returns`",
     source: "get(orders, { inputs: { page } }, ({ page }) => ({ page }));",
   },

@@ -23,7 +23,7 @@ import {
   get,
 } from "usher-http";
 import * as v from "valibot";
-import { appOf } from "./rule.ts";
+import { appOf, names } from "./rule.ts";
 import type { Row, Tables } from "./rule.ts";
 
 const done = () => "done";
@@ -73,7 +73,7 @@ const stated: readonly Row[] = [
   ["Codec.custom", (o) => Codec.custom(o), [{ kind: "b", parse: Codec.string.parse, print: String }]],
   ["Codec.enum", (x, list) => Codec.enum(x, list), ["b", ["c"]]],
   ["Shape.named", (x, s) => Shape.named(x, s), ["wrong argument", v.string()]],
-  ["Shape.described", (s, j) => Shape.described(s, j), [v.string(), {}]],
+  ["Shape.described", (s, j) => Shape.described(s, j), [v.string(), names({})]],
   ["Meta.onAll", (r, k) => Meta.onAll(r, k, true), [[hello], Meta.hidden]],
   ["Meta.onAll", (r) => Meta.onAll([r], Meta.hidden, true), [hello]],
   ["Health.routes", (c, o) => appOf(...Health.routes(c, o)), [[], {}]],

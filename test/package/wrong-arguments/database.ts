@@ -13,6 +13,7 @@ import {
 import { Pool as ConnectedPool } from "../../../src/database/pool.ts";
 import type { DatabaseConnection, StatementResult } from "../../../src/database/connection.ts";
 import * as v from "valibot";
+import { names } from "./rule.ts";
 import type { Row, Tables } from "./rule.ts";
 
 const work = async () => 1;
@@ -69,7 +70,7 @@ const statements: readonly Row[] = [
 
 const pools: readonly Row[] = [
   ["Pool.create", (x, o) => Pool.create(x, o), [none, {}], unreached],
-  ["Pool.create", (x) => Pool.create(none, { parameters: x }), [{}], unreached],
+  ["Pool.create", (x) => Pool.create(none, { parameters: x }), [names({})], unreached],
   ...[
     "waitMs",
     "statementTimeoutMs",
@@ -83,7 +84,7 @@ const pools: readonly Row[] = [
   ["Pool.exec", (x) => pool.exec(x), [statement]],
   ["Pool.query", (x, values, o) => pool.query(x, values, o), ["select 1", [], {}], refused],
   ["Pool.query", (x) => pool.query("select 1", [], { rows: x }), ["lists"]],
-  ["Pool.query", (x) => pool.query("select 1", [], { types: x }), [{}]],
+  ["Pool.query", (x) => pool.query("select 1", [], { types: x }), [names({})]],
   ["Pool.query", (x) => pool.query("select 1", [], { types: { int8: x } }), [Type.text]],
   ["Pool.query", (x) => pool.query("select 1", [], { signal: x }), [new AbortController().signal]],
   ["Pool.batches", (x, values, o) => pool.batches(x, values, o), ["select 1", [], {}]],

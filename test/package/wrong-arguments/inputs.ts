@@ -21,7 +21,7 @@ import {
   refuse,
 } from "usher-http";
 import * as v from "valibot";
-import { appOf, optional } from "./rule.ts";
+import { appOf, names, optional } from "./rule.ts";
 import type { Row, Tables } from "./rule.ts";
 
 const a = Path.of("a");
@@ -33,13 +33,14 @@ const number = Path.int("n");
 
 const paths: readonly Row[] = [
   ["Path.of", (x) => answers(Path.of("a", x)), ["b"]],
+  ["Path.s", (x) => answers(Path.of("a", Path.s(x))), [":b"]],
   ["Path.str", (x, o) => answers(Path.of("a", Path.str(x, o))), ["b", {}]],
   ["Path.int", (x, o) => answers(Path.of("a", Path.int(x, o))), ["b", {}]],
   ["Path.int64", (x, o) => answers(Path.of("a", Path.int64(x, o))), ["b", {}]],
   ["Path.param", (x, k, o) => answers(Path.of("a", Path.param(x, k, o))), ["b", Codec.int, {}]],
   ["Path.rest", (x) => answers(Path.of("a", Path.rest(x))), ["b"]],
   ["Path.join", (x, y) => answers(Path.join(x, y)), [a, Path.of("b")]],
-  ["Path.url", (path, given, query) => Path.url(path, given, query), [a, {}, {}]],
+  ["Path.url", (path, given, query) => Path.url(path, given, query), [a, names({}), names({})]],
   [
     "param",
     (x) => appOf(get(Path.of("a", number), { inputs: { x: param(x) as never }, returns: Returns.text }, done)),
@@ -55,12 +56,12 @@ const groups: readonly Row[] = [
   ["Route.mount", (methods) => mounted({ methods }), [["GET"]]],
   ["Route.mount", (stripPrefix) => mounted({ stripPrefix }), [true]],
   ["Route.mount", (maxBody) => mounted({ maxBody }), [1]],
-  ["Route.mount", (inputs) => mounted({ inputs }), [{}]],
+  ["Route.mount", (inputs) => mounted({ inputs }), [names({})]],
   ["Route.mount", (b) => mounted({ inputs: { b } }), [Query.optional("b", Codec.int)]],
   ["Route.mount", (refuses) => mounted({ refuses }), [[]]],
   ["Route.mount", (meta) => mounted({ meta }), [Meta.empty]],
   ["Route.group", (prefix) => grouped({ prefix }), [a]],
-  ["Route.group", (inputs) => grouped({ inputs }), [{}]],
+  ["Route.group", (inputs) => grouped({ inputs }), [names({})]],
   ["Route.group", (b) => grouped({ inputs: { b } }), [Query.optional("b", Codec.int)]],
   ["Route.group", (refuses) => grouped({ refuses }), [[]]],
   ["Route.group", (tags) => grouped({ tags }), [["a"]]],
@@ -113,7 +114,7 @@ const dependencies: readonly Row[] = [
   ["Dep.scoped", (x, f, g, o) => reads(Dep.scoped(x, f, g, o)), [{ one }, done, done, {}]],
   ["Dep.scoped", (x) => reads(Dep.scoped({ one }, done, done, { refuses: [x] })), [Refusal.notFound]],
   ["Dep.scoped", (x) => reads(Dep.scoped({ one }, done, done, { beforeAnswer: x })), [optional(() => {})]],
-  ["Dep.transaction", (x, o) => reads(Dep.transaction(x, o)), [one, {}]],
+  ["Dep.transaction", (x, o) => reads(Dep.transaction(x, o)), [one, names({})]],
   ["Dep.join", (x) => reads(Dep.join({ one }, done, { refuses: x })), [[Refusal.notFound]]],
   ["Dep.join", (x) => reads(Dep.join({ one }, done, { refuses: [x] })), [Refusal.notFound]],
   ["Dep.ofRequest", (x) => reads(Dep.ofRequest(done, { refuses: x })), [[Refusal.notFound]]],

@@ -15,6 +15,9 @@ const wrong: readonly (readonly [kind: string, value: unknown])[] = [
   ["a list of a hole", Object.assign([], { length: 1 })],
 ];
 
+/** No option of any function. */
+const misspelt = "noSuchOption";
+
 /** What names the place as well: the route, the connection string, and an answer, whose route its log line has. */
 const alsoNamed = /^App\.make: |\b(?:GET|POST|PUT|PATCH|DELETE)\b|connection string|^an (?:answer|event stream) /;
 
@@ -43,6 +46,11 @@ export async function unexplained([name, call, right, ends]: Row): Promise<reado
   const made = await saidBy(call, right);
   const found = made === undefined || ends?.test(made) === true ? [] : [`right arguments: ${made}`];
   for (const [index, one] of right.entries()) {
+    if (isOptions(one) && !open.has(one)) {
+      const said = await saidBy(call, right.with(index, { ...one, [misspelt]: 1 }));
+      if (said?.includes(misspelt) !== true)
+        found.push(`argument ${index} has an unknown option: ${said ?? "taken silently"}`);
+    }
     // What is right was tried above: a password of it takes 0.2 s of processor time.
     for (const [kind, value] of wrong.filter(([, value]) => value !== one)) {
       const said = await saidBy(call, right.with(index, value));
@@ -55,6 +63,28 @@ export async function unexplained([name, call, right, ends]: Row): Promise<reado
     }
   }
   return found;
+}
+
+/** Whether an argument has options: an object that tables write as `{}`, or mark by {@link options}. */
+function isOptions(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
+  return marked.has(value) || Object.keys(value).length === 0;
+}
+
+const marked = new WeakSet<object>();
+
+/** Marks options with members, which the function needs. */
+export function options<A extends object>(value: A): A {
+  marked.add(value);
+  return value;
+}
+
+const open = new WeakSet<object>();
+
+/** Marks an object whose members have names of the program's own, such as inputs. */
+export function names<A extends object>(value: A): A {
+  open.add(value);
+  return value;
 }
 
 /** Marks a block that options may leave out. */

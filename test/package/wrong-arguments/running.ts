@@ -19,7 +19,7 @@ import {
 } from "usher-http";
 import { Test, isSameSecret, refuse, setCookie } from "usher-http";
 import * as v from "valibot";
-import { optional } from "./rule.ts";
+import { names, optional } from "./rule.ts";
 import type { Row, Tables } from "./rule.ts";
 
 const work = () => 1;
@@ -59,7 +59,7 @@ const tokens: readonly Row[] = [
 const told: readonly Row[] = [
   ["Log.setup", (o) => Log.setup(o), [{}]],
   ["Log.setup", (f) => Log.setup({ out: f }), [optional(() => {})]],
-  ["Log.setup", (o) => Log.setup({ levels: o }), [{}]],
+  ["Log.setup", (o) => Log.setup({ levels: o }), [names({})]],
   ["Log.setup", (x) => Log.setup({ level: x }), ["warn"]],
   ["Log.setup", (x) => Log.setup({ levels: { shop: x } }), ["warn"]],
   ["Log.setup", (x) => Log.setup({ format: x }), ["json"]],
@@ -67,8 +67,8 @@ const told: readonly Row[] = [
   ["Log.configure", (x) => Log.configure({ levels: x }), ["warn"]],
   ["Log.configure", (x) => Log.configure({ format: x }), ["json"]],
   ["Log.source", (x) => Log.source(x), ["shop"]],
-  ["Log.tag", (o) => Log.tag(o), [{}]],
-  ["Log.tags", (o, f) => Log.tags(o, f), [{}, work]],
+  ["Log.tag", (o) => Log.tag(o), [names({})]],
+  ["Log.tags", (o, f) => Log.tags(o, f), [names({}), work]],
   ["Log.carry", (f) => Log.carry(f), [work]],
   ["Trace.span", (x, f) => Trace.span(x, f), ["price", work]],
 ];

@@ -47,7 +47,7 @@ import {
   withBase,
 } from "usher-http/tanstack-query";
 import * as v from "valibot";
-import { appOf, optional } from "./rule.ts";
+import { appOf, names, optional } from "./rule.ts";
 import type { Row, Tables } from "./rule.ts";
 
 const done = () => "done";
@@ -96,8 +96,8 @@ const clients: readonly Row[] = [
   ["Client.of", (x) => Client.of({ baseUrl: x }), ["http://localhost"]],
   ["HttpClient.make", (o) => HttpClient.make(o), [{}]],
   ["HttpClient.make", (x) => HttpClient.make({ baseUrl: x }), ["http://localhost"]],
-  ["HttpClient.make", (o) => HttpClient.make({ headers: o }), [{}]],
-  ["HttpClient.fetch", (x, o) => HttpClient.make().fetch(x, o), ["nowhere:x", {}], /fetch failed/],
+  ["HttpClient.make", (o) => HttpClient.make({ headers: o }), [names({})]],
+  ["HttpClient.fetch", (x, o) => HttpClient.make().fetch(x, o), ["nowhere:x", names({})], /fetch failed/],
 ];
 
 const event = Event.make(Event.text("note"), "x");
@@ -142,7 +142,7 @@ const policies: readonly Row[] = [
   ["RefusalFormat.text", (o) => RefusalFormat.text(o), [{ contentType: "text/plain", write: done }]],
   ["RefusalFormat.text", (x, f) => RefusalFormat.text({ contentType: x, write: f }), ["text/plain", done]],
   ["RefusalFormat.problemDetails", (o) => RefusalFormat.problemDetails(o), [{}]],
-  ["SecureHeaders.make", (o) => SecureHeaders.make(o), [{}]],
+  ["SecureHeaders.make", (o) => SecureHeaders.make(o), [names({})]],
   ["SecureHeaders.make", (x) => SecureHeaders.make({ "x-a": x }), ["1"]],
 ];
 
@@ -152,7 +152,7 @@ const exporters: readonly Row[] = [
   ["Trace.otlp", (o) => Trace.otlp(o), [{ endpoint, service: "shop" }]],
   ["Trace.otlp", (x, y) => Trace.otlp({ endpoint: x, service: y }), [endpoint, "shop"]],
   ["Trace.otlp", (x) => Trace.otlp({ endpoint, service: "shop", ratio: x }), [1]],
-  ["Trace.otlp", (o) => Trace.otlp({ endpoint, service: "shop", headers: o }), [{}]],
+  ["Trace.otlp", (o) => Trace.otlp({ endpoint, service: "shop", headers: o }), [names({})]],
   ["Trace.exporter", (o) => Trace.exporter(o), [{ processor }]],
   ["Trace.exporter", (o) => Trace.exporter({ processor: o }), [processor]],
   ["Metrics.routes", (o) => Metrics.routes(o), [{}]],
@@ -165,7 +165,7 @@ const tests: readonly Row[] = [
   ["Test.mcp", (x) => Test.mcp(app, { path: x }), ["/mcp"]],
   ["Test.app", (r, o) => Test.app(r, o), [[hello], {}]],
   ["Test.call", (t, m, x, o) => Test.call(t, m, x, o), [app, "GET", "/a", {}]],
-  ["Test.call", (x) => Test.call(app, "GET", "/a", { headers: x }), [{}]],
+  ["Test.call", (x) => Test.call(app, "GET", "/a", { headers: x }), [names({})]],
   ["Test.browser", (t) => Test.browser(t), [app]],
   ["Test.call", (m, x, o) => Test.browser(app).call(m, x, o), ["GET", "/a", {}]],
   ["Test.events", (t, x, f, o) => Test.events(t, x, f, o), [app, "/a", done, {}]],
@@ -204,12 +204,12 @@ const asked = queryOptions as (...given: unknown[]) => unknown;
 const paged = infiniteOptions as (...given: unknown[]) => unknown;
 const queries: readonly Row[] = [
   // The inputs may be a symbol: `skipToken`. Their other rows are in `test/client/tanstack`.
-  ["queryOptions", (x, r) => asked(x, r, {}), [api, "GET /a"]],
-  ["infiniteOptions", (x, r, p) => paged(x, r, {}, p), [api, "GET /a", paging]],
+  ["queryOptions", (x, r) => asked(x, r, {}), [names(api), "GET /a"]],
+  ["infiniteOptions", (x, r, p) => paged(x, r, {}, p), [names(api), "GET /a", paging]],
   ["infiniteOptions", (x, f) => paged(api, "GET /a", {}, { param: x, next: f }), ["after", done]],
-  ["mutationOptions", (x, r) => mutationOptions(x, r), [api, "POST /a"]],
-  ["queryKey", (x, r, g) => queryKey(x, r, g), [api, "GET /a", {}]],
-  ["withBase", (x, base) => withBase(x, base), [api, "eu"]],
+  ["mutationOptions", (x, r) => mutationOptions(x, r), [names(api), "POST /a"]],
+  ["queryKey", (x, r, g) => queryKey(x, r, g), [names(api), "GET /a", names({})]],
+  ["withBase", (x, base) => withBase(x, base), [names(api), "eu"]],
   ["mayRetry", (n) => mayRetry(n, undefined), [1]],
   ["RefusedError", (o) => new RefusedError(o), [refused]],
 ];
@@ -223,7 +223,7 @@ export const serviceTables: Tables = {
   "a format or a header": policies,
   "work of the application's own": own,
   "usher-http/languages": [
-    ["language", (x, o, p) => language(x, o, p), ["de", german.sentences, {}]],
+    ["language", (x, o, p) => language(x, o, p), ["de", german.sentences, names({})]],
     ["languages", (x, o) => languages(x, o), [[german], {}]],
     ["languages", (x) => languages([german], { fallback: x }), [german]],
     ["App.make", (o) => App.make([hello], { languages: o }), [languages([german])]],
@@ -233,7 +233,7 @@ export const serviceTables: Tables = {
     ["Mcp.routes", (r, o) => Mcp.routes(r, o), [[hello], shop]],
     ["Mcp.routes", (x, y) => Mcp.routes([hello], { name: x, version: y }), ["shop", "1"]],
     ["Mcp.routes", (x) => Mcp.routes([hello], { ...shop, path: x }), ["/mcp"]],
-    ["Mcp.routes", (o) => Mcp.routes([hello], { ...shop, inputs: o }), [{}]],
+    ["Mcp.routes", (o) => Mcp.routes([hello], { ...shop, inputs: o }), [names({})]],
     ["Mcp.routes", (x) => Mcp.routes([hello], { ...shop, hosts: x }), [["api.example.com"]]],
     ["Mcp.routes", (x) => Mcp.routes([hello], { ...shop, pageSize: x }), [10]],
     ["Mcp.routes", (x) => Mcp.routes([hello], { ...shop, resources: x }), [[Mcp.resource(hello)]]],

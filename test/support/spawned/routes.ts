@@ -345,7 +345,7 @@ const routes: readonly Route[] = [
   get(Path.of("in", "stream"), { inputs: { value }, returns: Returns.response }, ({ value }) =>
     Answer.stream(listed("x"), { headers: [["x-value", value]], contentType: value }),
   ),
-  route("OPTIONS", Path.of("*"), inText, () => "a path"),
+  route("OPTIONS", Path.of(Path.s("*")), inText, () => "a path"),
   // Asks for `clientGone` only once it is let go.
   get(
     Path.of("late-gone"),
