@@ -192,8 +192,8 @@ export function protocol<
   readonly server: Message<unknown, Server, ServerGot, ServerWire>;
   readonly subprotocol?: Subprotocol | readonly Subprotocol[];
 }): Protocol<Client, Server, ClientGiven, ServerGot, Subprotocol, SocketWire<ClientWire, ServerWire, Subprotocol>> {
-  // `subprotocols` is a member of a protocol that is copied: `{ ...chat, subprotocol: "chat.v2" }`.
-  needsOptions("Socket.protocol", options, "client server subprotocol subprotocols");
+  // The last two are members of a protocol that is copied: `{ ...chat, subprotocol: "chat.v2" }`.
+  needsOptions("Socket.protocol", options, "client server subprotocol subprotocols needsSubprotocol");
   const { client, server, subprotocol } = options;
   needsObject("Socket.protocol: client", client);
   needsObject("Socket.protocol: server", server);
