@@ -26,7 +26,7 @@ export function unknownOptions(options: object, names: string): readonly string[
   const known = names.split(" ");
   return Object.entries(options).flatMap(([name, value]) => {
     if (value === undefined || known.includes(name)) return [];
-    const [nearest] = known.filter((one) => isNear(name.toLowerCase(), one.toLowerCase(), one.length > 3 ? 2 : 0));
+    const nearest = known.find((one) => isNear(name.toLowerCase(), one.toLowerCase(), one.length > 3 ? 2 : 0));
     return `${name} is none of its options: ${nearest === undefined ? known.join(", ") : `write ${nearest}`}`;
   });
 }

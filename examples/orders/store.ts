@@ -52,7 +52,7 @@ export interface Store extends Orders {
   /** The newest orders, newest first, and the number of the last change. */
   newest(count: number): Promise<{ readonly orders: readonly Order[]; readonly number: number }>;
   /** Publishes on the topic `orders` that there are new changes. Read them from the store. */
-  readonly news: Hub<never, void>;
+  readonly news: Hub<never>;
 }
 
 export const store = Dep.ofResource<Store>("store");

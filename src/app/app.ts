@@ -19,6 +19,7 @@ import { methodsOf } from "../routing/mounted.ts";
 import { Router } from "../routing/router.ts";
 import type { Match } from "../routing/router.ts";
 import type { Exporter } from "../telemetry/exporter.ts";
+import { optionNames } from "./option-names.ts";
 import { respond } from "./respond.ts";
 import type { Background } from "./background.ts";
 import { BodyBudget } from "./body-budget.ts";
@@ -361,11 +362,6 @@ const withinValues: { readonly [name: string]: string } = {
 
 /** Those have a sentence of their own. */
 const placed = Object.fromEntries(Object.keys(withinValues).map((name) => [name, undefined]));
-
-/** Of an app, then of a listener: `serve` hands its own on. */
-export const optionNames: string =
-  "resources notFound trailingSlash checkOrigin trustedOrigins maxBody decompress maxProblems maxAfter background deadline deadlineHeader overload bodyBudget bodyShare trustedProxies trace now cors secureHeaders middleware codes onError refusalFormat languages " +
-  "port host socket reusePort tls http2 maxHeaderBytes headTimeoutMs idleTimeoutMs bodyTimeoutMs minBodyRate sendTimeoutMs minSendRate sendBudget sendShare maxConnections drainMs signals attach behindCloudflare";
 
 // Before the checks of the declarations, which read members that only JavaScript can leave out.
 function readOptions(routes: unknown, options: AppOptions): AppOptions {

@@ -43,7 +43,9 @@ export interface ParamOptions<out Example = unknown> extends TextOptions<Example
 
 /** A text that other routers read as a parameter, made by {@link s}. */
 export interface LiteralText<out Text extends string = string> {
+  /** What tells it from a parameter. */
   readonly kind: "literal";
+  /** As a client writes it, decoded. */
   readonly text: Text;
 }
 

@@ -1,4 +1,4 @@
-import { optionNames } from "../app/app.ts";
+import { optionNames } from "../app/option-names.ts";
 import type { App, AppOptions } from "../app/app.ts";
 import { needs, needsOptions, needsText, shown } from "../arguments.ts";
 import { checkTls } from "./tls.ts";

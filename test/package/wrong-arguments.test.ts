@@ -82,7 +82,7 @@ const hello = get(Path.of("a"), { returns: usher.Returns.text }, () => "hi");
 // As a program in JavaScript says it, which has no types.
 const programs: readonly (readonly [program: string, run: () => unknown])[] = [
   ["Dep.map(user)", () => (Dep.map as (...given: unknown[]) => unknown)(usher.request)],
-  ['get("/orders/:id", { returns }, list)', () => get("/orders/:id" as never, {} as never, (() => "") as never)],
+  ['get("/orders/:id", { returns }, list)', () => get("/orders/:id" as never, {} as never, () => "")],
   ['Path.of("orders", ":id")', () => Path.of("orders", ":id")],
   [
     'get(Path.of("orders"), { returns: v.string() }, list)',
@@ -126,7 +126,7 @@ it("every function with options compares their names", () => {
       ...readFileSync(new URL(file, folder), "utf8").matchAll(/needsObject\(["`]([^"`]*): options["`]/g),
     ])
     .map(([, maker]) => maker);
-  expect(unchecked.toSorted()).toEqual(comparedElsewhere.toSorted());
+  expect(new Set(unchecked)).toEqual(new Set(comparedElsewhere));
 });
 
 it.each([

@@ -15,7 +15,7 @@ import { active, keepsNothing, sockets, turn } from "../../support/memory.ts";
 
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-let hub: Hub<never, void>;
+let hub: Hub<never>;
 let running = 0;
 beforeEach(() => {
   hub = Broadcast.create({ depth: 4 });

@@ -19,7 +19,7 @@ const prefix = (): string => `usher-test-${prefixes++}:`;
 const first = () => cluster.primaries[0] as RedisCluster["primaries"][number];
 
 const placed = Event.text("placed");
-type PlacedHub = Hub<typeof placed, void>;
+type PlacedHub = Hub<typeof placed>;
 
 /** The ways to name a cluster. */
 const ways = [

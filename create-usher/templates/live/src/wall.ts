@@ -14,7 +14,7 @@ export interface Wall {
   /** The newest messages, newest first. */
   newest(count: number): Promise<readonly Message[]>;
   /** Publishes on the topic `wall` that there is a new message. Read it from the wall. */
-  readonly news: Hub<never, void>;
+  readonly news: Hub<never>;
 }
 
 /** A dependency: a route names it among its inputs, and the program supplies it where it starts. */
