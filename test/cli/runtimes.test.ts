@@ -66,7 +66,8 @@ describe("usher: works", () => {
     const listed = await ran(command, [...args, "routes", module]);
     expect(listed).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^POST +\/orders +.*json:NewOrder +201 json:Order +/m),
+      // Without a terminal it has 100 columns, and a route that needs more has lines of its own.
+      stdout: expect.stringMatching(/^POST \/orders\n {2}reads .*json:NewOrder\n {2}answers 201 json:Order\n/m),
     });
     const made = await ran(command, [...args, "openapi", module]);
     expect(JSON.parse(made.stdout).components.schemas.Order.properties.placed_at).toMatchObject({
@@ -91,7 +92,7 @@ describe("usher: its end", () => {
   it.each(readers)("ends on $runtime, whatever the module leaves running, and with all its output", async (one) => {
     const listed = await ran(one.command, [...one.args, "routes", await moduleThatStays()]);
     expect([listed.code, listed.stderr]).toEqual([0, ""]);
-    expect(listed.stdout.split("\n")).toHaveLength(routesOfIt + 2);
+    expect(listed.stdout.match(/^GET /gm)).toHaveLength(routesOfIt);
     expect(listed.stdout.length).toBeGreaterThan(pipe);
     expect(
       await ran(one.command, [...one.args, "openapi", await moduleThatStays(), "--check", "missing.json"]),

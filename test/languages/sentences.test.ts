@@ -37,6 +37,7 @@ const ofDevelopers = new Set([
   "The server is stopping.",
   "The client disconnected before its answer was made.",
   "Something went wrong at our end.",
+  "A WebSocket is no query: open it by the client.",
 ]);
 // The errors of JSON-RPC, which a model and its programmer read, in English as the words of the protocol.
 const ofProtocols: ReadonlySet<string> = new Set([

@@ -171,7 +171,7 @@ describe("usher, as a user types it", () => {
       const usher = (line: string) => run(`${some[turn++ % some.length]} ${line}`);
       expect(await usher("routes server/routes.ts")).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/^POST +\/orders +json:Order +200 json:Order /m),
+        stdout: expect.stringMatching(/^POST +\/orders\s+(?:reads +)?json:Order\s+(?:answers +)?200 json:Order\s/m),
       });
       expect(await usher("openapi server/routes.ts -o openapi.json")).toMatchObject({ code: 0 });
       const text = readFileSync(join(cwd, "openapi.json"), "utf8");

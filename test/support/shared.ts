@@ -43,7 +43,7 @@ const own: readonly string[] = [
 ];
 
 /** They reset modules, and load sources again: what Node has loaded stays. Vite loads the sources in their processes. */
-const resetting: readonly string[] = ["adapters/deno/hush", "logging/pretty"];
+const resetting: readonly string[] = ["adapters/deno/hush", "logging/pretty", "logging/worker-console"];
 
 const paths = (files: readonly string[]): readonly string[] => files.map((file) => `test/${file}.test.ts`);
 

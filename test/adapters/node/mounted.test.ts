@@ -215,9 +215,10 @@ describe.each(Object.entries(mounts))("in %s: cookies and stopping", (_kind, mou
     client.ask("GET /api/feed");
     await client.sees(": one");
     app.drain();
-    expect(await client.rest()).not.toContain("\r\n0\r\n\r\n");
+    const end = ": stopping\n\n\r\n0\r\n\r\n";
+    expect(await client.rest()).toContain(end);
     expect(await told.passed).toBe("gone");
-    expect(await (await RawClient.to(port)).ask("GET /api/feed").rest()).not.toContain("\r\n0\r\n\r\n");
+    expect(await (await RawClient.to(port)).ask("GET /api/feed").rest()).toContain(end);
   });
 
   it("an app that stops answers further requests, and closes each connection after its answer", async () => {

@@ -73,7 +73,7 @@ const built: readonly MessageCase[] = [
   {
     name: "AN the platform's own Response",
     ask: "GET /platform",
-    answer: streamed("text/x-own", "from the platform", { status: 203, headers: [["x-mine", "1"]] }),
+    answer: typed("text/x-own", "from the platform", { status: 203, headers: [["x-mine", "1"]] }),
   },
   { name: "AN the platform's own, empty", ask: "GET /platform/empty", answer: empty() },
   { name: "AN-19 an answer that closes", ask: "GET /close", answer: text("bye", { after: "closed" }) },
