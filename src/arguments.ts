@@ -26,7 +26,11 @@ export function unknownOptions(options: object, names: string): readonly string[
   const known = names.split(" ");
   return Object.entries(options).flatMap(([name, value]) => {
     if (value === undefined || known.includes(name)) return [];
-    const nearest = known.find((one) => isNear(name.toLowerCase(), one.toLowerCase(), one.length > 3 ? 2 : 0));
+    const nearest = known.find(
+      (one) =>
+        isNear(name.toLowerCase(), one.toLowerCase(), one.length > 3 ? 2 : 0) ||
+        (one.length > 3 && name.startsWith(one)),
+    );
     return `${name} is none of its options: ${nearest === undefined ? known.join(", ") : `write ${nearest}`}`;
   });
 }

@@ -169,6 +169,11 @@ describe("a default", () => {
     [Codec.int, 1.5, "This is not a whole number."],
     [Codec.int, undefined, "This is not a whole number."],
     [Codec.uuid, "1", "This is not a UUID."],
+    [
+      Codec.custom({ kind: "sku", parse: Codec.string.parse, print: (value: string) => value.toLowerCase() }),
+      undefined,
+      "It has no text.",
+    ],
   ])("%# that its own schema refuses is refused with the app", (kind, value, sentence) => {
     for (const place of places) {
       const said = `App.make: POST / reads ${place}.x with a default that it refuses: ${sentence} Give one that a client may send`;

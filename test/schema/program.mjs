@@ -20,7 +20,7 @@ const routes = Object.entries(schemas).map(([name, schema]) => {
   const inputs = { body: json(schema) };
   return post(Path.of(name), { inputs, returns }, (values) => (name === "awaited" ? values.body.name : answer(values)));
 });
-const server = await serve(routes, { port: 0, hostname: "127.0.0.1" });
+const server = await serve(routes, { port: 0, host: "127.0.0.1" });
 const told = {};
 for (const name of Object.keys(schemas)) {
   const ask = async (body) => {
