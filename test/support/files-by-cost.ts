@@ -33,6 +33,7 @@ export const soaks: readonly string[] = [
   "cli/difference",
   "codecs/codec-laws",
   "html/tokenizer",
+  "models/ends-over-http2",
   "mounts/proxy",
   "openapi/tables",
   "schema/properties",
