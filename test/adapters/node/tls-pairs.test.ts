@@ -12,7 +12,7 @@ import { secureAsk } from "../../support/secure-client.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "Hello.");
 const start = async (tls: ServeOptions["tls"] & {}): Promise<Server> => {
-  const server = await serve([hello], { port: 0, host: "127.0.0.1", tls, signals: false } as ServeOptions);
+  const server = await serve([hello], { port: 0, host: "127.0.0.1", tls, signals: false });
   endsWithTest(() => server.stop());
   return server;
 };
