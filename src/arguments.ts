@@ -23,16 +23,27 @@ export function needsOptions(maker: string, options: unknown, names: string): vo
 
 /** What is wrong with the names of options; none of an option that is undefined. */
 export function unknownOptions(options: object, names: string): readonly string[] {
-  const known = names.split(" ");
-  return Object.entries(options).flatMap(([name, value]) => {
-    if (value === undefined || known.includes(name)) return [];
-    const nearest = known.find(
-      (one) =>
-        isNear(name.toLowerCase(), one.toLowerCase(), one.length > 3 ? 2 : 0) ||
-        (one.length > 3 && name.startsWith(one)),
-    );
-    return `${name} is none of its options: ${nearest === undefined ? known.join(", ") : `write ${nearest}`}`;
-  });
+  const known = knownOptions(names);
+  return Object.entries(options).flatMap(([name, value]) =>
+    value === undefined || known.has(name) ? [] : [unknownOption(name, [...known])],
+  );
+}
+
+/** By the text of a call: events and answers have options too, and their names are not split for each. */
+const split = /* @__PURE__ */ new Map<string, ReadonlySet<string>>();
+
+function knownOptions(names: string): ReadonlySet<string> {
+  let known = split.get(names);
+  if (known === undefined) split.set(names, (known = new Set(names.split(" "))));
+  return known;
+}
+
+function unknownOption(name: string, known: readonly string[]): string {
+  const nearest = known.find(
+    (one) =>
+      isNear(name.toLowerCase(), one.toLowerCase(), one.length > 3 ? 2 : 0) || (one.length > 3 && name.startsWith(one)),
+  );
+  return `${name} is none of its options: ${nearest === undefined ? known.join(", ") : `write ${nearest}`}`;
 }
 
 /** Whether a text becomes another one by at most `changes` characters that are added, removed or replaced. */
