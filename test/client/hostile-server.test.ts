@@ -165,6 +165,20 @@ describe("a typed client reads at most its limit of", () => {
     await expect.poll(() => closed).toBe(before + 1);
   });
 
+  it.each(["/json", "/json?refused", "/json?page", "/json?untyped", "/text", "/lines?refused", "/events?refused"])(
+    "%s, and cancels the rest of the body",
+    async (path) => {
+      const { status = 200, type, start, rest } = bodies[path] as Endless;
+      const cancel = vi.fn();
+      const pull = (to: ReadableStreamDefaultController): void => to.enqueue(part(rest));
+      const body = new ReadableStream({ start: (to) => to.enqueue(Buffer.from(start)), pull, cancel });
+      const fetch = async (): Promise<Response> =>
+        new Response(body, { status, headers: type ? { "content-type": type } : {} });
+      expect(await played(clientOf(path, { maxBody: 100_000, fetch }), path)).toMatchObject(tooLong);
+      expect(cancel).toHaveBeenCalledOnce();
+    },
+  );
+
   it("a refusal that prevents a reconnect", async () => {
     const { count, fetch } = counting();
     const answers = [() => new Response("id: 1\nevent: count\ndata: 1\n\n", { headers: { "content-type": events } })];

@@ -1,6 +1,6 @@
 /** An event that a relay could not send, and the processes that do not know about it. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { relayOver } from "../../src/events/relay.ts";
+import { relayOver, SequenceNumbers } from "../../src/events/relay.ts";
 import type { RelayListener } from "../../src/events/relay.ts";
 import "../support/logs.ts";
 import { HeldEngine } from "../support/relays/held-engine.ts";
@@ -104,5 +104,19 @@ describe("an event that could not be sent", () => {
     expect(other.told).toEqual(["t 2"]);
     await engine.pass(30_000);
     expect(other.told).toEqual(["t 2", "missed"]);
+  });
+
+  it("is not reported again by a later mark to a process that has forgotten the publisher", async () => {
+    const [one, other] = [await apart(), await apart()];
+    const lines = [...engine.lines];
+    engine.lines.clear();
+    await expect(one.relay.publish("t", "1")).rejects.toThrow("it ended");
+    for (const line of lines) engine.lines.add(line);
+    await engine.pass(10_000);
+    expect(other.told).toEqual(["missed"]);
+    // A process remembers 1000 publishers.
+    for (let i = 0; i < 1000; i++) for (const line of lines) line.received(new SequenceNumbers().mark());
+    await engine.pass(10_000);
+    expect(other.told).toEqual(["missed"]);
   });
 });

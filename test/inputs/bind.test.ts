@@ -351,6 +351,20 @@ describe("a body that is chosen by an acquired value", () => {
     expect(await asked({ once, late }, typed)).toEqual([200, "undefined 7"]);
     await eventually(() => expect(told).toEqual(["acquired", "released"]));
   });
+
+  it("is chosen by an input that runs once, although it waited for the value and the body is read later", async () => {
+    let runs = 0;
+    const waits = Dep.map(
+      Dep.bind(kind, () => acquired),
+      (value) => `${value} ${++runs}`,
+    );
+    const late = Dep.map(
+      Dep.bind(waits, () => shape),
+      ({ n }) => n,
+    );
+    expect(await asked({ waits, late }, typed)).toEqual([200, "json 1 7"]);
+    expect(runs).toBe(1);
+  });
 });
 
 it("a body that is read both as a stream and whole is a 500, also if Dep.bind chose one of the two", async () => {

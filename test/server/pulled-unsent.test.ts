@@ -77,6 +77,17 @@ describe("a WebSocket of which sends wait", () => {
     expect(state.unsent.bytes).toBe(0);
   });
 
+  it("is not stopped, nor counted as slow, once it has ended", async () => {
+    const socket = { network: undefined, buffered: 100_000, stoppedReading };
+    const unsent = new BufferedUnsent(state, socket);
+    unsent.count(100_000);
+    unsent.waits();
+    await pass(sendTimeoutMs - 1000);
+    unsent.ended();
+    await pass(2 * sendTimeoutMs);
+    expect([slow, stops, state.unsent.bytes]).toEqual([0, [], 0]);
+  });
+
   it("that takes what is sent while other bytes wait is seen to take it", () => {
     const socket = { network: undefined, buffered: 500, stoppedReading };
     const unsent = new BufferedUnsent(state, socket);
