@@ -48,7 +48,7 @@ export function factsOf(schema: Schema, resolve: Resolve, depth = 0): SchemaFact
     ...(each.length > 0 ? [] : items.map((item) => other("each item", item))),
   ];
   return {
-    type: typeText(refName(schema) === undefined ? resolve(schema) : schema),
+    type: typeOf(schema, resolve),
     rules: [...new Set(rules)],
     about: [
       ...new Set([...layers.flatMap(wordsOf), ...each.flatMap((one) => one.about.map((text) => `Each: ${text}`))]),
@@ -56,6 +56,36 @@ export function factsOf(schema: Schema, resolve: Resolve, depth = 0): SchemaFact
     isDeprecated: layers.some((layer) => layer["deprecated"] === true),
     parts,
   };
+}
+
+/** As `OrderId (string)`: the name of a component does not say that the value is a text. */
+function typeOf(schema: Schema, resolve: Resolve): string {
+  const text = typeText(refName(schema) === undefined ? resolve(schema) : schema);
+  const plain = typeText(withoutNames(schema, resolve));
+  return text === plain ? text : `${text} (${plain})`;
+}
+
+/** The schema, with a component of one value written out. A component with parts keeps its name. */
+function withoutNames(schema: Schema, resolve: Resolve, depth = 0): Schema {
+  const full = resolve(schema);
+  if (depth > maxListDepth || (refName(schema) !== undefined && !isOneValue(full, resolve, depth))) return schema;
+  const within = (value: unknown) => withoutNames(schemaOf(value), resolve, depth + 1);
+  const plain: Record<string, unknown> = { ...full };
+  for (const keyword of ["allOf", "anyOf", "oneOf", "prefixItems"])
+    if (keyword in plain) plain[keyword] = listOf(plain[keyword]).map(within);
+  for (const keyword of ["items", "additionalProperties"])
+    if (Object.keys(fieldsOf(plain[keyword])).length > 0) plain[keyword] = within(plain[keyword]);
+  return plain;
+}
+
+const withParts = ["properties", "items", "prefixItems", "additionalProperties"];
+
+/** Whether it is a text, a number or a word, also by alternatives that all are. */
+function isOneValue(full: Schema, resolve: Resolve, depth: number): boolean {
+  if (depth > maxListDepth || full["type"] === "object" || withParts.some((keyword) => keyword in full)) return false;
+  const choices = [...listOf(full["allOf"]).map(schemaOf), ...choicesOf(full)];
+  if (choices.length > 0) return choices.every((one) => isOneValue(resolve(one), resolve, depth + 1));
+  return "type" in full || "enum" in full || "const" in full;
 }
 
 /** The schemas that all hold for the value as one: `anyOf: [X, null]` and `allOf: [X]` say of it what X says. */
@@ -180,6 +210,8 @@ function othersOf(layer: Schema, keyword: string, hasNames: boolean, resolve: Re
     return hasNames ? [{ kind: "note", text: "Members of any other name are taken." }] : [];
   }
   const schema = schemaOf(value);
-  if (!hasNames && isPlain(resolve(schema)) && refName(schema) === undefined) return [];
+  // `map of string` says it, unless alternatives are the type.
+  const isType = !hasNames && choicesOf(layer).length === 0;
+  if (isType && isPlain(resolve(schema)) && refName(schema) === undefined) return [];
   return [other(hasNames ? "any other name" : "any name", schema)];
 }

@@ -51,7 +51,8 @@ function untyped(schema: Schema, depth: number): string {
 function plainText(type: string, schema: Schema, depth: number): string {
   if (type === "string" && isBinary(schema)) return "file";
   const more = schema["additionalProperties"];
-  if (type !== "object" || "properties" in schema || Object.keys(fieldsOf(more)).length === 0) return type;
+  const hasNames = Object.keys(fieldsOf(schema["properties"])).length > 0;
+  if (type !== "object" || hasNames || Object.keys(fieldsOf(more)).length === 0) return type;
   return depth >= maxDepth ? "map" : `map of ${typeText(fieldsOf(more), depth + 1)}`;
 }
 

@@ -24,6 +24,11 @@ const currencies = [
 ];
 
 const schemas = {
+  OrderId: { type: "string", minLength: 3 },
+  Alias: { $ref: "#/components/schemas/OrderId" },
+  Whole: { allOf: [{ $ref: "#/components/schemas/OrderId" }] },
+  State: { enum: ["open", "paid"] },
+  Nothing: { enum: [null] },
   Charge: {
     title: "A charge",
     type: "object",

@@ -17,7 +17,7 @@ const ofOneMore = ["if", "then", "else", "propertyNames", "contentSchema"];
 const ofMany = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
 const ofNames = new Set(["properties", "patternProperties", "dependentSchemas"]);
 /** Names of a schema, and words to its author. */
-const unsaid = /^(\$ref|\$id|\$schema|\$anchor|\$defs|\$comment|x-.*)$/;
+const unsaid = /^(\$ref|\$id|\$schema|\$anchor|\$defs|definitions|\$comment|x-.*)$/;
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -173,14 +173,14 @@ function isNeeded(name: string, { parts, rules }: SchemaFacts): boolean {
 }
 
 function saysType(keyword: string, value: unknown, type: string): boolean {
-  if (keyword === "nullable") return value === false || type.endsWith("null");
+  if (keyword === "nullable") return value === false || /null\)?$/.test(type);
   if (keyword === "const")
     return type === JSON.stringify(value) || type.includes("|") || JSON.stringify(value).length > 200;
-  // A component has a name in place of its type, a constant is its own, and bytes in a text are a file.
+  // A constant is its own type, and bytes in a text are a file.
   if (type.includes("file")) return true;
   return (
     [value].flat().every((one) => type.includes(typeWords[String(one)] ?? String(one))) ||
-    /^[A-Z"\d[{]|-| [|&] |any|_/.test(type)
+    /^["\d[{-]|any|map/.test(type)
   );
 }
 

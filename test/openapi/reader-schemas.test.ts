@@ -22,6 +22,7 @@ const of = (schema: Fields) => {
   );
   return { type, rules, about, parts: names };
 };
+const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const string = { type: "string", minLength: 2, description: "Words." };
 
 describe("the facts of a schema", () => {
@@ -82,6 +83,32 @@ describe("the facts of a schema", () => {
       { $ref: "#/components/schemas/Lists" },
       { type: "Lists", parts: ["each item"] },
     ],
+    ["of a component that is a text", named("OrderId"), { type: "OrderId (string)", rules: ["at least 3 characters"] }],
+    ["of one whole that has a name", { allOf: [named("OrderId")] }, { type: "OrderId (string)" }],
+    ["of a list of them", { type: "array", items: named("OrderId") }, { type: "OrderId[] (string[])" }],
+    [
+      "of a component of words that may be null",
+      { oneOf: [named("State"), named("Nothing")] },
+      { type: 'State | Nothing ("open" | "paid" | null)', rules: [] },
+    ],
+    [
+      "of alternatives that are maps",
+      { type: "object", additionalProperties: string, anyOf: [named("Charge"), named("Refund")] },
+      { type: "Charge | Refund", parts: ["either", "or", "any name"] },
+    ],
+    [
+      "of a map with an empty list of members",
+      { type: "object", properties: {}, additionalProperties: { type: "string" } },
+      { type: "map of string" },
+    ],
+    ["of a component that is one whole with a name", named("Whole"), { type: "Whole (string)" }],
+    ["of a component with members", named("Charge"), { type: "Charge" }],
+    [
+      "of a text or a component with members",
+      { anyOf: [{ type: "string" }, named("Refund")] },
+      { type: "string | Refund" },
+    ],
+    ["of a component that is a component", named("Alias"), { type: "Alias (string)" }],
   ])("%s", (_name, schema, facts) => {
     expect(of(schema)).toMatchObject(facts);
   });
