@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import process from "node:process";
+import { MissingPackageError } from "../src/packages.ts";
 import { CommandFailure, UsageError } from "./command.ts";
 import type { Command } from "./command.ts";
 
@@ -36,13 +37,14 @@ export const migrate: Command = {
 };
 
 async function migrated(database: string, options: { readonly directory: string; readonly waitMs: number }) {
-  const { Conninfo, DatabaseError, MigrationError, migrate } = await postgres();
+  // Imported on demand: only this command needs it.
+  const { Conninfo, DatabaseError, MigrationError, migrate } = await import("../adapters/postgres/index.ts");
   const target = read(database, Conninfo.parse);
   try {
     return await migrate(target, options);
   } catch (thrown) {
-    const isExpected = thrown instanceof MigrationError || thrown instanceof DatabaseError;
-    throw isExpected ? new CommandFailure(thrown.message) : thrown;
+    const expected = [MigrationError, DatabaseError, MissingPackageError];
+    throw expected.some((kind) => thrown instanceof kind) ? new CommandFailure((thrown as Error).message) : thrown;
   }
 }
 
@@ -52,15 +54,5 @@ function read<Target>(connectionString: string, parse: (text: string) => Target)
     return parse(connectionString);
   } catch (thrown) {
     throw new CommandFailure((thrown as Error).message);
-  }
-}
-
-/** Imported on demand: only this command needs the driver. */
-async function postgres() {
-  try {
-    return await import("../adapters/postgres/index.ts");
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw thrown;
-    throw new CommandFailure("the package postgres is not installed: npm install postgres@3.4");
   }
 }

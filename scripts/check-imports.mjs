@@ -15,6 +15,7 @@ const lines = [
     "arguments.ts",
     "node-stream.ts",
     "oldest-first.ts",
+    "packages.ts",
     "result.ts",
     "runtime.ts",
   ],

@@ -164,7 +164,8 @@ export function routes<At extends string = "/metrics", Refuses extends string = 
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8";
 const missing =
-  "Metrics.routes needs @opentelemetry/sdk-metrics and @opentelemetry/exporter-prometheus, or their classes in a bundle";
+  `Metrics.routes needs ${sdkPackage} and ${prometheusPackage}, or their classes in a bundle: ` +
+  `npm install ${sdkPackage} ${prometheusPackage}`;
 
 type Collect = () => Promise<string>;
 

@@ -2,7 +2,7 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node
 import type { Socket } from "node:net";
 import type * as ws from "ws";
 import type { Exchange, OpenedTakeover, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
-import { unrefTimer, isPending } from "../../src/doors/base.ts";
+import { installed, unrefTimer, isPending } from "../../src/doors/base.ts";
 import { caught, guarded } from "../../src/doors/logging.ts";
 import type { Deadlines } from "../../src/doors/server.ts";
 import { OpenSockets } from "../../src/doors/server.ts";
@@ -147,14 +147,10 @@ export class Upgrades {
       const hasAny = hasOthers || kinds.has("response") || canIgnoreUpgrade;
       return hasAny ? new Upgrades(handler, undefined) : undefined;
     }
-    try {
-      const upgrades = new Upgrades(handler, await import("ws"));
-      handler.opensSockets = true;
-      return upgrades;
-    } catch (error) {
-      const why = "serve: a route opens a WebSocket, which takes the package ws on Node: npm install ws";
-      throw new Error(why, { cause: error });
-    }
+    const ws = await installed("usher-http/node: a route that opens a WebSocket", "ws", () => import("ws"));
+    const upgrades = new Upgrades(handler, ws);
+    handler.opensSockets = true;
+    return upgrades;
   }
 
   /**

@@ -11,7 +11,7 @@ import type {
 } from "../../src/doors/database.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { addressesOf, askToCancel, dial, fits, methodsOf, passwordOf, saslPrepared } from "./dial.ts";
-import type { ServerAddress, ConnectionConfig, ServerKind } from "./dial.ts";
+import type { ServerAddress, ConnectionConfig, Driver, ServerKind } from "./dial.ts";
 import { Query, driverOf, prepared, simple, unprepared } from "./private.ts";
 import type { DescribedStatement, Execute, QueryProtocol } from "./private.ts";
 import { PreparedRun, Wire, connectionErrorOf, endsSession, messages } from "./protocol.ts";
@@ -315,6 +315,7 @@ function last(answer: unknown): StatementResult {
 }
 
 interface OpenOptions {
+  readonly driver: Driver;
   /** Start-up parameters. */
   readonly parameters: { readonly [name: string]: string };
   /** A script that is run once it is open; none by default. */
@@ -424,10 +425,18 @@ async function openAt(
   address: ServerAddress,
   target: Conninfo,
   kind: ServerKind,
-  { parameters, session = "", statementCache, isUnref = false, maxResultBytes = defaultMaxResultBytes }: OpenOptions,
+  {
+    driver,
+    parameters,
+    session = "",
+    statementCache,
+    isUnref = false,
+    maxResultBytes = defaultMaxResultBytes,
+  }: OpenOptions,
   events: ConnectionEvents,
 ): Promise<PostgresConnection | NotOpened> {
   const config: ConnectionConfig = {
+    driver,
     target,
     address,
     parameters,

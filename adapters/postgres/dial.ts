@@ -5,14 +5,19 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
+import type postgres from "postgres";
 import type { DatabaseConnection, ConnectionEvents } from "../../src/doors/database.ts";
 import { isObject, needs } from "../../src/arguments.ts";
 import { describeRaised } from "../../src/doors/logging.ts";
 import { parse } from "./connection-string.ts";
 import type { Conninfo, SessionKind, SignInMethod, Tls } from "./connection-string.ts";
 
+/** What the package `postgres` exports. */
+export type Driver = typeof postgres;
+
 /** What is needed to open a connection. */
 export interface ConnectionConfig {
+  readonly driver: Driver;
   readonly target: Conninfo;
   readonly address: ServerAddress;
   /** Start-up parameters (PostgreSQL §54.2.1). */

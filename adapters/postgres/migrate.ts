@@ -7,6 +7,7 @@ import type { DatabaseConnection, ConnectionError } from "../../src/doors/databa
 import { needs, needsOptions, needsText } from "../../src/arguments.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { openConnection } from "./connection.ts";
+import { loadDriver } from "./private.ts";
 import { targetOf } from "./dial.ts";
 import { settingsOf } from "./settings.ts";
 
@@ -132,10 +133,11 @@ export async function migrate(target: string | Conninfo, options: MigrateOptions
   }
 }
 
-function connect(target: Conninfo): Promise<DatabaseConnection> {
+async function connect(target: Conninfo): Promise<DatabaseConnection> {
+  const driver = await loadDriver("migrate");
   const parameters = { application_name: "usher migrate" };
   const settings = settingsOf(target, { parameters, bounds: "session" });
-  return openConnection(target, { parameters: settings.parameters, statementCache: 0 }, { closed: () => {} });
+  return openConnection(target, { driver, parameters: settings.parameters, statementCache: 0 }, { closed: () => {} });
 }
 
 /** A change of a large table may take any time. A pooler refuses these where a connection starts; not every version has each. */

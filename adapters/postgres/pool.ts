@@ -8,6 +8,7 @@ import type { Conninfo } from "./connection-string.ts";
 import { targetOf } from "./dial.ts";
 import type { PoolBounds, PoolOptions } from "./settings.ts";
 import { defaultMaxResultBytes, openConnection } from "./connection.ts";
+import { loadDriver } from "./private.ts";
 import { settingsOf } from "./settings.ts";
 
 export type { PoolBounds } from "./settings.ts";
@@ -64,7 +65,8 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
   const { session, local, isBounded, parameters: atStart } = settingsOf(info, options);
   const answerMs = isBounded ? statementTimeoutMs + graceMs : undefined;
   const cancelMs = isPooled && isBounded ? statementTimeoutMs : undefined;
-  const opening = { parameters: atStart, session, statementCache, maxResultBytes: orNone(maxResultBytes) };
+  const driver = await loadDriver("Pool.create");
+  const opening = { driver, parameters: atStart, session, statementCache, maxResultBytes: orNone(maxResultBytes) };
   return Pool.over(
     (events) => openConnection(info, opening, events),
     { size, waitMs, answerMs, cancelMs, maxLifetimeMs: orNone(maxLifetimeMs), idleCheckMs: orNone(idleCheckMs) },

@@ -1,6 +1,7 @@
-import postgres from "postgres";
+import type postgres from "postgres";
+import { installed } from "../../src/doors/base.ts";
 import type { Column, ConnectionFailure, StatementValues } from "../../src/doors/database.ts";
-import type { ConnectionConfig } from "./dial.ts";
+import type { ConnectionConfig, Driver } from "./dial.ts";
 import type { Wire } from "./protocol.ts";
 
 /*
@@ -129,9 +130,14 @@ function executeOf(driver: postgres.Sql): Execute {
   return handler;
 }
 
+/** Loads it for a function of this entry. The other functions, as those of statements, need no package. */
+export async function loadDriver(maker: string): Promise<Driver> {
+  return (await installed(maker, "postgres@3.4", () => import("postgres"))).default;
+}
+
 /** Makes a driver of one connection, which dials once. */
 export function driverOf(
-  { target, parameters, statementCache }: ConnectionConfig,
+  { driver, target, parameters, statementCache }: ConnectionConfig,
   passwordOf: () => string,
   socketOf: () => Promise<Wire>,
 ): Execute {
@@ -162,7 +168,7 @@ export function driverOf(
     },
   };
   // The driver's types lack `socket`, `onnotify` and the simple protocol.
-  return executeOf(postgres(options as unknown as postgres.Options<{}>));
+  return executeOf(driver(options as unknown as postgres.Options<{}>));
 }
 
 const unchanged = (value: unknown): unknown => value;

@@ -8,8 +8,10 @@ import type { RelayEngine, RelayConnection, RelayListener, OpenRelay } from "../
 import { inBackground } from "../../src/doors/logging.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { targetOf } from "./dial.ts";
+import type { Driver } from "./dial.ts";
 import { settingsOf } from "./settings.ts";
 import { connectBoundOf, openConnection } from "./connection.ts";
+import { loadDriver } from "./private.ts";
 
 // Messages too long for a notification wait in this table until they are fetched. It is unlogged, so a crash empties it;
 // a lost message is then missed like one that was never sent.
@@ -209,10 +211,10 @@ function unescaped(message: string): string {
 const statementTimeoutMs = 10_000;
 const statementCache = 8;
 
-function postgresEngine(target: Conninfo, channel: string): RelayEngine {
+function postgresEngine(driver: Driver, target: Conninfo, channel: string): RelayEngine {
   return {
     source: "framework.postgres",
-    open: (listener, isAgain) => openRelay(target, channel, listener, isAgain),
+    open: (listener, isAgain) => openRelay(driver, target, channel, listener, isAgain),
     after(ms, act) {
       const timer = setTimeout(act, ms).unref();
       return () => clearTimeout(timer);
@@ -221,6 +223,7 @@ function postgresEngine(target: Conninfo, channel: string): RelayEngine {
 }
 
 async function openRelay(
+  driver: Driver,
   target: Conninfo,
   channel: string,
   listener: RelayListener,
@@ -230,7 +233,7 @@ async function openRelay(
   const bounds = { bounds: "session", statementTimeoutMs, idleInTransactionTimeoutMs: 0 } as const;
   const { session } = settingsOf(target, bounds);
   const parameters = { application_name: "usher relay", ...target.parameters };
-  const options = { parameters, session, statementCache, isUnref: isAgain };
+  const options = { driver, parameters, session, statementCache, isUnref: isAgain };
   let opened: PostgresRelayConnection | undefined;
   const connection = await openConnection(target, options, {
     closed: () => opened?.ended(),
@@ -283,8 +286,9 @@ export async function relay(target: string | Conninfo, options: { readonly chann
   if (bytes === 0 || bytes > maxChannelBytes || channel.includes("\0"))
     throw new RangeError(`relay: channel must have 1 to ${maxChannelBytes} bytes and no NUL`);
   const info = targetOf("relay: its target", target);
+  const driver = await loadDriver("relay");
   try {
-    return await relayOver(postgresEngine(info, channel));
+    return await relayOver(postgresEngine(driver, info, channel));
   } catch (thrown) {
     if (!(thrown instanceof ConnectionFailure)) throw thrown;
     const { reason } = thrown;

@@ -1,8 +1,9 @@
 /** Connections to Redis or Valkey for scripts: to one server, to a cluster, or by a client of the application's. */
 import { createHash } from "node:crypto";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
-import { ErrorReply, createClient, createCluster } from "redis";
+import type * as redis from "redis";
 import { isObject, needs } from "../../src/arguments.ts";
+import { installed } from "../../src/doors/base.ts";
 import { closed, needsReadable, needsUrl } from "./closing.ts";
 
 // How long the server may take to answer; also the interval of pings.
@@ -23,9 +24,13 @@ export function script(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }
 
-/** The code of an error that the server answered, as OOM or NOPERM; undefined where it did not answer. Its text may have a key. */
-export function serverCodeOf(thrown: unknown): string | undefined {
-  return thrown instanceof ErrorReply ? (/^[A-Z]+/.exec(thrown.message)?.[0] ?? "ERR") : undefined;
+/** What is used of the package. */
+export type RedisPackage = Pick<typeof redis, "ErrorReply" | "createClient" | "createCluster">;
+
+/** Loads it for a function of this entry. */
+export async function loadRedis(maker: string): Promise<RedisPackage> {
+  // The package is CommonJS: where Rolldown or Rollup has bundled it, the default alone has its exports.
+  return (await installed(maker, "redis", () => import("redis"))).default;
 }
 
 /** What is used of a client of the package `redis`: of `createClient`, `createCluster` or `createSentinel`. */
@@ -48,18 +53,20 @@ export function needsServer(maker: string, server: unknown): void {
 /**
  * A connection to what `server` names. A URL may be of one node of a cluster: the package's cluster client finds the other nodes.
  *
+ * @param maker The function that needs it.
  * @throws Error if the server cannot be reached.
  */
-export async function connectionTo(server: string | RedisClient): Promise<ScriptConnection> {
+export async function connectionTo(maker: string, server: string | RedisClient): Promise<ScriptConnection> {
+  const driver = await loadRedis(maker);
   if (typeof server !== "string") {
     if (!server.isReady) throw new Error("the client is not connected: await its connect() before");
-    return new GivenConnection(server);
+    return new GivenConnection(driver, server);
   }
-  const connection = new ServerConnection(server);
+  const connection = new ServerConnection(driver, server);
   await connection.connect();
   if (!(await connection.isOfCluster())) return connection;
   connection.destroy();
-  const cluster = new ClusterConnection(server);
+  const cluster = new ClusterConnection(driver, server);
   await cluster.connect();
   return cluster;
 }
@@ -68,8 +75,13 @@ export async function connectionTo(server: string | RedisClient): Promise<Script
 export abstract class ScriptConnection {
   #isLate = false;
   #closing: Promise<void> | undefined = undefined;
+  readonly #driver: RedisPackage;
 
   protected abstract readonly client: RedisClient;
+
+  constructor(driver: RedisPackage) {
+    this.#driver = driver;
+  }
 
   /** Calls it each time that a lost connection is there again. */
   abstract onConnected(connected: () => void): void;
@@ -93,6 +105,11 @@ export abstract class ScriptConnection {
    */
   get isAnswering(): boolean {
     return this.isReady && !this.#isLate;
+  }
+
+  /** The code of an error that the server answered, as OOM or NOPERM; undefined where it did not answer. Its text may have a key. */
+  serverCodeOf(thrown: unknown): string | undefined {
+    return thrown instanceof this.#driver.ErrorReply ? (/^[A-Z]+/.exec(thrown.message)?.[0] ?? "ERR") : undefined;
   }
 
   /** Rejects where the server is away, or does not answer within `waitMs`. */
@@ -144,8 +161,8 @@ export abstract class ScriptConnection {
 class GivenConnection extends ScriptConnection {
   protected readonly client: RedisClient;
 
-  constructor(client: RedisClient) {
-    super();
+  constructor(driver: RedisPackage, client: RedisClient) {
+    super(driver);
     this.client = client;
   }
 
@@ -163,10 +180,10 @@ class ServerConnection extends ScriptConnection {
   #tries = 0;
   #connected = (): void => {};
 
-  constructor(url: string) {
-    super();
+  constructor(driver: RedisPackage, url: string) {
+    super(driver);
     // Only the first connection is the package's own to try again: its timers keep the process running.
-    this.client = clientOf(url, (tries) => (this.#pings === undefined ? backoffMs(tries) : false));
+    this.client = clientOf(driver, url, (tries) => (this.#pings === undefined ? backoffMs(tries) : false));
     // Without a listener an error ends the process.
     this.client.on("error", () => {
       // It is connected after an answer that it could not read, and would take each later one for that of the call before.
@@ -261,9 +278,9 @@ class ClusterConnection extends ScriptConnection {
   #pings: ReturnType<typeof setInterval> | undefined = undefined;
   #connected = (): void => {};
 
-  constructor(url: string) {
-    super();
-    this.client = clusterOf(url);
+  constructor(driver: RedisPackage, url: string) {
+    super(driver);
+    this.client = clusterOf(driver, url);
     // Without a listener an error ends the process.
     this.client.on("error", () => {});
     this.client.on("node-ready", () => {
@@ -315,7 +332,7 @@ class ClusterConnection extends ScriptConnection {
 /** The package catches no error of a move that fails, which would end the process. */
 const maintNotifications = "disabled";
 
-function clientOf(url: string, reconnectStrategy: (tries: number) => number | false) {
+function clientOf({ createClient }: RedisPackage, url: string, reconnectStrategy: (tries: number) => number | false) {
   needsReadable(url);
   return createClient({
     url,
@@ -333,7 +350,7 @@ function clientOf(url: string, reconnectStrategy: (tries: number) => number | fa
 /** How long a node is away before the others are asked which one took over. */
 const askOthersMs = 500;
 
-function clusterOf(url: string) {
+function clusterOf({ createCluster }: RedisPackage, url: string) {
   const { username, password, protocol } = new URL(url);
   const socket = { connectTimeout: connectMs, socketTimeout: 3 * connectMs, reconnectStrategy: backoffMs };
   return createCluster({

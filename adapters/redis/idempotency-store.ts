@@ -8,7 +8,7 @@ import type {
   IdempotencyEntry,
   IdempotencyStore,
 } from "../../src/doors/security.ts";
-import { serverCodeOf, connectionTo, needsServer, script } from "./client.ts";
+import { connectionTo, needsServer, script } from "./client.ts";
 import type { RedisClient, Script, ScriptConnection } from "./client.ts";
 import { needsWait } from "./closing.ts";
 
@@ -114,7 +114,7 @@ export async function idempotencyStore(
   const { prefix = "usher-idempotency:", waitMs = 1000 } = options;
   needsText("idempotencyStore: prefix", prefix);
   needsWait("idempotencyStore", waitMs);
-  return new RedisIdempotencyStore(await connectionTo(server), prefix, waitMs);
+  return new RedisIdempotencyStore(await connectionTo("idempotencyStore", server), prefix, waitMs);
 }
 
 class RedisIdempotencyStore implements OpenIdempotencyStore {
@@ -168,7 +168,7 @@ class RedisIdempotencyStore implements OpenIdempotencyStore {
     try {
       answer = (await this.#client.run(script, this.#prefix + digest, given, this.#waitMs)) as readonly string[];
     } catch (thrown) {
-      const code = serverCodeOf(thrown);
+      const code = this.#client.serverCodeOf(thrown);
       throw code === undefined ? new StoreAway(away) : new StoreRefuses(code);
     }
     this.#lost.free();

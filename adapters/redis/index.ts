@@ -2,6 +2,7 @@
 import { needs, needsOptions, needsText } from "../../src/arguments.ts";
 import { relayOver } from "../../src/doors/events.ts";
 import type { OpenRelay } from "../../src/doors/events.ts";
+import { loadRedis } from "./client.ts";
 import { redisEngine } from "./relay.ts";
 import { needsUrl } from "./closing.ts";
 
@@ -36,5 +37,5 @@ export async function relay(
   needsOptions("relay", options, "channel");
   const { channel } = options;
   needsText("relay: channel", channel);
-  return relayOver(redisEngine([...urls], channel));
+  return relayOver(redisEngine(await loadRedis("relay"), [...urls], channel));
 }

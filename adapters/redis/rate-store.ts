@@ -5,7 +5,7 @@ import { memory } from "../../src/doors/security.ts";
 import type { RateRule, RateStore } from "../../src/doors/security.ts";
 import { current, log, raisedCodes } from "../../src/doors/logging.ts";
 import type { Level, LogFields } from "../../src/doors/logging.ts";
-import { serverCodeOf, connectionTo, needsServer, script } from "./client.ts";
+import { connectionTo, needsServer, script } from "./client.ts";
 import type { RedisClient, ScriptConnection } from "./client.ts";
 import { needsWait } from "./closing.ts";
 
@@ -61,7 +61,7 @@ export async function rateStore(server: string | RedisClient, options: RateStore
   const { prefix = "usher-rate:", waitMs = 200 } = options;
   needsText("rateStore: prefix", prefix);
   needsWait("rateStore", waitMs);
-  return new RedisRateStore(await connectionTo(server), prefix, waitMs);
+  return new RedisRateStore(await connectionTo("rateStore", server), prefix, waitMs);
 }
 
 // Clients choose keys, as long as a header may be. A digest stands for a longer one, and for one that looks like a digest.
@@ -111,7 +111,7 @@ class RedisRateStore implements OpenRateStore {
   #warnAlone(thrown: unknown): void {
     if (this.#isAlone) return;
     this.#isAlone = true;
-    const code = serverCodeOf(thrown);
+    const code = this.#client.serverCodeOf(thrown);
     const until = code === undefined ? " until the server answers" : `: the server answers ${code}`;
     const message = `rates are counted by this process alone${until}`;
     this.#log("warn", message, raisedCodes(thrown));

@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from "node:timers";
-import { createClient } from "redis";
 import type { RelayEngine, RelayConnection, RelayListener } from "../../src/doors/events.ts";
+import type { RedisPackage } from "./client.ts";
 import { closed, needsReadable } from "./closing.ts";
 
 // How long the server may take to answer.
@@ -9,12 +9,12 @@ const connectMs = 5000;
 const isReplica = "the server is a replica";
 
 /** The publish/subscribe of Redis or Valkey as a broker. */
-export function redisEngine(urls: readonly string[], channel: string): RelayEngine {
+export function redisEngine(driver: RedisPackage, urls: readonly string[], channel: string): RelayEngine {
   for (const url of urls) needsReadable(url);
   const seen = { primary: urls.length > 1 };
   let tries = 0;
   const openNext = (listener: RelayListener, isAgain: boolean) =>
-    openRelay(urls[tries++ % urls.length] ?? "", channel, listener, isAgain, seen);
+    openRelay(driver, urls[tries++ % urls.length] ?? "", channel, listener, isAgain, seen);
   return {
     source: "framework.redis",
     async open(listener, isAgain) {
@@ -60,6 +60,7 @@ async function becameReplica(client: AskedClient, seen: Seen): Promise<boolean> 
  * missed.
  */
 async function openRelay(
+  { createClient }: RedisPackage,
   url: string,
   channel: string,
   { received, lost }: RelayListener,

@@ -228,8 +228,9 @@ export class Collector implements SpanProcessor {
 
   #miss(thrown: unknown): void {
     this.#state = "missing";
-    const packages = "@opentelemetry/sdk-trace and @opentelemetry/exporter-trace-otlp-http";
-    say("error", `no spans are sent: Trace.otlp needs ${packages}: ${reasonOf(thrown)}`);
+    const [sdk, otlp] = ["@opentelemetry/sdk-trace", "@opentelemetry/exporter-trace-otlp-http"];
+    const needed = `Trace.otlp needs ${sdk} and ${otlp} (${reasonOf(thrown)}): npm install ${sdk} ${otlp}`;
+    say("error", `no spans are sent: ${needed}`);
     this.#dropped += this.#early.splice(0).length;
   }
 

@@ -60,9 +60,11 @@ it("without any of its packages, log lines name the missing ones", async () => {
   const { collector, lines } = await observed(process.execPath, [], "none");
   expect(collector.posts).toEqual([]);
   expect(lines.map(({ level, message }) => `${level}: ${message}`)).toEqual([
-    "error: no spans are sent: Trace.otlp needs @opentelemetry/sdk-trace and @opentelemetry/exporter-trace-otlp-http: ERR_MODULE_NOT_FOUND",
+    "error: no spans are sent: Trace.otlp needs @opentelemetry/sdk-trace and @opentelemetry/exporter-trace-otlp-http (ERR_MODULE_NOT_FOUND): npm install @opentelemetry/sdk-trace @opentelemetry/exporter-trace-otlp-http",
     "error: GET /raises: internal: it raised",
     "warn: dropped 4 spans: more ended than the collector was sent",
-    expect.stringContaining("Metrics.routes needs @opentelemetry/sdk-metrics and @opentelemetry/exporter-prometheus"),
+    expect.stringMatching(
+      /Metrics\.routes needs @opentelemetry\/sdk-metrics and .*: npm install @opentelemetry\/sdk-metrics @opentelemetry\/exporter-prometheus$/,
+    ),
   ]);
 });

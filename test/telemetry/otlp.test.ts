@@ -275,7 +275,7 @@ describe("before the packages are loaded", () => {
       {
         level: "error",
         message:
-          "no spans are sent: Trace.otlp needs @opentelemetry/sdk-trace and @opentelemetry/exporter-trace-otlp-http: ERR_MODULE_NOT_FOUND",
+          "no spans are sent: Trace.otlp needs @opentelemetry/sdk-trace and @opentelemetry/exporter-trace-otlp-http (ERR_MODULE_NOT_FOUND): npm install @opentelemetry/sdk-trace @opentelemetry/exporter-trace-otlp-http",
       },
       { level: "warn", message: "dropped 1 spans: more ended than the collector was sent" },
       { level: "warn", message: "dropped 1 spans: more ended than the collector was sent" },

@@ -7,6 +7,7 @@ import { DatabaseError, Statement, Type } from "usher-http/postgres";
 import type { StatementResult, ConnectionFailure } from "../../../src/database/connection.ts";
 import { parse } from "../../../adapters/postgres/connection-string.ts";
 import { openConnection } from "../../../adapters/postgres/connection.ts";
+import { loadDriver } from "../../../adapters/postgres/private.ts";
 import { PreparedRun, Wire } from "../../../adapters/postgres/protocol.ts";
 import { memory } from "../../support/memory.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
@@ -52,7 +53,8 @@ describe("a statement has the same result in every run", () => {
     ["do $$ begin raise notice 'a notice'; perform pg_notify('somewhere', ''); end $$", undefined],
     ["set application_name = 'other'", undefined],
   ])("%s", async (sql, code) => {
-    const link = await openConnection(parse(server.url()), { parameters: {}, statementCache: 8 }, { closed: () => {} });
+    const options = { driver: await loadDriver("prepared.test"), parameters: {}, statementCache: 8 };
+    const link = await openConnection(parse(server.url()), options, { closed: () => {} });
     const runs: unknown[] = [];
     for (let run = 0; run < 3; run++) {
       await watch`truncate item`;
