@@ -2,6 +2,7 @@
 import type { Parameter, Schema } from "./document.ts";
 import { listOf, schemaOf } from "./document.ts";
 import { h, newId } from "./dom.ts";
+import { markdownOf } from "./html.ts";
 import { inline } from "./prose.ts";
 import { factsOf, mergedOf } from "./schema-facts.ts";
 import { isBinary, jsonText } from "./schema-text.ts";
@@ -57,7 +58,7 @@ export function fieldOf({ name, schema, isRequired, description = "", value }: F
     h(made.isGroup ? "p" : "label", made.isGroup ? { id: `${id}-name`, class: "label" } : { for: id }, name, mark),
     made.element,
     h("p", { class: "hint", id: `${id}-hint` }, rules, made.isLines && " · one a line"),
-    about !== "" && h("p", { class: "hint" }, ...inline(about.slice(0, 2000))),
+    about !== "" && h("p", { class: "hint" }, ...inline(markdownOf(about.slice(0, 2000)))),
   );
   made.element.setAttribute("aria-describedby", `${id}-hint`);
   return { ...made, element };

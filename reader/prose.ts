@@ -1,12 +1,13 @@
-/** Descriptions: the part of Markdown that they use, as elements. HTML in them is text. */
+/** Descriptions: the part of Markdown that they use, as elements. A few tags of HTML are read as Markdown, and others are text. */
 import { h, link } from "./dom.ts";
+import { markdownOf } from "./html.ts";
 
 // A longer one is cut into paragraphs of plain text.
 const maxLength = 20_000;
 
 export function prose(text: string, kind = ""): HTMLElement {
   const box = h("div", { class: `prose ${kind}`.trim() });
-  for (const block of text.slice(0, maxLength).split(/\n\s*\n/)) {
+  for (const block of markdownOf(text.slice(0, maxLength)).split(/\n\s*\n/)) {
     const lines = block.split("\n").filter((line) => line.trim() !== "");
     if (lines.length === 0) continue;
     if (lines[0]?.startsWith("```")) box.append(h("pre", {}, block.replace(/^```.*\n?|\n?```\s*$/g, "")));
