@@ -20,6 +20,28 @@ interface Drizzle {
   readonly databaseErrors: <I, A>(handler: (inputs: I) => A | Promise<A>) => (inputs: I) => Promise<A>;
 }
 const { drizzleOn, databaseErrors } = await guide.load<Drizzle>("drizzle-usher.ts");
+interface PrismaQueries {
+  queryRaw(query: object): Promise<{ readonly rows: readonly unknown[] }>;
+  executeRaw(query: object): Promise<number>;
+}
+interface PrismaTransaction extends PrismaQueries {
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+  createSavepoint(name: string): Promise<void>;
+  rollbackToSavepoint(name: string): Promise<void>;
+}
+interface PrismaAdapter extends PrismaQueries {
+  startTransaction(level?: string): Promise<PrismaTransaction>;
+}
+interface Prisma {
+  readonly prismaOn: (pool: Database.Pool) => { connect(): Promise<PrismaAdapter> };
+  readonly within: <Db, A>(
+    client: { readonly $transaction: (work: (db: Db) => Promise<A>) => Promise<unknown> },
+    tx: Database.Queryable,
+    work: (db: Db) => Promise<A>,
+  ) => Promise<A>;
+}
+const { prismaOn, within } = await guide.load<Prisma>("prisma-usher.ts");
 
 const server = await startPostgres();
 const outside = observer(server);
@@ -161,5 +183,132 @@ describe("Kysely's own transaction on a pool", () => {
     await outside`insert into people (email) values ('a'), ('b')`;
     const [deleted] = await kyselyOn<Tables>(pool).deleteFrom("people").execute();
     expect(deleted?.numDeletedRows).toBe(2n);
+  });
+});
+
+/** The adapter for Prisma, by what Prisma calls: the package is not installed. */
+describe("Prisma's adapter", () => {
+  const scalar = { scalarType: "unknown", arity: "scalar" } as const;
+  const asked = (sql: string, args: readonly unknown[] = [], argTypes: readonly object[] = args.map(() => scalar)) => ({
+    sql,
+    args,
+    argTypes,
+  });
+  /** What a client does with the work of a transaction. */
+  const clientOn = (db: Database.Pool) => ({
+    async $transaction<A>(work: (db: PrismaTransaction) => Promise<A>): Promise<A> {
+      const tx = await (await prismaOn(db).connect()).startTransaction();
+      try {
+        const given = await work(tx);
+        await tx.commit();
+        return given;
+      } catch (thrown) {
+        await tx.rollback();
+        throw thrown;
+      }
+    },
+  });
+  const add = (email: string) => asked("insert into people (email) values ($1)", [email]);
+
+  it("gives columns with Prisma's types, and values as it reads them", async () => {
+    const adapter = await prismaOn(pool).connect();
+    const text = `select 9007199254740993::int8 as a, array[1::int8, null] as b, 1.10::numeric as c, date '2026-02-28' as d,
+      timestamptz '2026-02-28 13:00:00.5+01' as e, timestamp '2026-02-28 12:00:00' as f, '{"a": 1}'::jsonb as g,
+      '\\x00ff'::bytea as h, 7 as i, true as j, 0.5::float8 as k, 'x' as l, array['a,b'] as m, null::uuid as n`;
+    expect(await adapter.queryRaw(asked(text))).toEqual({
+      columnNames: [..."abcdefghijklmn"],
+      columnTypes: [1, 65, 4, 8, 10, 10, 11, 13, 0, 5, 3, 7, 71, 15],
+      rows: [
+        [
+          "9007199254740993",
+          ["1", null],
+          "1.10",
+          "2026-02-28",
+          "2026-02-28T12:00:00.5+00:00",
+          "2026-02-28T12:00:00+00:00",
+          '{"a": 1}',
+          Uint8Array.of(0, 255),
+          7,
+          true,
+          0.5,
+          "x",
+          ["a,b"],
+          null,
+        ],
+      ],
+    });
+  });
+
+  it("sends bytes and instants by the types of their columns", async () => {
+    const adapter = await prismaOn(pool).connect();
+    const at = "2026-02-28T12:34:56.789Z";
+    const types = [{ dbType: "DATE" }, { dbType: "TIME" }, { dbType: "TIMESTAMPTZ" }, { dbType: "TIMESTAMP" }];
+    const { rows } = await adapter.queryRaw(
+      asked(
+        "select $1::date, $2::time, $3::timestamptz, $4::timestamp, $5::bytea, $6::bytea[]",
+        [at, new Date(at), at, at, "AP8=", ["AP8=", null]],
+        [
+          ...types.map((type) => ({ scalarType: "datetime", arity: "scalar", ...type })),
+          { scalarType: "bytes", arity: "scalar" },
+          { scalarType: "bytes", arity: "list" },
+        ],
+      ),
+    );
+    const instant = "2026-02-28T12:34:56.789+00:00";
+    const bytes = Uint8Array.of(0, 255);
+    expect(rows).toEqual([["2026-02-28", "12:34:56.789", instant, instant, bytes, [bytes, null]]]);
+  });
+
+  it("joins the transaction of a request, whose end is the request's", async () => {
+    const client = clientOn(pool);
+    const joins = (end: () => Promise<unknown>) =>
+      pool.transaction(async (tx) => {
+        const pid = "select pg_backend_pid()";
+        const { rows } = await within(client, tx, async (db) => {
+          await db.executeRaw(add("a"));
+          return db.queryRaw(asked(pid));
+        });
+        expect((await tx.query(pid, [], { rows: "lists" })).rows).toEqual(rows);
+        // A part that fails is rolled back, and the rest continues.
+        const failing = within(client, tx, async (db) => {
+          await db.executeRaw(add("b"));
+          return db.executeRaw(add("a"));
+        });
+        const thrown = await failing.catch((thrown: unknown) => thrown);
+        expect(DatabaseError.conflict(thrown, "people_email")).toBe(true);
+        await end();
+      });
+    await expect(joins(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(await emails()).toEqual([]);
+    await joins(() => Promise.resolve());
+    expect([await emails(), pool.stats().idle]).toEqual([["a"], 3]);
+  });
+
+  it("begins one on the pool, commits, rolls back, and frees the connection", async () => {
+    const adapter = await prismaOn(pool).connect();
+    const kept = await adapter.startTransaction("SERIALIZABLE");
+    expect(await kept.executeRaw(add("a"))).toBe(1);
+    expect(await emails()).toEqual([]);
+    await kept.commit();
+    const dropped = await adapter.startTransaction();
+    await dropped.executeRaw(add("b"));
+    await dropped.createSavepoint("s0");
+    await expect(dropped.executeRaw(add("b"))).rejects.toBeInstanceOf(DatabaseError);
+    await dropped.rollbackToSavepoint("s0");
+    expect(await dropped.executeRaw(add("c"))).toBe(1);
+    await dropped.rollback();
+    expect([await emails(), pool.stats().idle]).toEqual([["a"], 3]);
+    await expect(adapter.startTransaction("SNAPSHOT")).rejects.toThrow("isolation must be");
+    const failed = await adapter.startTransaction();
+    await expect(failed.executeRaw(add("a"))).rejects.toMatchObject({ failure: { kind: "conflict" } });
+    // The server has rolled it back.
+    await expect(failed.commit()).rejects.toMatchObject({ failure: { kind: "not_committed" } });
+    expect(pool.stats().idle).toBe(3);
+  });
+
+  it("takes its isolation from the transaction that it joins", async () => {
+    const client = { $transaction: async () => (await prismaOn(pool).connect()).startTransaction("SERIALIZABLE") };
+    const joining = pool.transaction((tx) => within(client, tx, async () => 1));
+    await expect(joining).rejects.toThrow("name the isolation where the transaction begins");
   });
 });
