@@ -1,5 +1,5 @@
 /** A relay over a broker of the test: it reports missed messages, and notices dead connections (contract 2.9; issue 5). */
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { relayOver } from "../../src/events/relay.ts";
 import type { RelayConnection, RelayListener } from "../../src/events/relay.ts";
 import { gate } from "../support/node-server.ts";
@@ -329,5 +329,48 @@ describe("a relay over a broker that is closed: its connection", () => {
     answered.open();
     await closing;
     expect([engine.lines.size, engine.waits]).toEqual([0, 0]);
+  });
+});
+
+describe("a relay keeps the process running", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it("until the last of what it sends is sent, and no longer", async () => {
+    const { relay } = await opened();
+    expect(vi.getTimerCount()).toBe(0);
+    for (let round = 0; round < 2; round++) {
+      engine.held = [];
+      const sending = [relay.publish("t", "1"), relay.publish("t", "2")];
+      for (const [i, go] of engine.held.entries()) {
+        expect(vi.getTimerCount()).toBe(1);
+        go();
+        await sending[i];
+      }
+      expect(vi.getTimerCount()).toBe(0);
+    }
+  });
+
+  it("no longer than until a publish fails", async () => {
+    const { relay } = await opened();
+    engine.held = [];
+    const sending = relay.publish("t", "1");
+    engine.dies();
+    expect(vi.getTimerCount()).toBe(1);
+    for (const go of engine.held) go();
+    await expect(sending).rejects.toThrow("it ended");
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("until its connection is closed, and no longer", async () => {
+    const closed = gate();
+    const { open } = engine;
+    engine.open = async (listener) => ({ ...(await open.call(engine, listener)), close: () => closed.passed });
+    const { relay } = await opened();
+    const closing = relay.close();
+    expect(vi.getTimerCount()).toBe(1);
+    closed.open();
+    await closing;
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
