@@ -1,6 +1,7 @@
 /** `Pool`: opens a pool of connections to PostgreSQL. */
 import process from "node:process";
 import { needs, needsFunction, needsObject, needsOptions } from "../../src/arguments.ts";
+import { inTime } from "../../src/doors/base.ts";
 import { DatabaseError, error } from "../../src/doors/database.ts";
 import { Pool } from "../../src/database/pool.ts";
 import type { Reset } from "../../src/database/pool.ts";
@@ -79,9 +80,12 @@ function orNone(bound: number): number {
   return bound === 0 ? Number.POSITIVE_INFINITY : bound;
 }
 
+/** How long a program that threw waits for borrowed connections. */
+const failedCloseMs = 5000;
+
 /**
- * Opens a pool, runs a program with it and closes it. If the database cannot be reached, it logs the reason at level error
- * and exits with status 1.
+ * Opens a pool, runs a program with it and closes it, which waits for borrowed connections: at most 5 s if the program throws. If the
+ * database cannot be reached, it logs the reason at level error and exits with status 1.
  */
 export async function run<A>(
   target: string | Conninfo,
@@ -102,9 +106,14 @@ export async function run<A>(
     error(`the pool could not be opened: ${thrown.message}`);
     process.exit(1);
   }
+  let result: A;
   try {
-    return await program(pool);
-  } finally {
-    await pool.close();
+    result = await program(pool);
+  } catch (thrown) {
+    // Work of the program may hold a connection for ever, and the program would end without its error.
+    await inTime(pool.close(), failedCloseMs);
+    throw thrown;
   }
+  await pool.close();
+  return result;
 }

@@ -29,7 +29,7 @@ export type RedisPackage = Pick<typeof redis, "ErrorReply" | "createClient" | "c
 
 /** Loads it for a function of this entry. */
 export async function loadRedis(maker: string): Promise<RedisPackage> {
-  // The package is CommonJS: where Rolldown or Rollup has bundled it, the default alone has its exports.
+  // The package is CommonJS: where a bundler has split it off, the default alone has its exports.
   return (await installed(maker, "redis", () => import("redis"))).default;
 }
 
