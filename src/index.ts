@@ -30,6 +30,7 @@ import type * as metas from "./routing/meta.ts";
 import type * as sessions from "./security/sessions.ts";
 import type * as sockets from "./sockets/socket.ts";
 import type * as shapes from "./schema/valibot.ts";
+import type * as stores from "./inputs/store.ts";
 
 // Values as text and as JSON
 
@@ -106,6 +107,7 @@ export type { AnyParam, PathWire, RefusesOf, WiresOf } from "./inputs/dep.ts";
 export type { JsonOf, ValueOf as ShapeValueOf } from "./schema/valibot.ts";
 export type { Need, RequestRecord } from "./inputs/request.ts";
 export type { Resource, Supplied } from "./inputs/dep.ts";
+export type { StoreFrom } from "./inputs/store.ts";
 export { param } from "./routing/param.ts";
 export type { TextKind, TextSchema } from "./inputs/text-schema.ts";
 export * as Query from "./inputs/query.ts";
@@ -134,7 +136,7 @@ export * as Body from "./inputs/body.ts";
 export type { BodyFailure, InvalidLine, MultipartFailure } from "./inputs/body-source.ts";
 // Security
 
-export type Rate = rates.Rate;
+export type Rate<From = stores.StoreFrom<rates.RateStore>> = rates.Rate<From>;
 export type { Rate as RateType, RateOptions } from "./security/rate.ts";
 export * as Rate from "./security/rate.ts";
 export type { RateMemory, RateRule, RateStore } from "./security/rate-store.ts";
@@ -148,7 +150,7 @@ export type {
   IdempotencyOptions,
   IdempotencyStore,
 } from "./security/idempotency.ts";
-export type ApiKeys = apiKeys.ApiKeys;
+export type ApiKeys<From = apiKeys.ApiKeyStore> = apiKeys.ApiKeys<From>;
 export type { ApiKeys as ApiKeysType } from "./security/api-keys.ts";
 export * as ApiKeys from "./security/api-keys.ts";
 export type {
@@ -172,8 +174,8 @@ export type {
 } from "./security/password.ts";
 export * as Webhook from "./security/webhook.ts";
 export type { WebhookOptions, WebhookScheme, WebhookSigning } from "./security/webhook.ts";
-export type Sessions<A> = sessions.Sessions<A>;
-export type { Session, Sessions as SessionsType, SessionsOptions } from "./security/sessions.ts";
+export type Sessions<A, From = sessions.SessionStore> = sessions.Sessions<A, From>;
+export type { Session, Sessions as SessionsType, SessionsInStore, SessionsOptions } from "./security/sessions.ts";
 export * as Sessions from "./security/sessions.ts";
 export type { SessionChange, SessionEntry, SessionStore } from "./security/session-store.ts";
 // What any handler may need

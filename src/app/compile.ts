@@ -267,5 +267,16 @@ function contextOf({ route, name }: Declared, settings: RouteSettings): RouteCon
   const resource: RouteContext["resource"] = (name) => supplied.get(name);
   const encodings = decompress?.encodings ?? [];
   const emptyQuery = route.meta.find(emptyQueryKey);
-  return { route: name, captured, query, form, emptyQuery, resource, refusalFormat, encodings, deadline };
+  return {
+    route: name,
+    captured,
+    query,
+    form,
+    emptyQuery,
+    app: supplied,
+    resource,
+    refusalFormat,
+    encodings,
+    deadline,
+  };
 }

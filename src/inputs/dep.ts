@@ -206,6 +206,8 @@ export interface RouteContext {
   readonly form: FieldNames;
   /** How an empty query field is read if its type has no empty text: undefined for a problem. */
   readonly emptyQuery: "absent" | undefined;
+  /** One object for each app. */
+  readonly app: object;
   resource(name: string): unknown;
   /** The app's own format of refusals, for the API document. Its type is of answers, which are above inputs. */
   readonly refusalFormat: object | undefined;

@@ -55,6 +55,7 @@ const noInputs: Plan = {
     query: /* @__PURE__ */ new FieldNames(),
     form: /* @__PURE__ */ new FieldNames(),
     emptyQuery: undefined,
+    app: {},
     resource: () => undefined,
     refusalFormat: undefined,
     encodings: [],

@@ -4,10 +4,12 @@ import type { Credentials } from "../codecs/credentials.ts";
 import { string } from "../codecs/codec.ts";
 import { isObject, isTexts, needs, needsObject, needsOptions, needsText } from "../arguments.ts";
 import { isToken } from "../http/fields.ts";
-import { constant, credential } from "../inputs/dep.ts";
+import { credential } from "../inputs/dep.ts";
 import type { AnyDep, Dep, DepNode, Resource } from "../inputs/dep.ts";
 import { optional as optionalHeader } from "../inputs/header.ts";
 import type { InputRequest } from "../inputs/request.ts";
+import { isInput, storeInput } from "../inputs/store.ts";
+import type { StoreFrom, StoreKind } from "../inputs/store.ts";
 import { OpenByCredential, defaultRecheckMs, needsRecheck, validWhile } from "../inputs/validity.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
@@ -21,12 +23,15 @@ export { memory } from "./api-key-store.ts";
 export type { ApiKeyEntry, ApiKeyStore } from "./api-key-store.ts";
 export { notAllowed, signedOut } from "./credential-codes.ts";
 
-/** The keys of an application, made by {@link make}. */
-export interface ApiKeys {
+/**
+ * The keys of an application, made by {@link make}. `From` is the type of their store, or of the input that gives it: then {@link
+ * withStore} gives a handler the keys with their store.
+ */
+export interface ApiKeys<out From = ApiKeyStore> {
   /** What each key begins with. */
   readonly prefix: string;
-  /** Where the digests of the keys are. */
-  readonly store: ApiKeyStore;
+  /** Where the digests of the keys are: the store that was given, or the input that gives it. */
+  readonly store: From;
   /** How often the last use of a key is stored, in milliseconds. */
   readonly usedEveryMs: number;
   /** How often the key of an open event stream or WebSocket is looked up again, in milliseconds. */
@@ -34,14 +39,14 @@ export interface ApiKeys {
 }
 
 /** The options of {@link make}. */
-export interface ApiKeysOptions {
+export interface ApiKeysOptions<From = ApiKeyStore> {
   /** What each key begins with, by which scanners of leaked secrets know it: `shop_live`, of lower-case letters, digits and `_`. */
   readonly prefix: string;
   /**
-   * Where the digests of the keys are: `ApiKeys.memory()`, or `ApiKeyTable.store(pool, …)` of `usher-http/postgres`. Where routes are
-   * declared before the pool is open, let the keys themselves be a resource: {@link input} takes `Dep.ofResource<ApiKeys>("keys")`.
+   * Where the digests of the keys are: `ApiKeys.memory()`, or `ApiKeyTable.store(pool, …)` of `usher-http/postgres`; a store, a resource,
+   * or an input that gives one, as {@link StoreFrom} says.
    */
-  readonly store: ApiKeyStore;
+  readonly store: From;
   /** How often the last use of a key is stored at most, in milliseconds: a minute by default. */
   readonly usedEveryMs?: number;
   /**
@@ -63,16 +68,49 @@ export interface CreatedApiKey {
 }
 
 /** The keys of an application, made once. @throws TypeError for a prefix that cannot be one. */
-export function make(options: ApiKeysOptions): ApiKeys {
+export function make<From extends StoreFrom<ApiKeyStore, string, unknown>>(
+  options: ApiKeysOptions<From>,
+): ApiKeys<From> {
   needsOptions("ApiKeys.make", options, "prefix store usedEveryMs recheckMs");
   const { prefix, store, usedEveryMs = 60_000, recheckMs = defaultRecheckMs } = options;
   needs(isPrefix(prefix), "ApiKeys.make: prefix", prefix, "a text such as shop_live, of 32 characters at most");
-  const isStore = isObject(store) && typeof store.find === "function" && typeof store.add === "function";
-  needs(isStore, "ApiKeys.make: store", store, "a store of API keys");
+  storeInput(store, stores);
   needs(Number.isFinite(usedEveryMs) && usedEveryMs >= 0, "ApiKeys.make: usedEveryMs", usedEveryMs, "milliseconds");
   needsRecheck("ApiKeys.make: recheckMs", recheckMs);
   return { prefix, store, usedEveryMs, recheckMs };
 }
+
+const stores: StoreKind = { at: "ApiKeys.make: store", what: "a store of API keys", methods: ["find", "add"] };
+
+/**
+ * An input that gives the keys with their store: for {@link create}, {@link list}, {@link rotate} and {@link revoke} in a handler, where
+ * the store is a resource or comes by another input.
+ *
+ * @example
+ * ```ts
+ * const make = post(Path.of("keys"), { inputs: { keys: ApiKeys.withStore(keys) }, returns: Returns.text }, async ({ keys }) => {
+ *   return (await ApiKeys.create(keys, { owner: "ada" })).key;
+ * });
+ * ```
+ */
+export function withStore<S extends string = never, X = {}>(
+  keys: ApiKeys<StoreFrom<ApiKeyStore, S, X>>,
+): Dep<ApiKeys, S, X> {
+  needsKeys("ApiKeys.withStore", keys);
+  const { node } = storeInput(keys.store, stores, (store: ApiKeyStore): ApiKeys => {
+    if (!openByStore.has(store)) openByStore.set(store, openOf(keys));
+    return { ...keys, store };
+  });
+  return { node };
+}
+
+/** Keys with a store of their own; where an input gives it, the compiler's error is this sentence. */
+type OwnKeys<From> = ApiKeys<From> &
+  (From extends AnyDep
+    ? {
+        readonly error: "Their store comes by an input: list `ApiKeys.withStore(keys)` among the inputs, and use its value.";
+      }
+    : ApiKeys);
 
 /** What a new key is for. */
 export interface NewApiKey {
@@ -94,8 +132,8 @@ export interface NewApiKey {
  * const { key } = await ApiKeys.create(keys, { owner: "ada", scopes: ["orders:read"] });
  * ```
  */
-export async function create(keys: ApiKeys, what: NewApiKey): Promise<CreatedApiKey> {
-  needsKeys("ApiKeys.create", keys);
+export async function create<From>(keys: OwnKeys<From>, what: NewApiKey): Promise<CreatedApiKey> {
+  const { prefix, store } = ownKeys("ApiKeys.create", keys);
   needsObject("ApiKeys.create: what it is for", what);
   const { owner, name = "", scopes = [], expiresAt } = what;
   needsText("ApiKeys.create: owner", owner);
@@ -103,10 +141,10 @@ export async function create(keys: ApiKeys, what: NewApiKey): Promise<CreatedApi
   needs(isTexts(scopes) && scopes.every(isScope), "ApiKeys.create: scopes", scopes, "a list of scopes without spaces");
   const isTime = expiresAt === undefined || (expiresAt instanceof Date && !Number.isNaN(expiresAt.getTime()));
   needs(isTime, "ApiKeys.create: expiresAt", expiresAt, "a date");
-  const key = freshKey(keys.prefix);
+  const key = freshKey(prefix);
   const id = crypto.randomUUID();
   const entry: ApiKey = { id, owner, name, scopes: [...scopes], createdAt: new Date(), expiresAt, usedAt: undefined };
-  await keys.store.add({ ...entry, digest: await digestOf(key) });
+  await store.add({ ...entry, digest: await digestOf(key) });
   return { key, entry };
 }
 
@@ -116,48 +154,49 @@ export async function create(keys: ApiKeys, what: NewApiKey): Promise<CreatedApi
  *
  * @returns Undefined where there is no such key, or it has expired.
  */
-export async function rotate(
-  keys: ApiKeys,
+export async function rotate<From>(
+  keys: OwnKeys<From>,
   id: string,
   options: { readonly overlapMs: number },
 ): Promise<CreatedApiKey | undefined> {
-  needsKeys("ApiKeys.rotate", keys);
+  const { store } = ownKeys("ApiKeys.rotate", keys);
   needsText("ApiKeys.rotate: id", id);
   needsOptions("ApiKeys.rotate", options, "overlapMs");
   const { overlapMs } = options;
   needs(Number.isFinite(overlapMs) && overlapMs >= 0, "ApiKeys.rotate: overlapMs", overlapMs, "milliseconds");
-  const older = await keys.store.get(id);
+  const older = await store.get(id);
   const now = Date.now();
   if (older === undefined || hasExpired(older, new Date(now))) return undefined;
   const { owner, name, scopes, expiresAt } = older;
   const created = await create(keys, { owner, name, scopes, expiresAt });
-  await keys.store.expire(id, new Date(now + overlapMs));
+  await store.expire(id, new Date(now + overlapMs));
   return created;
 }
 
 /** Ends a key at once. Returns whether there is one. */
-export async function revoke(keys: ApiKeys, id: string): Promise<boolean> {
-  needsKeys("ApiKeys.revoke", keys);
+export async function revoke<From>(keys: OwnKeys<From>, id: string): Promise<boolean> {
+  const { store } = ownKeys("ApiKeys.revoke", keys);
   needsText("ApiKeys.revoke: id", id);
-  const isOne = await keys.store.expire(id, new Date());
-  openOf(keys).end(id);
+  const isOne = await store.expire(id, new Date());
+  // Several stores may share what is open: of another one's key nothing ends.
+  if (isOne) openOf({ store }).end(id);
   return isOne;
 }
 
-const openByStore = /* @__PURE__ */ new WeakMap<ApiKeyStore, OpenByCredential>();
+const openByStore = /* @__PURE__ */ new WeakMap<object, OpenByCredential>();
 
-/** What is open in this process, by the ids of the keys of a store. */
-function openOf({ store }: ApiKeys): OpenByCredential {
+/** What is open in this process, by the ids of the keys of a store. Where an input makes a store for each request, these share it. */
+function openOf({ store }: { readonly store: object }): OpenByCredential {
   let open = openByStore.get(store);
   if (open === undefined) openByStore.set(store, (open = new OpenByCredential()));
   return open;
 }
 
 /** The keys of an owner, the newest first; those that have expired too, until `store.sweep` deletes them. */
-export async function list(keys: ApiKeys, owner: string): Promise<readonly ApiKey[]> {
-  needsKeys("ApiKeys.list", keys);
+export async function list<From>(keys: OwnKeys<From>, owner: string): Promise<readonly ApiKey[]> {
+  const { store } = ownKeys("ApiKeys.list", keys);
   needsText("ApiKeys.list: owner", owner);
-  return (await keys.store.list(owner)).map(shown);
+  return (await store.list(owner)).map(shown);
 }
 
 /** What a client sends for a key. */
@@ -167,20 +206,24 @@ export interface ApiKeyWire<Name extends string> {
 }
 
 /** The input that gives the key of a request; and further inputs of the same key, which is looked up once. */
-export interface ApiKeyInput<Name extends string> extends Dep<ApiKey, "signed_out", ApiKeyWire<Name>> {
+export interface ApiKeyInput<Name extends string, S extends string = never, X = {}> extends Dep<
+  ApiKey,
+  "signed_out" | S,
+  ApiKeyWire<Name> & X
+> {
   /** The key of a request that has one; undefined without one. A wrong key is still a 401. */
-  readonly optional: Dep<ApiKey | undefined, "signed_out", ApiKeyWire<Name>>;
+  readonly optional: Dep<ApiKey | undefined, "signed_out" | S, ApiKeyWire<Name> & X>;
   /** The key, where it has all of these scopes; otherwise the answer is 403 `not_allowed`. */
   scope(
     ...scopes: readonly [string, ...(readonly string[])]
-  ): Dep<ApiKey, "signed_out" | "not_allowed", ApiKeyWire<Name>>;
+  ): Dep<ApiKey, "signed_out" | "not_allowed" | S, ApiKeyWire<Name> & X>;
 }
 
 /**
  * Who sends a request, by its API key: an input that gives what is stored of it. Without a valid key the answer is 401 `signed_out`,
  * before the body is read; the log alone has the reason.
  *
- * @param keys Made by {@link make}, or a resource: `Dep.ofResource<ApiKeys>("keys")`, where routes are declared before the store is open.
+ * @param keys Made by {@link make}; or a resource of such, where they are made with the app.
  * @param options `header` has the key, as `x-api-key`; by default it is sent as `Authorization: Bearer`.
  * @example
  * ```ts
@@ -188,27 +231,25 @@ export interface ApiKeyInput<Name extends string> extends Dep<ApiKey, "signed_ou
  * const place = post(orders, { inputs: { caller: caller.scope("orders:write") }, returns: Returns.empty() }, () => {});
  * ```
  */
-export function input<const Name extends string = "authorization">(
-  keys: ApiKeys | Resource<ApiKeys>,
+export function input<const Name extends string = "authorization", S extends string = never, X = {}>(
+  keys: ApiKeys<StoreFrom<ApiKeyStore, S, X>> | Resource<ApiKeys>,
   options: { readonly header?: Name; readonly doc?: string } = {},
-): ApiKeyInput<Name> {
-  if (!isResource(keys)) needsKeys("ApiKeys.input", keys);
+): ApiKeyInput<Name, S, X> {
+  if (!isInput(keys)) needsKeys("ApiKeys.input", keys);
   needsOptions("ApiKeys.input", options, "header doc");
   const { header, doc } = options;
   const isName = header === undefined || (typeof header === "string" && isToken(header));
   needs(isName, "ApiKeys.input: header", header, "a header's name");
   if (doc !== undefined) needsText("ApiKeys.input: doc", doc);
-  const reader = new KeyReader(keys, header?.toLowerCase());
   const about = doc === undefined ? {} : { doc };
-  const described = <A>(node: DepNode, more: { readonly optional?: true } = {}): Dep<A, never, ApiKeyWire<Name>> =>
-    credential(reader.scheme, { node }, { name: reader.name, ...about, ...more });
+  const reader = new KeyReader(isInput(keys) ? keys : withStore(keys), header?.toLowerCase(), about);
   return {
-    ...described<ApiKey>(reader.allowing([])),
-    optional: described<ApiKey | undefined>(reader.found.node, { optional: true }),
+    node: reader.allowing([]),
+    optional: { node: reader.found.node },
     scope(...scopes) {
       const areScopes = scopes.length > 0 && scopes.every(isScope);
       needs(areScopes, "ApiKeys.input: scope", scopes[0], "a scope without spaces, one at least");
-      return described<ApiKey>(reader.allowing(scopes));
+      return { node: reader.allowing(scopes) };
     },
   };
 }
@@ -221,36 +262,38 @@ function schemeName(header: string): string {
 
 /** Reads the key of a request, and looks it up. */
 class KeyReader {
-  readonly scheme: string;
-  readonly name: string;
   /** The stored key; undefined without one. */
   readonly found: AnyDep;
+  /** For the API document alone: a request must have a key. */
+  readonly #required: AnyDep;
   readonly #challenge: (parameters: { readonly [name: string]: string }) => string;
   /** The keys whose use is being stored. */
   readonly #storing = new Set<string>();
 
-  constructor(keys: ApiKeys | Resource<ApiKeys>, header: string | undefined) {
+  constructor(keys: Dep<ApiKeys, string, unknown>, header: string | undefined, about: { readonly doc?: string }) {
     const isBearer = header === undefined || header === "authorization";
-    const made: Dep<ApiKeys> = isResource(keys) ? keys : constant(keys);
-    this.scheme = isBearer ? "bearer" : "apiKey";
+    const scheme = isBearer ? "bearer" : "apiKey";
     // A JWT of the same app is the scheme bearer too.
-    this.name = isBearer ? "bearerKey" : schemeName(header);
+    const described = { name: isBearer ? "bearerKey" : schemeName(header), ...about };
     this.#challenge = isBearer
       ? (parameters) => challengeOf("Bearer", parameters)
       : () => challengeOf("ApiKey", { header });
     const sent: AnyDep = isBearer ? optionalHeader("authorization", credentials) : optionalHeader(header, string);
+    // Around what a client sends for a key alone: the document shows what the input of the store reads.
+    const given = credential(scheme, sent, { ...described, optional: true });
+    this.#required = { node: { from: [sent], credential: { scheme, ...described }, constant: () => undefined } };
     const values = [this.#challenge({}), this.#challenge({ error: "invalid_token" })];
     this.found = {
       node: {
-        from: [sent, made],
+        from: [given, keys],
         codes: [signedOut],
         challenges: values.map((value) => ({ code: signedOut.name, value })),
         compile:
-          (_route, [slot = 0, made = 0]) =>
+          (_route, [slot = 0, keysSlot = 0]) =>
           (request, values) => {
             const given = values[slot];
             if (given === undefined) return undefined;
-            const keys = values[made] as ApiKeys;
+            const keys = values[keysSlot] as ApiKeys;
             if (!isBearer) return this.#find(keys, given as string, request);
             const token = bearerToken(given as Credentials);
             if (token !== undefined) return this.#find(keys, token, request);
@@ -266,7 +309,7 @@ class KeyReader {
     const challenge = this.#challenge({ error: "insufficient_scope", scope: scopes.join(" ") });
     const scoping = { codes: [notAllowed], challenges: [{ code: notAllowed.name, value: challenge }] };
     return {
-      from: [this.found],
+      from: [this.found, this.#required],
       ...(scopes.length === 0 ? {} : scoping),
       compile:
         (_route, [slot = 0]) =>
@@ -344,8 +387,10 @@ function shown({ id, owner, name, scopes, createdAt, expiresAt, usedAt }: ApiKey
   return { id, owner, name, scopes, createdAt, expiresAt, usedAt };
 }
 
-function isResource(keys: ApiKeys | Resource<ApiKeys>): keys is Resource<ApiKeys> {
-  return isObject(keys) && "node" in keys;
+function ownKeys(at: string, keys: ApiKeys<unknown>): ApiKeys {
+  needsKeys(at, keys);
+  if (isInput(keys.store)) throw new TypeError(`${at}: the store comes by an input: list ApiKeys.withStore(keys)`);
+  return keys as ApiKeys;
 }
 
 function needsKeys(at: string, keys: unknown): void {

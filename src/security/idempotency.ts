@@ -2,9 +2,11 @@
 import { structuredItem } from "../codecs/structured.ts";
 import { custom, malformed } from "../codecs/codec.ts";
 import type { Codec } from "../codecs/codec.ts";
-import { isObject, needs, needsCount, needsOptions } from "../arguments.ts";
+import { needs, needsCount, needsOptions } from "../arguments.ts";
 import type { AnyDep, Dep, DepNode } from "../inputs/dep.ts";
 import { optional, required as requiredHeader } from "../inputs/header.ts";
+import { isInput, storeInput } from "../inputs/store.ts";
+import type { StoreFrom, StoreKind } from "../inputs/store.ts";
 import type { CheckedRoute } from "../inputs/request.ts";
 import { ok } from "../result.ts";
 import { IdempotentRequest, answerLost, inUse, reused } from "./idempotent-request.ts";
@@ -65,7 +67,7 @@ export type IdempotencyCode = "idempotency_key_in_use" | "idempotency_key_reused
  * 409 `idempotency_key_in_use`. After the process of that was killed, it is 409 `idempotency_answer_lost`: see `whenLost`.
  *
  * @param store Where answers are kept: {@link memory}, `idempotencyStore` of `usher-http/redis`, `IdempotencyTable` of
- *   `usher-http/postgres`; or an input or resource that gives one.
+ *   `usher-http/postgres`; a store, a resource, or an input that gives one, as {@link StoreFrom} says.
  * @throws TypeError for a wrong option. `App.make` refuses a route that answers with events, lines or a WebSocket, that reads its
  *   body as it arrives, or that is safe (`GET`).
  * @example
@@ -75,21 +77,21 @@ export type IdempotencyCode = "idempotency_key_in_use" | "idempotency_key_reused
  * ```
  */
 export function by<R extends string, W, S extends string = never, X = {}>(
-  store: IdempotencyStore | Dep<IdempotencyStore, S, X>,
+  store: StoreFrom<IdempotencyStore, S, X>,
   options: IdempotencyOptions<R, W> & { readonly required: true },
 ): Dep<string, R | S | IdempotencyCode, W & X & { headers: { "idempotency-key": string } }>;
 export function by<R extends string, W, S extends string = never, X = {}>(
-  store: IdempotencyStore | Dep<IdempotencyStore, S, X>,
+  store: StoreFrom<IdempotencyStore, S, X>,
   options: IdempotencyOptions<R, W>,
 ): Dep<string | undefined, R | S | IdempotencyCode, W & X & { headers?: { "idempotency-key"?: string | undefined } }>;
 export function by(
-  store: IdempotencyStore | Dep<IdempotencyStore, string, unknown>,
+  store: StoreFrom<IdempotencyStore, string, unknown>,
   options: IdempotencyOptions,
 ): Dep<never, never, never> {
-  const { key, caller, settings } = checkedOptions(store, options);
-  const given = "node" in store ? store : undefined;
+  const given = storeInput(store, stores);
+  const { key, caller, settings } = checkedOptions(options);
   const node: DepNode = {
-    from: given === undefined ? [key, caller] : [key, caller, given],
+    from: [key, caller, given],
     codes: [inUse, reused, answerLost],
     guards: true,
     check: (_format, route) => wrongRoute(route),
@@ -99,8 +101,8 @@ export function by(
         const key = values[keySlot] as string | undefined;
         if (key === undefined) return undefined;
         const owner = { caller: callerOf(values[callerSlot]), key };
-        const used = given === undefined ? store : values[storeSlot];
-        request.guardHandler(new IdempotentRequest(storeOf(used), request, settings, owner));
+        const store = values[storeSlot] as IdempotencyStore;
+        request.guardHandler(new IdempotentRequest(store, request, settings, owner));
         return key;
       },
   };
@@ -118,11 +120,16 @@ interface Checked {
   readonly settings: KeySettings;
 }
 
-function checkedOptions(store: unknown, options: IdempotencyOptions): Checked {
-  if (!isDep(store)) storeOf(store);
+const stores: StoreKind = {
+  at: "Idempotency.by: its store",
+  what: "a store with claim, keep, extend and free",
+  methods: ["claim", "keep", "extend", "free"],
+};
+
+function checkedOptions(options: IdempotencyOptions): Checked {
   needsOptions("Idempotency.by", options, "caller required bare maxKey keepMs maxAnswer leaseMs whenLost");
   const { caller, required = false, bare = false, whenLost = "refuse" } = options;
-  needs(isDep(caller), "Idempotency.by: caller", caller, 'an input, such as Dep.return("everybody")');
+  needs(isInput(caller), "Idempotency.by: caller", caller, 'an input, such as Dep.return("everybody")');
   for (const [name, flag] of Object.entries({ required, bare })) {
     needs(typeof flag === "boolean", `Idempotency.by: ${name}`, flag, "true or false");
   }
@@ -141,19 +148,6 @@ function checkedOptions(store: unknown, options: IdempotencyOptions): Checked {
 
 const header = "idempotency-key";
 const dayMs = 24 * 60 * 60 * 1000;
-
-function isDep(value: unknown): value is AnyDep {
-  return isObject(value) && isObject(value["node"]);
-}
-
-function storeOf(store: unknown): IdempotencyStore {
-  needs(isStore(store), "Idempotency.by: its store", store, "a store with claim, keep, extend and free");
-  return store as IdempotencyStore;
-}
-
-function isStore(store: unknown): boolean {
-  return isObject(store) && ["claim", "keep", "extend", "free"].every((method) => typeof store[method] === "function");
-}
 
 /** A caller without a name would get the answers of others. */
 function callerOf(caller: unknown): string {

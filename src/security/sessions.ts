@@ -1,11 +1,13 @@
 import { clear, make as makeCookie, named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, SetCookie } from "../codecs/cookie.ts";
 import { string } from "../codecs/codec.ts";
-import { needsObject, needsOptions, needsSchema } from "../arguments.ts";
+import { needsOptions, needsSchema } from "../arguments.ts";
 import { requestOf } from "../inputs/connection.ts";
-import { constant, credential } from "../inputs/dep.ts";
-import type { Dep, Resource } from "../inputs/dep.ts";
+import { credential } from "../inputs/dep.ts";
+import type { AnyDep, Dep, Resource } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
+import { needsStore, isInput, storeInput } from "../inputs/store.ts";
+import type { StoreFrom, StoreKind, RefusesOfStore, WireOfStore } from "../inputs/store.ts";
 import { missing } from "../inputs/text.ts";
 import { OpenByCredential, defaultRecheckMs, needsRecheck, validWhile } from "../inputs/validity.ts";
 import { current } from "../logging/context.ts";
@@ -24,16 +26,38 @@ import type { Amendable, SessionEntry, SessionStore } from "./session-store.ts";
 /** Sets a cookie on the response: the input `setCookie`. */
 type SessionCookieDep = (cookie: SetCookie) => void;
 
-/** Sign-in sessions: the browser holds an id in a cookie, the store holds its digest and the data. */
-export interface Sessions<in out A> {
+/**
+ * Sign-in sessions: the browser holds an id in a cookie, the store holds its digest and the data. `From` is the type of their store, or
+ * of the input that gives it.
+ */
+export interface Sessions<in out A, From = SessionStore> {
   /** The request's session: a 400 problem `required` at `cookie.<name>` where it has none. */
-  readonly required: Dep<Session<A>>;
+  readonly required: Dep<Session<A>, RefusesOfStore<From>, WireOfStore<From>>;
   /** The request's session; undefined where it has none. To answer 401, refuse in a `Dep.join`. */
-  readonly optional: Dep<Session<A> | undefined>;
-  /**
-   * The session of an id, outside of a route; undefined where the id has none. Throws where the store is a resource, which
-   * only a request has.
-   */
+  readonly optional: Dep<Session<A> | undefined, RefusesOfStore<From>, WireOfStore<From>>;
+  /** The sessions in their store: for a handler, where the store is a resource or comes by another input. */
+  readonly withStore: Dep<SessionsInStore<A>, RefusesOfStore<From>, WireOfStore<From>>;
+  /** As {@link SessionsInStore.find}, where the store is not a resource and comes by no other input. */
+  readonly find: OfOwnStore<From, SessionsInStore<A>["find"]>;
+  /** As {@link SessionsInStore.start}, where the store is a resource or comes by no other input. */
+  readonly start: From extends AnyResource
+    ? SessionsInStore<A>["start"]
+    : OfOwnStore<From, SessionsInStore<A>["start"]>;
+  /** As {@link SessionsInStore.sweep}, where the store is not a resource and comes by no other input. */
+  readonly sweep: OfOwnStore<From, SessionsInStore<A>["sweep"]>;
+}
+
+/** A call that needs a store; where an input gives that, the compiler's error is this sentence. */
+type OfOwnStore<From, Call> = From extends AnyDep
+  ? { readonly error: "Their store comes by an input: list `sessions.withStore` among the inputs, and use its value." }
+  : Call;
+type AnyResource = AnyDep & { readonly name: string };
+/** All that the type of a store says of its sessions: two kinds of store make one type. */
+type SourceOf<From> = From extends AnyDep ? From : SessionStore;
+
+/** The sessions in their store. */
+export interface SessionsInStore<in out A> {
+  /** The session of an id, outside of a route; undefined where the id has none. */
   find(id: string | undefined, now: Date): Promise<Session<A> | undefined>;
   /**
    * Starts a session with a new id and sets its cookie; the session of the request's cookie ends. Call it after the password
@@ -42,7 +66,7 @@ export interface Sessions<in out A> {
    * @param setCookie The input `setCookie` itself, because it identifies the request.
    */
   start(setCookie: SessionCookieDep, data: A): Promise<Session<A>>;
-  /** Deletes expired sessions from the store and returns their number. For a store that is a resource, call its own `sweep`. */
+  /** Deletes expired sessions from the store and returns their number. */
   sweep(now: Date): Promise<number>;
 }
 
@@ -72,12 +96,12 @@ export interface Session<in out A> {
 }
 
 /** The options of sessions. */
-export interface SessionsOptions<S> {
+export interface SessionsOptions<S, From = SessionStore> {
   /**
-   * {@link memory} for one process, PostgreSQL's for several. It is a resource if the program makes it after the routes are
-   * declared.
+   * {@link memory} for one process, `SessionTable.store` of `usher-http/postgres` for several; a store, a resource, or an input that gives
+   * one, as {@link StoreFrom} says.
    */
-  readonly store: SessionStore | Resource<SessionStore>;
+  readonly store: From;
   /** The shape of the data. Stored data of another shape, as of an older release, ends its session. */
   readonly shape: S;
   /** How long a session may be unused. */
@@ -103,22 +127,35 @@ export interface SessionsOptions<S> {
  *   idleMs: 30 * 60_000, absoluteMs: 12 * 3_600_000 });
  * ```
  */
-export function make<S extends AnyShape>(options: SessionsOptions<S>): Sessions<ValueOf<S>>;
-export function make<S extends StandardSchema>(
-  options: SessionsOptions<S> & { readonly shape: Stored<S> },
-): Sessions<OutputOf<S>>;
+export function make<S extends AnyShape, From extends StoreFrom<SessionStore, string, unknown>>(
+  options: SessionsOptions<S, From>,
+): Sessions<ValueOf<S>, SourceOf<From>>;
+export function make<S extends StandardSchema, From extends StoreFrom<SessionStore, string, unknown>>(
+  options: SessionsOptions<S, From> & { readonly shape: Stored<S> },
+): Sessions<OutputOf<S>, SourceOf<From>>;
 // For errors, as of `Returns.json`: a compiler reports the last of four overloads alone, and that is for any schema.
-export function make<S extends AnyShape>(options: SessionsOptions<S>): Sessions<ValueOf<S>>;
+export function make<S extends AnyShape, From extends StoreFrom<SessionStore, string, unknown>>(
+  options: SessionsOptions<S, From>,
+): Sessions<ValueOf<S>, SourceOf<From>>;
 // No schema reaches it that the others take.
-export function make<S extends AnyStandard>(
-  options: SessionsOptions<S> & { readonly shape: S extends StandardSchema ? Stored<S> : unknown },
-): Sessions<unknown>;
-export function make(options: SessionsOptions<AnyStandard>): Sessions<unknown> {
+export function make<S extends AnyStandard, From extends StoreFrom<SessionStore, string, unknown>>(
+  options: SessionsOptions<S, From> & { readonly shape: S extends StandardSchema ? Stored<S> : unknown },
+): Sessions<unknown, SourceOf<From>>;
+export function make(
+  options: SessionsOptions<AnyStandard, StoreFrom<SessionStore, string, unknown>>,
+): Sessions<unknown> {
   return new KeptSessions<unknown>(options);
 }
 
+const stores: StoreKind = {
+  at: "Sessions.make: store",
+  what: "a store of sessions",
+  methods: ["find", "save", "delete", "sweep"],
+};
+
 class KeptSessions<A> implements Sessions<A> {
-  readonly #store: SessionStore | Resource<SessionStore>;
+  readonly #given: StoreFrom<SessionStore, string, unknown>;
+  readonly withStore: Dep<SessionsInStore<A>>;
   readonly cookie: Cookie<string>;
   readonly required: Dep<Session<A>>;
   readonly optional: Dep<Session<A> | undefined>;
@@ -131,10 +168,11 @@ class KeptSessions<A> implements Sessions<A> {
   readonly #open = new OpenByCredential();
   #hasWarned = false;
 
-  constructor(options: SessionsOptions<AnyStandard>) {
+  constructor(options: SessionsOptions<AnyStandard, StoreFrom<SessionStore, string, unknown>>) {
     needsOptions("Sessions.make", options, "store shape idleMs absoluteMs cookie recheckMs");
     const { store, shape, idleMs, absoluteMs, cookie = "session", recheckMs = defaultRecheckMs } = options;
-    needsObject("Sessions.make: store", store);
+    this.#given = store;
+    this.withStore = storeInput<SessionStore, SessionsInStore<A>>(store, stores, (store) => this.#in(store));
     needsSchema("Sessions.make: shape", shape);
     for (const [name, ms] of Object.entries({ idleMs, absoluteMs })) {
       if (ms > 0 && ms <= oldestMs) continue;
@@ -142,14 +180,13 @@ class KeptSessions<A> implements Sessions<A> {
       throw new Error(ms > oldestMs ? `${problem}: ${oldestMs} at most` : problem);
     }
     needsRecheck("Sessions.make: recheckMs", recheckMs);
-    this.#store = store;
     this.#recheckMs = recheckMs;
     this.cookie = named(cookie, string, {}, "Sessions.make");
     this.#idleMs = idleMs;
     this.#absoluteMs = absoluteMs;
     this.#reader = compileReader(shape) as JsonReader<A>;
     this.#writer = compileWriter(shape);
-    this.optional = this.#optional(cookie);
+    this.optional = this.#optional(cookie, storeInput(store, stores));
     this.required = requiredOf(this.optional, cookie);
   }
 
@@ -162,20 +199,21 @@ class KeptSessions<A> implements Sessions<A> {
   }
 
   async start(setCookie: SessionCookieDep, data: A): Promise<Session<A>> {
-    const request = requestOf(setCookie);
-    needsCookie(request);
-    const store = isResource(this.#store) ? request?.resource(this.#store.name) : this.#store;
-    if (store === undefined) throw new Error("the sessions' store is not a resource of this request's app");
-    return this.#begin(store as SessionStore, setCookie, data, request?.now ?? new Date(), request);
+    return this.#begin(this.#ofRequest(requestOf(setCookie)), setCookie, data);
   }
 
-  async #begin(
-    store: SessionStore,
-    setCookie: SessionCookieDep,
-    data: A,
-    now: Date,
-    request: InputRequest | undefined,
-  ): Promise<Session<A>> {
+  #in(store: SessionStore): SessionsInStore<A> {
+    return {
+      find: (id, now) => this.#findIn(store, id, now),
+      start: (setCookie, data) => this.#begin(store, setCookie, data),
+      sweep: (now) => store.sweep(now),
+    };
+  }
+
+  async #begin(store: SessionStore, setCookie: SessionCookieDep, data: A): Promise<Session<A>> {
+    const request = requestOf(setCookie);
+    needsCookie(request);
+    const now = request?.now ?? new Date();
     const before = request?.cookie(this.cookie.name);
     const id = freshSessionId();
     const digest = await digestOf(id);
@@ -188,12 +226,19 @@ class KeptSessions<A> implements Sessions<A> {
   }
 
   #own(): SessionStore {
-    if (isResource(this.#store)) throw new Error("the sessions' store is a resource, which only a request has");
-    return this.#store;
+    if (isInput(this.#given)) throw new Error("the sessions' store comes by an input: use their input withStore");
+    return this.#given;
   }
 
-  #optional(cookie: string): Dep<Session<A> | undefined> {
-    const store: Dep<SessionStore> = isResource(this.#store) ? this.#store : constant(this.#store);
+  #ofRequest(request: InputRequest | undefined): SessionStore {
+    if (!isResource(this.#given)) return this.#own();
+    const store = request?.resource(this.#given.name);
+    if (store === undefined) throw new Error("the sessions' store is not a resource of this request's app");
+    needsStore(store, stores);
+    return store as SessionStore;
+  }
+
+  #optional(cookie: string, store: Dep<SessionStore>): Dep<Session<A> | undefined> {
     return {
       node: {
         from: [idIn(cookie, false), store],
@@ -390,8 +435,8 @@ function isChange<A>(data: A | ((stored: A) => A)): data is (stored: A) => A {
   return typeof data === "function";
 }
 
-function isResource(store: SessionStore | Resource<SessionStore>): store is Resource<SessionStore> {
-  return "node" in store;
+function isResource(given: StoreFrom<SessionStore, string, unknown>): given is Resource<SessionStore> {
+  return isInput(given) && given.node.resource !== undefined;
 }
 
 /** Throws where a request has its answer: the browser would be left with an id that is no longer valid. */

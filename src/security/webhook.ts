@@ -1,8 +1,11 @@
 /** The `Webhook` namespace: requests that another service signs. */
-import { isObject, isTexts, needs, needsOptions, needsSchema, needsText } from "../arguments.ts";
+import { isTexts, needs, needsOptions, needsSchema, needsText } from "../arguments.ts";
 import { json } from "../inputs/body-inputs.ts";
+import { constant } from "../inputs/dep.ts";
 import type { Dep } from "../inputs/dep.ts";
 import type { InputRequest, Need } from "../inputs/request.ts";
+import { ofApp, storeInput } from "../inputs/store.ts";
+import type { StoreFrom, StoreKind } from "../inputs/store.ts";
 import { Refusal } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import type { AnyShape, JsonOf, ValueOf } from "../schema/valibot.ts";
@@ -23,18 +26,18 @@ export interface WebhookSigning {
 }
 
 /** The options of {@link verify}. */
-export interface WebhookOptions extends WebhookSigning {
+export interface WebhookOptions<S extends string = never, X = {}> extends WebhookSigning {
   /**
    * How far the time of signing may be from the server's clock, in milliseconds: five minutes by default. GitHub signs no time,
    * so it has no such limit.
    */
   readonly toleranceMs?: number;
   /**
-   * Where the requests that arrived are remembered, so that each is taken once. By default a `Rate.memory()` of its own, and for
-   * GitHub nothing, which sends a delivery again as it was. Several processes need a store that they share: `rateStore` of
-   * `usher-http/redis`.
+   * Where the requests that arrived are remembered, so that each is taken once: a store, a resource, or an input that gives one, as
+   * {@link StoreFrom} says. By default a `Rate.memory()` of its own in each app, and for GitHub nothing, which sends a delivery again as
+   * it was. Several processes need a store that they share: `rateStore` of `usher-http/redis`.
    */
-  readonly seen?: RateStore;
+  readonly seen?: StoreFrom<RateStore, S, X>;
 }
 
 /** A request was signed by another than its sender, too long ago, or was received before: 403. */
@@ -71,16 +74,17 @@ type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
  * const hook = post(Path.of("hooks", "stripe"), { inputs: { paid }, returns: Returns.empty() }, () => undefined);
  * ```
  */
-export function verify<S extends AnyShape>(
-  shape: S,
-  options: WebhookOptions,
-): Dep<ValueOf<S>, "not_verified", { json: JsonOf<S> }> {
+export function verify<V extends AnyShape, S extends string = never, X = {}>(
+  shape: V,
+  options: WebhookOptions<S, X>,
+): Dep<ValueOf<V>, "not_verified" | S, { json: JsonOf<V> } & X> {
   needsSchema("Webhook.verify: shape", shape);
   const verifier = new Verifier(options);
   const { node } = json(shape);
   return {
     node: {
       ...node,
+      from: [...node.from, verifier.seen],
       codes: [...(node.codes ?? []), notVerified],
       needs: neededHeaders(verifier.scheme),
       before: (context) => {
@@ -89,8 +93,9 @@ export function verify<S extends AnyShape>(
       },
       compile(context, from) {
         const read = node.compile?.(context, from);
+        const slot = from.at(-1) as number;
         return async (request, values, reading) =>
-          (await verifier.refusal(request)) ?? read?.(request, values, reading);
+          (await verifier.refusal(request, values[slot] as RateStore | undefined)) ?? read?.(request, values, reading);
       },
     },
   };
@@ -123,6 +128,8 @@ export async function sign(
   return scheme.headersOf(id, seconds, signatures);
 }
 
+const stores: StoreKind = { at: "Webhook.verify: seen", what: "a store with take", methods: ["take"] };
+
 /** Of several lists of headers a request has one, so that none of them is required of each request. */
 function neededHeaders({ headers }: Scheme): readonly Need[] {
   return headers.flat().map((name) => ({ in: "header", name, required: headers.length === 1 }));
@@ -134,22 +141,20 @@ class Verifier {
   // Keys and not promises: on Workers a request may not await another request's promise.
   #keys: readonly HmacKey[] | undefined = undefined;
   readonly #toleranceMs: number;
-  readonly #seen: RateStore | undefined;
+  /** Gives what remembers requests; undefined where nothing does. */
+  readonly seen: Dep<RateStore | undefined>;
   readonly #once: RateRule;
   /** When the heads of requests were checked, by the monotonic clock. */
   readonly #checkedAt = new WeakMap<InputRequest, number>();
 
-  constructor(options: WebhookOptions) {
+  constructor(options: WebhookOptions<string, unknown>) {
     const { scheme, keys } = signingOf("Webhook.verify", options, "scheme secrets toleranceMs seen");
-    const { toleranceMs = 5 * 60_000, seen = scheme.isTimed ? memory() : undefined } = options;
+    const { toleranceMs = 5 * 60_000, seen = scheme.isTimed ? ofApp<RateStore>(memory) : undefined } = options;
     needs(Number.isFinite(toleranceMs) && toleranceMs > 0, "Webhook.verify: toleranceMs", toleranceMs, "milliseconds");
-    if (seen !== undefined) {
-      needs(isObject(seen) && typeof seen.take === "function", "Webhook.verify: seen", seen, "a store with take");
-    }
     this.scheme = scheme;
     this.#secrets = keys;
     this.#toleranceMs = toleranceMs;
-    this.#seen = seen;
+    this.seen = seen === undefined ? constant(undefined) : storeInput(seen, stores);
     // The sender's clock may be ahead of this one by the tolerance, and behind it by as much.
     this.#once = { intervalMs: scheme.isTimed ? 2 * toleranceMs + bodyMs : dayMs, burst: 1 };
   }
@@ -173,7 +178,7 @@ class Verifier {
     return waitedMs > bodyMs ? new Date(request.now.getTime() + waitedMs) : request.now;
   }
 
-  async refusal(request: InputRequest): Promise<Refusal | undefined> {
+  async refusal(request: InputRequest, seen: RateStore | undefined): Promise<Refusal | undefined> {
     const claim = this.#claimOf(request);
     if (claim === undefined) return this.early(request);
     const now = this.#after(request);
@@ -183,14 +188,14 @@ class Verifier {
     for (const key of await this.#imported()) expected.push(this.scheme.write(await hmac(key, content)));
     const isSigned = claim.signatures.some((given) => expected.some((signature) => isSameSecret(given, signature)));
     if (!isSigned) return unverified("none of the secrets signed it");
-    return (await this.#isNew(expected, now)) ? undefined : unverified("it was received before");
+    return (await this.#isNew(seen, expected, now)) ? undefined : unverified("it was received before");
   }
 
   /** By each secret, whichever of them signed it: while a secret is changed, processes with the same store have different ones. */
-  async #isNew(signatures: readonly string[], now: Date): Promise<boolean> {
-    if (this.#seen === undefined) return true;
+  async #isNew(seen: RateStore | undefined, signatures: readonly string[], now: Date): Promise<boolean> {
+    if (seen === undefined) return true;
     for (const signature of signatures) {
-      const taken = await this.#seen.take(`webhook ${signature}`, this.#once, now);
+      const taken = await seen.take(`webhook ${signature}`, this.#once, now);
       if (waitOf("Webhook.verify", taken) > 0) return false;
     }
     return true;

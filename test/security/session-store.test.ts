@@ -155,10 +155,9 @@ describe("a session store that is a resource", () => {
 
   it("ST is reported as missing before the server listens, and outside of a request", async () => {
     expect(() => App.make([me])).toThrow("GET / reads the resource sessions, which the option resources lacks");
-    expect(() => sessions.find("AAAAAAAAAAAAAAAAAAAAAA", new Date())).toThrow(
-      "is a resource, which only a request has",
-    );
-    expect(() => sessions.sweep(new Date())).toThrow("is a resource, which only a request has");
+    const { find, sweep } = sessions as unknown as Sessions<unknown>;
+    expect(() => find.call(sessions, "AAAAAAAAAAAAAAAAAAAAAA", new Date())).toThrow("use their input withStore");
+    expect(() => sweep.call(sessions, new Date())).toThrow("use their input withStore");
     await expect(sessions.start(() => {}, { name: "kim" })).rejects.toThrow("is not a resource of this request's app");
   });
 });

@@ -31,6 +31,7 @@ export const credentialTables: Tables = {
     ["ApiKeys.revoke", (keys, id) => ApiKeys.revoke(keys, id), [apiKeys, "id"]],
     ["ApiKeys.rotate", (keys, id, o) => ApiKeys.rotate(keys, id, o), [apiKeys, "id", { overlapMs: 1 }]],
     ["ApiKeys.rotate", (ms) => ApiKeys.rotate(apiKeys, "id", { overlapMs: ms }), [1]],
+    ["ApiKeys.withStore", (keys) => ApiKeys.withStore(keys), [apiKeys]],
     ["ApiKeys.input", (keys, o) => ApiKeys.input(keys, o), [apiKeys, {}]],
     ["ApiKeys.input", (header) => ApiKeys.input(apiKeys, { header }), ["x-api-key"]],
     ["ApiKeys.input", (doc) => ApiKeys.input(apiKeys, { doc }), ["A key."]],
