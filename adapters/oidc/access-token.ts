@@ -4,7 +4,7 @@ import { withoutDeadline } from "../../src/doors/logging.ts";
 import { OldestFirst, isWorkers } from "../../src/doors/base.ts";
 import type { Refusal } from "../../src/refusals.ts";
 import { amend } from "../../src/doors/security.ts";
-import type { Session, Sessions } from "../../src/doors/security.ts";
+import type { Session } from "../../src/doors/security.ts";
 import { IssuerAway, refusalOf, signInUnavailable, unavailable } from "./failures.ts";
 import { grantOfRefresh } from "./grants.ts";
 import type { RefreshEnd } from "./grants.ts";
@@ -50,10 +50,10 @@ const keptMs = 600_000;
  * });
  * ```
  */
-export function accessToken<A extends WithTokens>(
+export function accessToken<A extends WithTokens, S extends string = never, X = {}>(
   issuers: readonly OidcIssuer[],
-  sessions: Sessions<A>,
-): Dep<string | undefined, "sign_in_unavailable"> {
+  sessions: { readonly optional: Dep<Session<A> | undefined, S, X> },
+): Dep<string | undefined, "sign_in_unavailable" | S, X> {
   needs(Array.isArray(issuers) && issuers.length > 0, "Oidc.accessToken: its issuers", issuers, "a list, one at least");
   const clients = issuers.map((issuer, i) => clientOf(issuer, `Oidc.accessToken: its issuer ${i}`));
   const isSessions = isObject(sessions) && isObject(sessions.optional);

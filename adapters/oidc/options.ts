@@ -1,4 +1,5 @@
 import {
+  isObject,
   needs,
   needsFunction,
   needsObject,
@@ -7,11 +8,11 @@ import {
   needsText,
   needsTexts,
 } from "../../src/arguments.ts";
-import type { Awaitable } from "../../src/doors/inputs.ts";
+import type { Awaitable, Dep, StoreFrom } from "../../src/doors/inputs.ts";
 import type { Code, Refusal } from "../../src/refusals.ts";
 import type { Path } from "../../src/routing/path.ts";
 import { ringOf } from "../../src/doors/security.ts";
-import type { Keys, RateStore, Sessions } from "../../src/doors/security.ts";
+import type { Keys, RateStore, SessionStore, Sessions } from "../../src/doors/security.ts";
 import type { OidcClaims } from "./grants.ts";
 import { isLoopback } from "./issuer.ts";
 import { isOwnPath } from "./return-address.ts";
@@ -36,7 +37,7 @@ export interface OidcRoutesOptions<A, C extends string = never> {
   /** Seals the cookie of a sign-in that has begun. */
   readonly keys: Keys;
   /** The application's sessions. */
-  readonly sessions: Sessions<A>;
+  readonly sessions: Pick<Sessions<A, Dep<SessionStore, string, unknown>>, "optional" | "withStore">;
   /**
    * Makes the session of a user who signed in; or refuses, with a code in `refuses`. Look the user up by `claims.iss` and
    * `claims.sub`, never by the mail address alone: another issuer may give it to another person.
@@ -65,10 +66,11 @@ export interface OidcRoutesOptions<A, C extends string = never> {
   /** How long a user may take to sign in, in milliseconds: ten minutes by default. */
   readonly attemptMs?: number;
   /**
-   * Where used states are remembered, so that each answer of an issuer is taken once. By default in memory. Several processes need
-   * a store that they share, as `rateStore` of `usher-http/redis`; without one, the issuer itself refuses a code's second use.
+   * Where used states are remembered, so that each answer of an issuer is taken once: a store, a resource, or an input that gives one, as
+   * `StoreFrom` says. By default a `Rate.memory()` in each app. Several processes need a store that they share, as `rateStore` of
+   * `usher-http/redis`; without one, the issuer itself refuses a code's second use.
    */
-  readonly seen?: RateStore;
+  readonly seen?: StoreFrom<RateStore, string, unknown>;
 }
 
 /** Parameters that are this module's own, and that an application must not set. */
@@ -98,19 +100,15 @@ export function checkOptions<A, C extends string>(options: OidcRoutesOptions<A, 
     options,
     "origin keys sessions onSignIn refuses at signOutAt home signedOut prompt maxAgeMs acr userInfo parameters attemptMs seen",
   );
-  const { origin, keys, sessions, onSignIn, refuses = [], at, signOutAt, seen } = options;
+  const { origin, keys, sessions, onSignIn, refuses = [], at, signOutAt } = options;
   checkOrigin(origin);
   ringOf(keys, "Oidc.routes");
   needsObject("Oidc.routes: sessions", sessions);
-  needs(typeof sessions.start === "function", "Oidc.routes: sessions", sessions, "made by Sessions.make");
+  needs(isObject(sessions.withStore), "Oidc.routes: sessions", sessions, "made by Sessions.make");
   needsFunction("Oidc.routes: onSignIn", onSignIn);
   needs(Array.isArray(refuses), "Oidc.routes: refuses", refuses, "a list of codes");
   checkPath("Oidc.routes: at", at);
   if (signOutAt !== false) checkPath("Oidc.routes: signOutAt", signOutAt);
-  if (seen !== undefined) {
-    needsObject("Oidc.routes: seen", seen);
-    needs(typeof seen.take === "function", "Oidc.routes: seen", seen, "a store with take");
-  }
   checkRequest(options);
 }
 

@@ -2,7 +2,9 @@ import { needsObject } from "../../src/arguments.ts";
 import { of } from "../../src/routing/path.ts";
 import type { Path } from "../../src/routing/path.ts";
 import type { Route } from "../../src/doors/routing.ts";
+import { ofApp, storeInput } from "../../src/doors/inputs.ts";
 import { memory } from "../../src/doors/security.ts";
+import type { RateStore } from "../../src/doors/security.ts";
 import { IssuerClient, clientOf } from "./issuer.ts";
 import type { OidcIssuer } from "./issuer.ts";
 import { checkOptions } from "./options.ts";
@@ -38,14 +40,18 @@ export function routes<A, C extends string = never>(
   options: OidcRoutesOptions<A, C>,
 ): readonly Route[] {
   checkOptions(options);
-  const { at = of("sign-in"), signOutAt = of("sign-out"), seen = memory() } = options;
+  const { at = of("sign-in"), signOutAt = of("sign-out") } = options;
+  const { seen = ofApp<RateStore>(memory) } = options;
+  const used = storeInput(seen, stores);
   const clients = clientsOf(issuers);
   const signIns = [...clients].flatMap(([name, issuer]) => {
     const start = name === "" ? at : of(...segmentsOf(at), name);
-    return signInRoutes({ name, issuer, start, options, seen });
+    return signInRoutes({ name, issuer, start, options, seen: used });
   });
   return signOutAt === false ? signIns : [...signIns, signOutRoute(signOutAt, [...clients.values()], options)];
 }
+
+const stores = { at: "Oidc.routes: seen", what: "a store with take", methods: ["take"] };
 
 /** The text segments of a path without parameters, which `checkOptions` has seen. */
 function segmentsOf({ segments }: Path): readonly string[] {

@@ -4,7 +4,7 @@ import type { Answer } from "../../src/doors/answers.ts";
 import { responses } from "../../src/doors/answers.ts";
 import type { SetCookie } from "../../src/doors/codecs.ts";
 import { setCookie, ofRequest, optionalQuery } from "../../src/doors/inputs.ts";
-import type { RequestRecord } from "../../src/doors/inputs.ts";
+import type { Dep, RequestRecord } from "../../src/doors/inputs.ts";
 import { isA } from "../../src/doors/logging.ts";
 import { Refusal } from "../../src/refusals.ts";
 import type { Code } from "../../src/refusals.ts";
@@ -13,7 +13,7 @@ import type { Path } from "../../src/routing/path.ts";
 import { get } from "../../src/doors/routing.ts";
 import type { Route } from "../../src/doors/routing.ts";
 import { waitOf } from "../../src/doors/security.ts";
-import type { RateRule, RateStore } from "../../src/doors/security.ts";
+import type { RateRule, RateStore, SessionsInStore } from "../../src/doors/security.ts";
 import { Attempts } from "./attempts.ts";
 import type { Attempt } from "./attempts.ts";
 import {
@@ -43,7 +43,7 @@ interface SignInOptions<A, C extends string> {
   readonly issuer: IssuerClient;
   readonly start: Path<never>;
   readonly options: OidcRoutesOptions<A, C>;
-  readonly seen: RateStore;
+  readonly seen: Dep<RateStore>;
 }
 
 /** `GET /sign-in` and `GET /sign-in/callback`. */
@@ -69,13 +69,26 @@ export function signInRoutes<A, C extends string>(given: SignInOptions<A, C>): r
     signIn.callback,
     {
       summary: "Where the issuer sends the browser back to",
-      inputs: { request: ofRequest((request) => request, { needs: answerParameters }), setCookie },
+      inputs: {
+        request: ofRequest((request) => request, { needs: answerParameters }),
+        setCookie,
+        sessions: given.options.sessions.withStore,
+        seen: given.seen,
+      },
       returns: responses({ 303: "Signed in." }),
       refuses,
     },
-    ({ request, setCookie }) => signIn.fromIssuer(request, setCookie),
+    (inputs) => signIn.fromIssuer(inputs),
   );
   return [start, callback];
+}
+
+/** What the answer of an issuer is read with. */
+interface AnswerInputs<A> {
+  readonly request: RequestRecord;
+  readonly setCookie: (cookie: SetCookie) => void;
+  readonly sessions: SessionsInStore<A>;
+  readonly seen: RateStore;
 }
 
 const answerParameters = ["state", "code", "iss", "error"].map((name) => ({ in: "query", name }) as const);
@@ -88,10 +101,9 @@ class SignIn<A, C extends string> {
   readonly #options: OidcRoutesOptions<A, C>;
   readonly #redirectUri: string;
   readonly #attempts: Attempts;
-  readonly #seen: RateStore;
   readonly #once: RateRule;
 
-  constructor({ name, issuer, start, options, seen }: SignInOptions<A, C>) {
+  constructor({ name, issuer, start, options }: SignInOptions<A, C>) {
     const { origin, keys, attemptMs = 600_000 } = options;
     const segments = [...(start.segments as readonly string[]), "callback"];
     this.callback = of(...segments) as Path as Path<never>;
@@ -100,7 +112,6 @@ class SignIn<A, C extends string> {
     this.#options = options;
     this.#redirectUri = `${new URL(origin).origin}/${segments.map(encodeURIComponent).join("/")}`;
     this.#attempts = new Attempts(keys, this.#redirectUri, attemptMs);
-    this.#seen = seen;
     this.#once = { intervalMs: attemptMs, burst: 1 };
   }
 
@@ -137,15 +148,15 @@ class SignIn<A, C extends string> {
   }
 
   /** Starts a session for the answer of the issuer. */
-  async fromIssuer(request: RequestRecord, setCookie: (cookie: SetCookie) => void): Promise<Answer | Refusal> {
+  async fromIssuer({ request, setCookie, sessions, seen }: AnswerInputs<A>): Promise<Answer | Refusal> {
     if (!isVisit(request))
       return failed("the request is a HEAD, or one that a browser sends before the user follows a link");
     const parameters = parametersOf(request.target);
-    const attempt = await this.#attemptOf(parameters, request);
+    const attempt = await this.#attemptOf(parameters, request, seen);
     if (isA(Refusal, attempt)) return attempt;
     const granted = await this.#granted(parameters, attempt);
     if (isA(Refusal, granted)) return granted;
-    const { onSignIn, sessions } = this.#options;
+    const { onSignIn } = this.#options;
     const made = await onSignIn({ issuer: this.#name, ...granted });
     if (isA(Refusal, made)) return made;
     await sessions.start(setCookie, made);
@@ -153,13 +164,13 @@ class SignIn<A, C extends string> {
   }
 
   /** The attempt of this browser that the issuer's answer is for. It is used up. */
-  async #attemptOf(parameters: URLSearchParams, request: RequestRecord): Promise<Attempt | Failure> {
+  async #attemptOf(parameters: URLSearchParams, request: RequestRecord, seen: RateStore): Promise<Attempt | Failure> {
     const [state, ...more] = parameters.getAll("state");
     if (state === undefined || more.length > 0) return failed("the answer has no state, several, or is too long");
     const attempt = await this.#attempts.find(state, request);
     if (attempt === undefined) return failed("this browser has no sign-in of that state, or began it too long ago");
     const caller = { network: networkOfClient(request.client) };
-    const taken = await this.#seen.take(`oidc ${state}`, this.#once, request.now, caller);
+    const taken = await seen.take(`oidc ${state}`, this.#once, request.now, caller);
     return waitOf("Oidc.routes", taken) > 0 ? failed("that answer was received before") : attempt;
   }
 

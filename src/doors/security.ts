@@ -23,4 +23,4 @@ export type { RateRule, RateStore } from "../security/rate-store.ts";
 export { encrypted, isSameSecret } from "../security/sealing.ts";
 export { amend } from "../security/session-store.ts";
 export type { SessionEntry, SessionStore } from "../security/session-store.ts";
-export type { Session, Sessions } from "../security/sessions.ts";
+export type { Session, Sessions, SessionsInStore } from "../security/sessions.ts";

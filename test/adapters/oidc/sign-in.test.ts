@@ -1,11 +1,30 @@
 /** The requests of a sign-in to the issuer, and its result. */
 import { describe, expect, it } from "vitest";
-import { Meta, Openapi, Path, Refusal, Test, refuse } from "usher-http";
+import { Dep, Meta, Openapi, Path, Rate, Refusal, Sessions, Test, refuse } from "usher-http";
+import type { RateStore } from "usher-http";
 import { Oidc } from "usher-http/oidc";
-import { FakeIssuer, Shop, keys, session } from "./fake-issuer.ts";
+import { FakeIssuer, Shop, keys, session, shape } from "./fake-issuer.ts";
 import { lines } from "../../support/logs.ts";
 
 describe("a sign-in", () => {
+  it("keeps its session and the used state in the stores of the request, where inputs give them", async () => {
+    const [store, seen] = [Sessions.memory(), Rate.memory()];
+    const taken: string[] = [];
+    const counts: RateStore = { take: (key, ...given) => (taken.push(key), seen.take(key, ...given)) };
+    const everybody = Dep.return("everybody");
+    const limits = { shape, idleMs: 3_600_000, absoluteMs: 36_000_000 };
+    const sessions = Sessions.make({ ...limits, store: Dep.map(everybody, () => store) });
+    const shop = new Shop({ sessions, seen: Dep.map(everybody, () => counts) });
+    const browser = shop.browser();
+    const asked = await shop.begin(browser);
+    expect((await browser.call("GET", shop.callback(asked))).status).toBe(303);
+    expect(await session(store).find(browser.cookies().get("session"), new Date())).toMatchObject({
+      data: { user: "ada" },
+    });
+    expect(taken).toEqual([`oidc ${asked.get("state")}`]);
+    expect(seen.take(taken[0] ?? "", { intervalMs: 3_600_000, burst: 1 }, new Date())).toBeGreaterThan(0);
+  });
+
   it("starts a session for the user of the ID token, and removes the attempt", async () => {
     const shop = new Shop();
     const browser = shop.browser();
