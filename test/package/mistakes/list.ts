@@ -37,7 +37,7 @@ export const session = Cookie.named("session", Codec.string);
 
 /** The first lines of every mistake. */
 export const prelude = `import * as v from "valibot";
-import { Answer, App, Cookie, Dep, Event, Meta, Path, Query, Codec, Refusal, RefusalFormat, Returns, Route, Sessions, answer, get, json, param, post, refuse, route } from "usher-http";
+import { Answer, ApiKeys, App, Cookie, Dep, Event, Meta, Path, Query, Codec, Rate, Refusal, RefusalFormat, Returns, Route, Sessions, answer, get, json, param, post, refuse, route } from "usher-http";
 import { serve } from "usher-http/node";
 import { Jwt } from "usher-http/jwt";
 import { NewOrder, Order, Placed, Tick, api, byId, chat, gone, order, orderId, orders, page, pool, readOrder, routes, signedOut, store } from "./shared.js";
@@ -299,6 +299,20 @@ if (!found.ok && found.error === "sold_out") console.log("sold out");`,
   {
     what: "a session without its times",
     source: "Sessions.make({ store: Sessions.memory(), shape: Order });",
+  },
+  {
+    what: "a store that was not awaited",
+    source: "Rate.make({ limit: 5, perMs: 60_000, store: Promise.resolve(Rate.memory()) });",
+  },
+  {
+    what: "a sweep of sessions whose store is a resource",
+    source: `const sessions = Sessions.make({ store: Dep.ofResource<Sessions.SessionStore>("sessions"), shape: Order, idleMs: 1, absoluteMs: 1 });
+await sessions.sweep(new Date());`,
+  },
+  {
+    what: "an API key made without the store, which is a resource",
+    source: `const keys = ApiKeys.make({ prefix: "shop_live", store: Dep.ofResource<ApiKeys.ApiKeyStore>("keys") });
+await ApiKeys.create(keys, { owner: "ada" });`,
   },
   {
     what: "an answer that its schema does not take",
