@@ -26,7 +26,7 @@ import { BodyBudget } from "./body-budget.ts";
 import { DeclarationError, checkRoute, checkTogether, declared, isDeadline } from "./checks.ts";
 import type { Declared } from "./checks.ts";
 import { compile } from "./compile.ts";
-import type { CompiledApp, CompiledCors, CompiledRoute, Middleware, OnError, RouteSettings } from "./compile.ts";
+import type { CompiledApp, CompiledRoute, Middleware, OnError, RouteSettings } from "./compile.ts";
 import type { Cors } from "../security/cors.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
 import { readOrigins } from "../security/cross-origin.ts";
@@ -219,7 +219,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const trustedOrigins = readOrigins(options.trustedOrigins ?? [], (problem) => {
     problems.push(`trusted origin ${problem}`);
   });
-  const cors = options.cors === undefined ? undefined : compileCors(options.cors, routes, problems);
+  const cors = options.cors?.policy(routes, problems);
   if (problems.length > 0) throw new DeclarationError(problems);
 
   const app: CompiledApp = {
@@ -344,7 +344,7 @@ const optionTests: readonly (readonly [names: readonly string[], test: ValueTest
     (value) => isObject(value) && "trusted" in value,
     "made by Proxies.make: write Proxies.make(addresses)",
   ],
-  [["cors"], has("policy"), "made by Cors.make"],
+  [["cors"], has("policy", isFunction), "made by Cors.make"],
   [["secureHeaders"], has("headers", Array.isArray), "made by SecureHeaders.make"],
   [["trace"], has("tracer"), "made by Trace"],
   [["languages"], has("node"), "made by languages"],
@@ -415,16 +415,6 @@ function checkCounts(counts: { readonly [option: string]: number }, problems: st
     if (Number.isSafeInteger(count) && count >= 1) continue;
     problems.push(`${name} is a whole number, 1 or more, and not ${count}`);
   }
-}
-
-function compileCors({ policy, routes: covered }: Cors, routes: readonly Route[], problems: string[]): CompiledCors {
-  if (covered === undefined) return { policy, covers: (route) => route !== undefined };
-  for (const route of covered) {
-    if (!routes.includes(route))
-      problems.push(`cors is for ${route.method} ${route.pattern}, which is no route of the app`);
-  }
-  const set = new Set<Route | undefined>(covered);
-  return { policy, covers: (route) => set.has(route) };
 }
 
 function flushOf(trace: AppOptions["trace"]): App["flush"] {

@@ -113,12 +113,6 @@ export interface CompiledRoute {
   accessTexts: AccessTexts | undefined;
 }
 
-/** A CORS policy and the routes it covers. */
-export interface CompiledCors {
-  readonly policy: CorsPolicy;
-  readonly covers: (route: Route | undefined) => boolean;
-}
-
 /** An app, compiled before its first request. */
 export interface CompiledApp {
   readonly router: Router<CompiledRoute>;
@@ -128,7 +122,7 @@ export interface CompiledApp {
   readonly redirectsSlash: boolean;
   /** The origins that are trusted besides the own host; undefined where origins are not checked. */
   readonly trustedOrigins: ReadonlySet<string> | undefined;
-  readonly cors: CompiledCors | undefined;
+  readonly cors: CorsPolicy | undefined;
   /** Outermost first; undefined without middleware. */
   readonly middleware: readonly Middleware[] | undefined;
   readonly secureHeaders: SecureHeaders | undefined;

@@ -32,7 +32,6 @@ import {
   measureRequest,
 } from "./access-log.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
-import type { CompiledCors } from "./compile.ts";
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
 import { failureAnswer, formatted, handlerFailure, internalAnswer } from "./refused.ts";
 import type { RequestState } from "./request.ts";
@@ -109,7 +108,7 @@ function failureResponse(request: RequestState, thrown: unknown): WireResponse {
 function responseOf(request: RequestState, made: Answer, revised: Answer): WireResponse {
   const checked = writable(request, revised.refused === undefined ? revised : formatted(request, revised));
   const { cors } = request.app;
-  const answer = cors === undefined ? checked : withCors(request, checked, cors);
+  const answer = cors === undefined ? checked : cors.withHeaders(request, request.match?.route.route, checked);
   // A route declares the answers that it makes, and not what becomes of them.
   const undeclared = undeclaredBy(request, revised === made ? answer : made);
   const size = sizeOf(request, answer);
@@ -196,11 +195,6 @@ async function sealedValue(seal: NonNullable<SetCookie["seal"]>, now: Date): Pro
   const value: unknown = await seal(now);
   if (typeof value !== "string") throw new TypeError("a cookie is sealed as a text");
   return value;
-}
-
-/** The answer with its CORS headers, where the route's policy has them. */
-function withCors(request: RequestState, answer: Answer, cors: CompiledCors): Answer {
-  return cors.covers(request.match?.route.route) ? cors.policy.withHeaders(request, answer) : answer;
 }
 
 /** The answer if it can be written; otherwise a 500, whose reason is logged. */

@@ -185,7 +185,7 @@ export class InnerCalls {
   trustsOrigin(origin: string): boolean {
     const { app, match } = this.#outer;
     if (app.trustedOrigins?.has(origin) === true) return true;
-    return app.cors?.covers(match?.route.route) === true && app.cors.policy.named.has(origin);
+    return app.cors?.names(origin, match?.route.route) === true;
   }
 
   /**

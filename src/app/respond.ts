@@ -26,7 +26,7 @@ import { isCrossOrigin, isOfListed } from "../security/cross-origin.ts";
 import { logFault, openSpan } from "./access-log.ts";
 import { BodyReading } from "./body-reading.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
-import type { CompiledApp, CompiledCors, CompiledRoute, Middleware } from "./compile.ts";
+import type { CompiledApp, CompiledRoute, Middleware } from "./compile.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
 import type { EndActs } from "./ending.ts";
 import { endHandler, finish } from "./finish.ts";
@@ -74,9 +74,12 @@ export function respond(app: CompiledApp, exchange: Exchange): MaybePromise<Wire
 function answerAround(request: RequestState): MaybePromise<WireResponse> {
   try {
     findRoute(request);
-    const { cors } = request.app;
-    const preflight = cors === undefined ? undefined : preflightAnswer(request, cors);
-    if (preflight !== undefined) return finish(request, preflight);
+    // The answer to a CORS preflight goes before an `OPTIONS` route of the application.
+    const preflight = request.app.cors?.preflight(request, request.app.router);
+    if (preflight !== undefined) {
+      request.match = undefined;
+      return finish(request, preflight);
+    }
   } catch (thrown) {
     return finish(request, failureAnswer(request, thrown));
   }
@@ -263,21 +266,6 @@ function findRoute(request: RequestState): void {
   if (request.match?.route.readsBody !== true) exchange.dropBody?.();
 }
 
-/** The answer to a CORS preflight, which goes before an `OPTIONS` route of the application. */
-function preflightAnswer(request: RequestState, cors: CompiledCors): Answer | undefined {
-  const { app, rawPath } = request;
-  if (request.method !== "OPTIONS") return undefined;
-  if (request.lines("origin").length === 0 || request.lines("access-control-request-method").length === 0)
-    return undefined;
-  const isCovered = (method: string): boolean => {
-    return cors.covers(app.router.find(method === "HEAD" ? "GET" : method, rawPath)?.route.route);
-  };
-  const allowed = app.router.allowedMethods(rawPath)?.filter(isCovered) ?? [];
-  if (allowed.length === 0) return undefined;
-  request.match = undefined;
-  return cors.policy.preflight(request, allowed);
-}
-
 /** For the log: how to allow such a request. */
 const crossOriginDetail =
   "it came from a page of another origin: list that origin in trustedOrigins, or in cors if the page also reads the answer";
@@ -299,7 +287,7 @@ function isFromUntrustedOrigin(request: RequestState): boolean {
   if (trustedOrigins === undefined || !isCrossOrigin(request, trustedOrigins)) return false;
   const own = request.match?.route.crossOrigin;
   if (own === "any" || (own !== undefined && isOfListed(request, own))) return false;
-  return !(cors !== undefined && cors.covers(request.match?.route.route) && cors.policy.admits(request));
+  return cors?.admits(request, request.match?.route.route) !== true;
 }
 
 /** Contract 4.2, rules 2, 3, 4, 6 and 7: 501, `OPTIONS *`, 308, 405 with its `Allow`, 404. */

@@ -29,20 +29,26 @@ export interface CorsOptions {
 
 /** A policy, made by {@link make}: the app's option `cors`. */
 export interface Cors extends CorsExtension {
-  /** Internal to the framework. */
-  readonly policy: CorsPolicy;
+  /** Internal to the framework: the policy for the routes of one app. */
+  readonly policy: (routes: readonly Route[], problems: string[]) => CorsPolicy;
 }
 
-/** What a policy does for a request. */
+/** What a policy does for the requests of an app. */
 export interface CorsPolicy {
-  /** The origins that it names; none with `"any"`. */
-  readonly named: ReadonlySet<string>;
-  /** The response to a preflight; the methods are those of the policy's routes at its path. */
-  readonly preflight: (request: InputRequest, methods: readonly string[]) => Answer;
-  /** The response of a covered route with its CORS headers. */
-  readonly withHeaders: (request: InputRequest, answer: Answer) => Answer;
-  /** Whether the policy lets a request pass the cross-origin check. */
-  readonly admits: (request: InputRequest) => boolean;
+  /** The answer to a preflight at a path of the policy's routes; undefined for any other request. */
+  readonly preflight: (request: InputRequest, router: RoutesByPath) => Answer | undefined;
+  /** The response of a route with its CORS headers, where the policy covers the route. */
+  readonly withHeaders: (request: InputRequest, route: Route | undefined, answer: Answer) => Answer;
+  /** Whether the policy lets a request to a route pass the cross-origin check. */
+  readonly admits: (request: InputRequest, route: Route | undefined) => boolean;
+  /** Whether the policy covers a route and names an origin; with `"any"` it names none. */
+  readonly names: (origin: string, route: Route | undefined) => boolean;
+}
+
+/** The routes of an app, as a preflight asks for them. */
+interface RoutesByPath {
+  allowedMethods(path: string): readonly string[] | undefined;
+  find(method: string, path: string): { readonly route: { readonly route: Route } } | undefined;
 }
 
 type Headers = Answer["headers"];
@@ -115,7 +121,51 @@ export function make(options: CorsOptions): Cors {
     if (origin === undefined || more.length > 0 || origin === "null") return false;
     return origins === "any" ? !isOfVisitor(request) : isListed(origin, named);
   };
-  return { origins, credentials, headers, expose, maxAgeMs, routes, policy: { named, preflight, withHeaders, admits } };
+  const sharing = { named, preflight, withHeaders, admits };
+  const policy: Cors["policy"] = (all, problems) => policyFor(sharing, coverageOf(routes, all, problems));
+  return { origins, credentials, headers, expose, maxAgeMs, routes, policy };
+}
+
+/** What the origins of a policy get, for any route. */
+interface Sharing {
+  /** None with `"any"`. */
+  readonly named: ReadonlySet<string>;
+  readonly preflight: (request: InputRequest, methods: readonly string[]) => Answer;
+  readonly withHeaders: (request: InputRequest, answer: Answer) => Answer;
+  readonly admits: (request: InputRequest) => boolean;
+}
+
+type Coverage = (route: Route | undefined) => boolean;
+
+function policyFor({ named, preflight, withHeaders, admits }: Sharing, covers: Coverage): CorsPolicy {
+  return {
+    preflight: (request, router) => {
+      if (!isPreflight(request)) return undefined;
+      const methods = router.allowedMethods(request.rawPath)?.filter((method) => {
+        return covers(router.find(method === "HEAD" ? "GET" : method, request.rawPath)?.route.route);
+      });
+      return methods === undefined || methods.length === 0 ? undefined : preflight(request, methods);
+    },
+    withHeaders: (request, route, answer) => (covers(route) ? withHeaders(request, answer) : answer),
+    admits: (request, route) => covers(route) && admits(request),
+    names: (origin, route) => covers(route) && named.has(origin),
+  };
+}
+
+/** Which routes a policy covers: those of its own list, which the app must have, or every one. */
+function coverageOf(covered: readonly Route[] | undefined, all: readonly Route[], problems: string[]): Coverage {
+  if (covered === undefined) return (route) => route !== undefined;
+  for (const route of covered) {
+    if (!all.includes(route))
+      problems.push(`cors is for ${route.method} ${route.pattern}, which is no route of the app`);
+  }
+  const set = new Set<Route | undefined>(covered);
+  return (route) => set.has(route);
+}
+
+function isPreflight(request: InputRequest): boolean {
+  const isSent = (name: string): boolean => request.lines(name).length > 0;
+  return request.method === "OPTIONS" && isSent("origin") && isSent("access-control-request-method");
 }
 
 /** The options with their defaults: from JavaScript they may be anything. */
