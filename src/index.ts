@@ -244,7 +244,7 @@ export type {
   SocketWire,
 } from "./sockets/socket.ts";
 export { Unreadable } from "./sockets/socket.ts";
-export type { SocketCompression, SocketOptions } from "./answers/kinds.ts";
+export type { SocketCompression, SocketOptions } from "./sockets/socket.ts";
 export * as Broadcast from "./events/broadcast.ts";
 export type { Hub, Subscription } from "./events/hub.ts";
 export type { Relay } from "./events/relay.ts";

@@ -4,18 +4,14 @@ import type { StreamBody } from "../events/stream.ts";
 import type { Page } from "../html/page.ts";
 import type { PageStream } from "../html/stream.ts";
 import type { MaybePromise } from "../deferred.ts";
-import { needsObject } from "../arguments.ts";
 import { lists } from "../http/fields.ts";
 import { inBackground } from "../logging/raised.ts";
 import { InvalidAnswerError, none } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { JsonWriter } from "../schema/write.ts";
-import { chosenSubprotocol } from "../sockets/socket.ts";
-import type { AnyProtocol, SocketHandler } from "../sockets/socket.ts";
-import { serveSocket } from "../sockets/open-socket.ts";
 import { isServerOwned } from "../exchange/answer.ts";
-import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakeoverRequest } from "../exchange/answer.ts";
+import type { Answer, AnswerBody, TakeoverBody, TakeoverRequest } from "../exchange/answer.ts";
 import { ResponseBody, responseBody } from "./response-body.ts";
 
 /** A standard `Response` as an answer. A header that only the framework writes is refused in it, too. */
@@ -182,75 +178,6 @@ export function checkKeepAlive(keepAliveMs: number | undefined): void {
   if (typeof keepAliveMs === "number" && keepAliveMs > 0 && keepAliveMs <= longestMs) return;
   const given = typeof keepAliveMs === "number" ? String(keepAliveMs) : `a value of type ${typeof keepAliveMs}`;
   throw new RangeError(`keepAliveMs cannot be ${given}: it is a time in milliseconds, at most ${longestMs}`);
-}
-
-/** Bytes. */
-export const defaultMaxMessage = 1_048_576;
-/** Bytes. */
-export const defaultMaxUnheard = 16_777_216;
-
-/** The limits of a socket. */
-export interface SocketOptions {
-  /** Milliseconds without a message before a ping, and then before the socket counts as lost: 15,000 unless set. */
-  readonly keepAliveMs?: number;
-  /** The most bytes of a message: 1 MiB unless set. A longer one closes the socket with 1009. */
-  readonly maxMessage?: number;
-  /**
-   * The most bytes sent without a message from the client, on a runtime that does not report what the client took (Workers):
-   * 16 MiB unless set. Then `send` waits for a message, and after 30 s the socket counts as lost.
-   */
-  readonly maxUnheard?: number;
-  /**
-   * Compresses messages by `permessage-deflate` (RFC 7692) where the client offers it, on Node; off unless set. `true` is
-   * `{ minBytes: 1024 }`. Messages that hold a secret next to text of another user are not to be compressed (BREACH).
-   */
-  readonly compression?: boolean | SocketCompression;
-}
-
-/** How the messages of a socket are compressed. */
-export interface SocketCompression {
-  /** A shorter message is sent as it is: 1024 bytes unless set. */
-  readonly minBytes?: number;
-}
-
-/** The settings of compression; undefined where there is none. Throws for invalid ones. */
-export function compressionOf(given: SocketOptions["compression"]): SocketBody["compression"] {
-  if (given === undefined || given === false) return undefined;
-  if (given === true) return { minBytes: defaultMinBytes };
-  needsObject("Returns.websocket: compression", given);
-  const { minBytes = defaultMinBytes } = given;
-  if (Number.isSafeInteger(minBytes) && minBytes >= 0) return { minBytes };
-  throw new RangeError(`minBytes cannot be ${String(minBytes)}: it is a number of bytes`);
-}
-
-const defaultMinBytes = 1024;
-
-/** The options of a socket, checked. */
-type SocketLimits = Omit<SocketOptions, "compression"> & Pick<SocketBody, "compression">;
-
-/** The answer that opens a WebSocket and runs the handler on it. */
-export function socketAnswer(
-  handler: unknown,
-  { client, server, subprotocols }: AnyProtocol,
-  { keepAliveMs = 15_000, maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard, compression }: SocketLimits,
-): Answer {
-  if (typeof handler !== "function") throw new InvalidAnswerError("a WebSocket without a function that speaks on it");
-  const body: SocketBody = {
-    kind: "socket",
-    subprotocolOf: (request) => chosenSubprotocol(request, subprotocols),
-    maxMessage,
-    keepAliveMs,
-    maxUnheard,
-    compression,
-    runHandler: (link, request, subprotocol) =>
-      serveSocket(
-        link,
-        handler as SocketHandler<unknown, unknown>,
-        { client, server, keepAliveMs, maxMessage, subprotocol },
-        request,
-      ),
-  };
-  return { status: 101, headers: none, cookies: none, body, closes: false };
 }
 
 /** RFC 9110 §7.8: a name, and a version where it has one. */

@@ -3,6 +3,7 @@ import type { JsonOf, AnyShape, ValueOf, Written } from "../schema/valibot.ts";
 import {
   isKind,
   isListOf,
+  isObject,
   kindOf,
   needs,
   needsObject,
@@ -14,23 +15,10 @@ import {
 import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
-import { handshakeRefusal } from "../sockets/socket.ts";
-import type { Protocol, SocketHandler } from "../sockets/socket.ts";
+import type { Protocol, SocketHandler, SocketOptions } from "../sockets/socket.ts";
 import { htmlType, jsonType, textType } from "../exchange/answer.ts";
 import type { Answer } from "../exchange/answer.ts";
-import {
-  answerFrom,
-  checkKeepAlive,
-  compressionOf,
-  defaultMaxMessage,
-  defaultMaxUnheard,
-  eventsAnswer,
-  pageBody,
-  plainAnswer,
-  socketAnswer,
-  jsonWriterOf,
-} from "./kinds.ts";
-import type { SocketOptions } from "./kinds.ts";
+import { answerFrom, checkKeepAlive, eventsAnswer, pageBody, plainAnswer, jsonWriterOf } from "./kinds.ts";
 import { linesAnswer } from "./lines.ts";
 import { isContentType } from "../inputs/body-inputs.ts";
 import type { Answered, ListedAnswer, ResponseDoc, Returns, ReturnsNode } from "./returns-type.ts";
@@ -364,19 +352,22 @@ export function websocket<
   protocol: Protocol<Client, Server, ClientGiven, ServerGot, Subprotocol, Wire>,
   options: SocketOptions = {},
 ): Returns<SocketHandler<Client, Server, Subprotocol>, Wire, 101> {
-  needsObject("Returns.websocket: protocol", protocol);
+  const isProtocol = isObject(protocol) && isObject(protocol.node);
+  needs(isProtocol, "Returns.websocket: protocol", protocol, "made by Socket.protocol");
   needsOptions("Returns.websocket", options, "keepAliveMs maxMessage maxUnheard compression");
   checkKeepAlive(options.keepAliveMs);
-  const { maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard } = options;
-  for (const [name, bytes] of Object.entries({ maxMessage, maxUnheard })) {
-    if (Number.isSafeInteger(bytes) && bytes > 0) continue;
-    throw new RangeError(`${name} cannot be ${bytes}: it is a number of bytes`);
-  }
-  const compression = compressionOf(options.compression);
-  const compile = () => (returned: unknown) =>
-    socketAnswer(returned, protocol, { ...options, maxMessage, compression });
-  const opens: ReturnsNode["opens"] = (request, canUpgrade) => handshakeRefusal(request, canUpgrade, protocol);
-  return { node: { kind: "websocket", statuses: [[101, ""]], several: false, protocol, maxMessage, opens, compile } };
+  const { opens, compile } = protocol.node;
+  const { maxMessage, write } = compile(options);
+  const node: ReturnsNode = {
+    kind: "websocket",
+    statuses: [[101, ""]],
+    several: false,
+    protocol,
+    maxMessage,
+    opens,
+    compile: () => write,
+  };
+  return { node };
 }
 
 /** An event as a client receives it: `id` is the last id of its stream, and `value` its JSON value. */
@@ -407,5 +398,5 @@ function answeredOf(returned: unknown): Answered<number, unknown> {
   throw new InvalidAnswerError("an answer with no status, from a route that lists several");
 }
 
-export type { SocketOptions } from "./kinds.ts";
+export type { SocketOptions } from "../sockets/socket.ts";
 export type { AnswerOf } from "./returns-type.ts";

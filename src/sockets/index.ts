@@ -1,3 +1,4 @@
 /** The `Socket` namespace: the protocols of WebSockets. */
-export { binary, encode, json, protocol, text } from "./socket.ts";
+export { protocol } from "./protocol.ts";
+export { binary, encode, json, text } from "./socket.ts";
 export { credential } from "./credential.ts";

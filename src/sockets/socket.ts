@@ -1,9 +1,10 @@
-import { isObject, needs, needsObject, needsOptions, needsSchema, needsText } from "../arguments.ts";
+import { isObject, needs, needsSchema } from "../arguments.ts";
 import { eventOf } from "../events/event.ts";
 import type { Event } from "../events/event.ts";
-import { itemsOf, lists } from "../http/fields.ts";
+import type { Answer } from "../exchange/answer.ts";
 import type { InputRequest } from "../inputs/request.ts";
-import { Problem, Refusal, inOneLine, invalidRefusal, upgradeRequired } from "../refusals.ts";
+import { inOneLine } from "../refusals.ts";
+import type { Refusal } from "../refusals.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { anyJson } from "../schema/built-in.ts";
@@ -134,6 +135,48 @@ export interface AnyProtocol {
   readonly subprotocols: readonly string[];
   /** Whether the client must offer one of them. */
   readonly needsSubprotocol: boolean;
+  /** Internal to the framework: how a route opens a WebSocket that speaks it. */
+  readonly node: ProtocolNode;
+}
+
+/** What a protocol does for its route. */
+export interface ProtocolNode {
+  /** Checks the handshake: the refusal of a request that opens no WebSocket. */
+  readonly opens: (request: InputRequest, canUpgrade: boolean) => Refusal | undefined;
+  /** Checks the limits of a route, and makes the writer of its answers. Throws for an invalid limit. */
+  readonly compile: (options: SocketOptions) => SocketAnswers;
+}
+
+/** The answers of a route with a WebSocket. */
+export interface SocketAnswers {
+  /** Bytes. */
+  readonly maxMessage: number;
+  /** The answer that opens the socket and runs the handler on it. */
+  readonly write: (handler: unknown) => Answer;
+}
+
+/** The limits of a socket. */
+export interface SocketOptions {
+  /** Milliseconds without a message before a ping, and then before the socket counts as lost: 15,000 unless set. */
+  readonly keepAliveMs?: number;
+  /** The most bytes of a message: 1 MiB unless set. A longer one closes the socket with 1009. */
+  readonly maxMessage?: number;
+  /**
+   * The most bytes sent without a message from the client, on a runtime that does not report what the client took (Workers):
+   * 16 MiB unless set. Then `send` waits for a message, and after 30 s the socket counts as lost.
+   */
+  readonly maxUnheard?: number;
+  /**
+   * Compresses messages by `permessage-deflate` (RFC 7692) where the client offers it, on Node; off unless set. `true` is
+   * `{ minBytes: 1024 }`. Messages that hold a secret next to text of another user are not to be compressed (BREACH).
+   */
+  readonly compression?: boolean | SocketCompression;
+}
+
+/** How the messages of a socket are compressed. */
+export interface SocketCompression {
+  /** A shorter message is sent as it is: 1024 bytes unless set. */
+  readonly minBytes?: number;
 }
 
 /** A protocol as a typed client has it. */
@@ -161,53 +204,6 @@ export interface Protocol<
   readonly client: Message<Client, ClientGiven, unknown>;
   /** What the server sends. */
   readonly server: Message<unknown, Server, ServerGot>;
-}
-
-/** RFC 6455 §4.1: a token. */
-const subprotocolForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-
-/**
- * Declares a protocol.
- *
- * @param options `subprotocol` is a name that the client must offer in `Sec-WebSocket-Protocol` (RFC 6455 §1.9), or a list in the
- *   order of the server's preference: the first that the client offers is chosen, and is the socket's `subprotocol`. With
- *   `undefined` in the list, a client that offers none of them gets a socket without one.
- * @throws Error for a name that is no token, or that is listed twice.
- *
- * @example
- * ```ts
- * const chat = Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: ["chat.v2", "chat.v1"] });
- * ```
- */
-export function protocol<
-  Client,
-  Server,
-  ClientGiven = Client,
-  ServerGot = Server,
-  const Subprotocol extends string | undefined = undefined,
-  ClientWire = unknown,
-  ServerWire = unknown,
->(options: {
-  readonly client: Message<Client, ClientGiven, unknown, ClientWire>;
-  readonly server: Message<unknown, Server, ServerGot, ServerWire>;
-  readonly subprotocol?: Subprotocol | readonly Subprotocol[];
-}): Protocol<Client, Server, ClientGiven, ServerGot, Subprotocol, SocketWire<ClientWire, ServerWire, Subprotocol>> {
-  // The last two are members of a protocol that is copied: `{ ...chat, subprotocol: "chat.v2" }`.
-  needsOptions("Socket.protocol", options, "client server subprotocol subprotocols needsSubprotocol");
-  const { client, server, subprotocol } = options;
-  needsObject("Socket.protocol: client", client);
-  needsObject("Socket.protocol: server", server);
-  const listed: readonly (string | undefined)[] = Array.isArray(subprotocol) ? subprotocol : [subprotocol];
-  if (listed.length === 0) throw new Error("Socket.protocol: subprotocol is an empty list");
-  const subprotocols = listed.filter((name) => name !== undefined);
-  for (const [i, name] of subprotocols.entries()) {
-    needsText("Socket.protocol: subprotocol", name);
-    if (!subprotocolForm.test(name)) {
-      throw new Error(`Socket.protocol: ${JSON.stringify(name)} is not a valid subprotocol name`);
-    }
-    if (subprotocols.indexOf(name) < i) throw new Error(`Socket.protocol: subprotocol lists ${name} twice`);
-  }
-  return { client, server, subprotocols, needsSubprotocol: !listed.includes(undefined) };
 }
 
 /** How a socket ended, or why a message could not be read. */
@@ -252,55 +248,4 @@ export function socketEndText(end: SocketEnd): string {
   if (end.kind === "lost") return `lost: ${end.detail}`;
   if (end.kind === "unreadable") return `a message that could not be read: ${end.detail}`;
   return "closed";
-}
-
-const notOpened = "This address opens a WebSocket, and nothing else.";
-const otherVersion = "This server speaks version 13 of WebSockets.";
-
-/**
- * Checks the handshake (RFC 6455 §4.2.1). The refusal is a 426 if the request asks for no WebSocket or another version,
- * otherwise a 400 with every problem.
- *
- * @param canUpgrade False for HTTP/1.0, which has no upgrade.
- */
-export function handshakeRefusal(
-  request: InputRequest,
-  canUpgrade: boolean,
-  { subprotocols, needsSubprotocol }: AnyProtocol,
-): Refusal | undefined {
-  if (!canUpgrade || !lists(request.lines("upgrade"), "websocket")) return upgradeRefusal(notOpened, []);
-  const versions = request.lines("sec-websocket-version");
-  if (versions.length !== 1 || versions[0] !== "13") {
-    return upgradeRefusal(otherVersion, [["sec-websocket-version", "13"]]);
-  }
-  const problems: Problem[] = [];
-  if (!lists(request.lines("connection"), "upgrade")) {
-    problems.push(new Problem("header.connection", "required", "A WebSocket is opened with Connection: upgrade."));
-  }
-  const keys = request.lines("sec-websocket-key");
-  // The base64 of 16 bytes; the last character holds 2 bits.
-  if (keys.length !== 1 || !/^[A-Za-z0-9+/]{21}[AQgw]==$/.test(keys[0] ?? "")) {
-    problems.push(new Problem("header.sec-websocket-key", "malformed", "This is not a WebSocket key."));
-  }
-  if (needsSubprotocol && chosenSubprotocol(request, subprotocols) === undefined) {
-    const which = subprotocols.length === 1 ? "which was not offered" : "none of which was offered";
-    const message = `This socket speaks ${subprotocols.join(", ")}, ${which}.`;
-    problems.push(new Problem("header.sec-websocket-protocol", "required", message));
-  }
-  return problems.length === 0 ? undefined : invalidRefusal(problems);
-}
-
-function upgradeRefusal(message: string, headers: Refusal["headers"]): Refusal {
-  return new Refusal(upgradeRequired, message, { headers: [["upgrade", "websocket"], ...headers] });
-}
-
-/** The first of the server's subprotocols that the client offers (RFC 6455 §4.2.2); undefined where it offers none of them. */
-export function chosenSubprotocol(
-  request: Pick<InputRequest, "lines">,
-  subprotocols: readonly string[],
-): string | undefined {
-  if (subprotocols.length === 0) return undefined;
-  // Names are case-sensitive.
-  const offered = new Set(itemsOf(request.lines("sec-websocket-protocol")));
-  return subprotocols.find((name) => offered.has(name));
 }

@@ -39,7 +39,7 @@ it.each([
   ["OidcRoutesOptions", "adapters/oidc/options.ts", "docs/guides/openid-connect.md", 15],
   ["HttpClientOptions", "src/client/http-client.ts", "docs/guides/http-client.md", 3],
   ["ClientOptions", "src/client/calls.ts", "docs/guides/typed-client.md", 3],
-  ["SocketOptions", "src/answers/kinds.ts", "docs/guides/websockets.md", 3],
+  ["SocketOptions", "src/sockets/socket.ts", "docs/guides/websockets.md", 3],
   ["LogOptions", "src/logging/writer.ts", "docs/guides/logging.md", 3],
   ["MetricsOptions", "src/metrics.ts", "docs/guides/metrics.md", 3],
   ["CompressOptions", "adapters/compress/compress.ts", "docs/guides/compression.md", 3],
