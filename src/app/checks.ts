@@ -1,14 +1,14 @@
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
-import { isObject, isTexts, shown, unknownOptions } from "../arguments.ts";
+import { isObject, isTexts, shown } from "../arguments.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 import { peerCertificate } from "../inputs/connection.ts";
-import type { AnyDep, BodyNeed, DepNode, FileNeed, Supplied, TextNeed } from "../inputs/dep.ts";
-import type { CheckedRoute } from "../inputs/request.ts";
+import type { AnyDep, BodyNeed, CheckedRoute, DepNode, Supplied } from "../inputs/dep.ts";
 import { frameworkCodes } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { crossOrigin, deadline, emptyQuery, overload } from "../routing/meta.ts";
 import { anyMethod, methodsOf } from "../routing/mounted.ts";
+import { unreadOf } from "../routing/param.ts";
 import type { Segment } from "../routing/path.ts";
 import type { Route } from "../routing/route.ts";
 import { readOrigins } from "../security/cross-origin.ts";
@@ -162,10 +162,6 @@ function checkPath({ route, name }: Declared, problems: string[]): void {
       }
       continue;
     }
-    if (segment.kind === "param") {
-      const { codec, about = {} } = segment;
-      checkText(name, { in: "path", name: segment.name, required: true, style: "text", codec, about }, problems);
-    }
     if (parameterIndex(segments, segment.name) < i) problems.push(`${name} names the parameter ${segment.name} twice`);
     if (segment.kind === "rest" && i < segments.length - 1) {
       problems.push(
@@ -183,73 +179,12 @@ function parameterIndex(segments: readonly Segment[], name: string): number {
 function checkInputs({ route, name, nodes }: Declared, format: RefusalFormat | undefined, problems: string[]): void {
   const bodies = nodes.flatMap(({ body }) => body?.as ?? []);
   const { method, pattern, returns } = route;
-  const checked: CheckedRoute = { method, pattern, returns: returns.node.kind, bodies, nodes };
-  for (const { need, check } of nodes) {
-    if (need?.in === "path") checkParameter(name, route.path.segments, need, problems);
-    else if (need !== undefined) checkText(name, need, problems);
-    if (need?.in === "header" && !isToken(need.name)) {
-      problems.push(`${name} reads the header ${JSON.stringify(need.name)}, which is no header's name`);
-    }
+  const { segments } = route.path;
+  const checked: CheckedRoute = { method, pattern, segments, returns: returns.node.kind, bodies, nodes };
+  for (const { check } of [...unreadOf(segments, nodes).map(({ reader }) => reader), ...nodes]) {
     if (check !== undefined) for (const problem of check(format, checked)) problems.push(`${name} ${problem}`);
   }
   if (bodies.length > 1) problems.push(`${name} ${severalBodies(bodies)}`);
-}
-
-/** What is wrong with the declaration of a text or a file: JavaScript may have declared anything. */
-function checkText(route: string, need: TextNeed | FileNeed, problems: string[]): void {
-  const place = `${route} reads ${need.in === "file" ? "form" : need.in}.${need.name}`;
-  const { doc, deprecated, minItems, maxItems, ...examples }: NonNullable<TextNeed["about"]> = need.about ?? {};
-  const known = `doc deprecated${need.in === "file" ? "" : " example examples"}${isListNeed(need) ? " minItems maxItems" : ""}`;
-  // Those have a sentence of their own.
-  const named = { ...need.about, minItems: undefined, maxItems: undefined };
-  for (const problem of unknownOptions(named, known)) problems.push(`${place}: ${problem}`);
-  if (need.in !== "file") {
-    const { schema, list } = need.codec;
-    if (schema?.problem !== undefined) problems.push(`${place} ${schema.problem}`);
-    if (need.in === "header" && need.style === "list" && list === true) {
-      problems.push(`${place} as a list of a codec that reads a whole list itself: use Header.optional`);
-    }
-    const refused = need.default === undefined ? undefined : refusedDefault(need.codec, need.default.value);
-    if (refused !== undefined) {
-      problems.push(`${place} with a default that it refuses: ${refused} Give one that a client may send`);
-    }
-  }
-  if (doc !== undefined && typeof doc !== "string") problems.push(`${place} with a doc that is not a text`);
-  if (deprecated !== undefined && typeof deprecated !== "boolean") {
-    problems.push(`${place} with a deprecated that is neither true nor false`);
-  }
-  if (examples.examples !== undefined && !Array.isArray(examples.examples)) {
-    problems.push(`${place} with examples that are not a list: one alone is its example`);
-  }
-  const isList = isListNeed(need);
-  if (isList && examples.example !== undefined && !Array.isArray(examples.example)) {
-    problems.push(`${place} with an example that is not a list, as it is`);
-  }
-  for (const [name, bound] of Object.entries({ minItems, maxItems })) {
-    if (bound === undefined) continue;
-    if (!isList) problems.push(`${place} with ${name}, which only a list has`);
-    else if (!Number.isSafeInteger(bound) || bound < 0) {
-      problems.push(`${place} with ${name} ${String(bound)}, which is no number of items`);
-    }
-  }
-  if (minItems !== undefined && maxItems !== undefined && minItems > maxItems) {
-    problems.push(`${place} with minItems ${minItems} and maxItems ${maxItems}, between which no list is`);
-  }
-}
-
-/** Why an input would refuse its own default, were it sent; undefined where only a transformation makes such a value. */
-function refusedDefault({ schema, parse, print }: TextNeed["codec"], value: never): string | undefined {
-  if (schema?.keepsValue === false) return undefined;
-  try {
-    const read = parse(print(value));
-    return read.ok ? undefined : read.error;
-  } catch {
-    return "It has no text.";
-  }
-}
-
-function isListNeed(need: TextNeed | FileNeed): boolean {
-  return need.in === "file" ? need.repeated : need.style === "list";
 }
 
 function severalBodies(bodies: readonly BodyNeed["as"][]): string {
@@ -263,31 +198,6 @@ function severalBodies(bodies: readonly BodyNeed["as"][]): string {
     return `reads its body by ${bodies.length} ${by}, where a body is read one way: make one input, and take its parts by Dep.map`;
   }
   return `reads its body as ${bodies.join(" and as ")}, where a body is read one way`;
-}
-
-function checkParameter(
-  route: string,
-  segments: readonly Segment[],
-  { name, parameter }: TextNeed,
-  problems: string[],
-): void {
-  const at = parameterIndex(segments, name);
-  const own = segments[at];
-  if (typeof own !== "object") {
-    problems.push(
-      `${route} reads the path parameter ${name}, which its path does not have: give Path.of the same parameter`,
-    );
-  } else if (parameter !== undefined && !segments.includes(parameter)) {
-    const both = `${name} (${typeText(parameter)}), and its path has another of that name (${typeText(own)})`;
-    problems.push(`${route} reads the path parameter ${both}: make it once, and use that one in both`);
-  }
-}
-
-/** The type of a parameter, for a message. */
-function typeText(parameter: Exclude<Segment, string>): string {
-  if (parameter.kind === "rest") return "rest";
-  const { kind, format, type } = parameter.codec.text ?? { type: "string" };
-  return `${kind ?? format ?? type}${parameter.declines ? ", next-route" : ""}`;
 }
 
 function checkAnswer({ route, name }: Declared, problems: string[]): void {

@@ -4,7 +4,7 @@ import { Problem, invalidRefusal, isCode } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { recordOf } from "./request.ts";
-import type { CheckedRoute, InputRequest, Need, RequestRecord } from "./request.ts";
+import type { InputRequest, Need, RequestRecord } from "./request.ts";
 import type { FieldNames } from "./text.ts";
 import type { Style } from "./wire.ts";
 
@@ -24,6 +24,8 @@ export interface AnyParam<out Name extends string = string> {
   readonly declines: boolean;
   /** What the API document says of it. */
   readonly about?: TextOptions;
+  /** Internal to the framework: what reads it. */
+  readonly reader: DepNode;
 }
 
 /** A segment that a codec reads. Make it once and use it in every path and route. */
@@ -42,6 +44,8 @@ export interface Rest<out Name extends string = string> {
   readonly name: Name;
   /** Whether its segments may be empty, as the last one of a path that ends with a slash. */
   readonly takesEmpty?: true;
+  /** Internal to the framework: what reads it. */
+  readonly reader: DepNode;
 }
 
 /** A value, or a promise of it. */
@@ -155,6 +159,20 @@ export type FileListOptions = FileOptions & ListBounds;
 export interface Challenge {
   readonly code: string;
   readonly value: string;
+}
+
+/** What the check of an input reads of its route. */
+export interface CheckedRoute {
+  readonly method: string;
+  readonly pattern: string;
+  /** Those of its path. */
+  readonly segments: readonly (string | AnyParam | Rest)[];
+  /** The kind of its answer. */
+  readonly returns: string;
+  /** How its body is read. */
+  readonly bodies: readonly string[];
+  /** Every node of its inputs: one that guards may answer in place of the handler. */
+  readonly nodes: readonly { readonly guards?: true }[];
 }
 
 /** The inside of an input. */

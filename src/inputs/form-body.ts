@@ -16,6 +16,7 @@ import { boundaryOf, failureOf } from "./multipart.ts";
 import type { InputRequest } from "./request.ts";
 import { FieldValues, firstValue, inUnknownCharset, unknownCharset } from "./text.ts";
 import type { FieldNames, GivenField } from "./text.ts";
+import { wrongText } from "./wrong-text.ts";
 
 /** A file sent with a form. */
 export interface UploadedFile {
@@ -185,7 +186,7 @@ export function fromForm(
     names.add(need.name, "style" in need && need.style === "list");
     return (request: InputRequest, values: readonly unknown[]) => read(values[slot] as FormBody, request, names);
   };
-  return { node: { from: [form], need, compile } };
+  return { node: { from: [form], need, check: () => wrongText(need), compile } };
 }
 
 const urlencoded = "application/x-www-form-urlencoded";

@@ -9,6 +9,7 @@ import { isNeeded, listReader } from "./wire-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
 import { readText, missing } from "./text.ts";
+import { wrongText } from "./wrong-text.ts";
 
 /** A required header, read by a codec or a schema; case does not matter in its name. */
 export function required<const Name extends string, A, S = unknown>(
@@ -58,7 +59,7 @@ export function list<const Name extends string, A, S = unknown>(
   const lower = at.slice("header.".length).toLowerCase();
   const read = (request: InputRequest): unknown => items(itemsOf(request.lines(lower)), request.maxProblems);
   const need: TextNeed = { in: "header", name, codec, required: isNeeded(about), style: "list", about };
-  return { node: { from: [], need, compile: () => read } };
+  return { node: { from: [], need, check: () => wrongText(need), compile: () => read } };
 }
 
 /** A recipient must skip empty items (RFC 9110 §5.6.1.2). */
@@ -87,5 +88,5 @@ function header(
     return readText(codec, lower === "last-event-id" ? utf8Of(text) : text, at);
   };
   const need: TextNeed = { in: "header", name, codec, required: false, style: "text", ...what };
-  return { node: { from: [], need, compile: () => read } };
+  return { node: { from: [], need, check: () => wrongText(need), compile: () => read } };
 }

@@ -8,6 +8,7 @@ import { isNeeded, listReader } from "./wire-list.ts";
 import { codecFor } from "./text-schema.ts";
 import type { AnyTextKind, TextKind } from "./text-schema.ts";
 import { filledControls, missing, readControl, readGiven } from "./text.ts";
+import { wrongText } from "./wrong-text.ts";
 
 /**
  * A required query value, read by a codec or a schema: a 400 problem `required` at `query.<name>` where it is absent.
@@ -71,7 +72,7 @@ export function list<const Name extends string, A, S = unknown>(
     };
   };
   const need: TextNeed = { in: "query", name, codec, required: isNeeded(about), style: "list", about };
-  return { node: { from: [], need, compile } };
+  return { node: { from: [], need, check: () => wrongText(need), compile } };
 }
 
 /**
@@ -100,7 +101,7 @@ export function object<const Name extends string, A, J>(
     return (request: InputRequest): unknown =>
       read(request.search === "" ? undefined : request.query(query), request.maxProblems);
   };
-  return { node: { from: [], need, compile: compiled } };
+  return { node: { from: [], need, check: () => wrongText(need), compile: compiled } };
 }
 
 function one(
@@ -120,7 +121,7 @@ function one(
     };
   };
   const need: TextNeed = { in: "query", name, codec, required: false, style: "text", ...what };
-  return { node: { from: [], need, compile } };
+  return { node: { from: [], need, check: () => wrongText(need), compile } };
 }
 
 export { withDefault as default };

@@ -158,18 +158,6 @@ export interface HandlerGuard {
 /** How a guarded handler ended: what raised may have done what it does, where the outcome is unknown. */
 export type GuardedEnd = "answered" | "failed" | "outcome unknown";
 
-/** What the check of an input reads of its route. */
-export interface CheckedRoute {
-  readonly method: string;
-  readonly pattern: string;
-  /** The kind of its answer. */
-  readonly returns: string;
-  /** How its body is read. */
-  readonly bodies: readonly string[];
-  /** Every node of its inputs: one that guards may answer in place of the handler. */
-  readonly nodes: readonly { readonly guards?: true }[];
-}
-
 /** The request as an application sees it: `request`, a not-found handler, and `Dep.ofRequest`. */
 export interface RequestRecord {
   /** The request id, which the response and every log line have. */

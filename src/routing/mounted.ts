@@ -1,16 +1,17 @@
 import type { Rest } from "../inputs/dep.ts";
+import { withReader } from "../inputs/parameter.ts";
 import type { Segment } from "./path.ts";
 import type { Route } from "./route.ts";
 
-/** The end of a mount's path: everything at and below it, with empty segments too. */
-export const mounted: Rest<"rest"> = { kind: "rest", name: "rest" };
+/** The end of a mount's path: everything at and below it, with empty segments too. No input reads it. */
+export const mounted: Rest<"rest"> = { kind: "rest", name: "rest", reader: { from: [] } };
 
 /** The name of the input that the framework adds to those of a mount. */
 export const mountedRequest = "the mounted request";
 
 /** All remaining segments, with empty ones: those of a site's files, whose pages answer for a path that ends with a slash too. */
 export function restWithEmpty<const Name extends string>(name: Name): Rest<Name> {
-  return { kind: "rest", name, takesEmpty: true };
+  return withReader<Rest<Name>>({ kind: "rest", name, takesEmpty: true });
 }
 
 /** Whether a path's end takes empty segments. */

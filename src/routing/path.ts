@@ -14,6 +14,7 @@ import {
 } from "../arguments.ts";
 import { encodeSegment } from "../http/target.ts";
 import type { AnyParam, ArgumentsOf, Param, Rest } from "../inputs/dep.ts";
+import { withReader } from "../inputs/parameter.ts";
 import { codecFor } from "../inputs/text-schema.ts";
 import type { TextKind } from "../inputs/text-schema.ts";
 import { error, ok } from "../result.ts";
@@ -207,13 +208,13 @@ function codecParam<const Name extends string, A, Sent>(
   needsText(`${maker}: its name`, name);
   needsOptions(maker, options, "unparsed doc example examples deprecated");
   const { unparsed, ...about } = options;
-  return { kind: "param", name, codec, declines: unparsed === "next-route", about };
+  return withReader<Param<Name, A, Sent>>({ kind: "param", name, codec, declines: unparsed === "next-route", about });
 }
 
 /** All remaining segments, as a list of texts. It must be last, and the API document leaves its routes out. */
 export function rest<const Name extends string>(name: Name): Rest<Name> {
   needsText("Path.rest: its name", name);
-  return { kind: "rest", name };
+  return withReader<Rest<Name>>({ kind: "rest", name });
 }
 
 /** Values of a query. A `Date` is an instant; a list repeats its name; undefined is left out. */

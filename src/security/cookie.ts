@@ -10,6 +10,7 @@ import type { TextKind } from "../inputs/text-schema.ts";
 import { readText, missing } from "../inputs/text.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
+import { wrongText } from "../inputs/wrong-text.ts";
 
 /**
  * Declares a cookie (RFC 6265), read and written by a codec or a schema. Throws where the name is not a token.
@@ -54,7 +55,7 @@ function cookieInput<A>(cookie: Cookie<A>, required: boolean, absent: () => unkn
     style: "text",
     ...(about === undefined ? {} : { about }),
   };
-  return { node: { from: [], need, compile } };
+  return { node: { from: [], need, check: () => wrongText(need), compile } };
 }
 
 /** A sealed cookie that does not open counts as absent: a client that forged it learns nothing. */
