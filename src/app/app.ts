@@ -22,7 +22,6 @@ import type { Exporter } from "../telemetry/exporter.ts";
 import { optionNames } from "./option-names.ts";
 import { respond } from "./respond.ts";
 import type { Background } from "./background.ts";
-import { BodyBudget } from "./body-budget.ts";
 import { DeclarationError, checkRoute, checkTogether, declared, isDeadline } from "./checks.ts";
 import type { Declared } from "./checks.ts";
 import { compile } from "./compile.ts";
@@ -215,7 +214,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   checkCounts({ maxProblems, maxAfter }, problems);
   const deadlineHeader = deadlineHeaderOf(options, routes, problems);
   const overload = options.overload?.bounds(problems);
-  const { maxBody, budget } = bodyLimits(options, problems);
+  const bodies = bodyLimits(options, problems);
   const trustedOrigins = readOrigins(options.trustedOrigins ?? [], (problem) => {
     problems.push(`trusted origin ${problem}`);
   });
@@ -232,10 +231,10 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     middleware: options.middleware?.length === 0 ? undefined : options.middleware,
     secureHeaders: options.secureHeaders,
     supplied,
-    maxBody,
+    ...bodies,
+    budget: undefined,
     decompress,
     maxProblems,
-    budget,
     overload,
     work: new RunningWork(maxAfter, "tasks"),
     proxies: options.trustedProxies?.trusted,
@@ -424,15 +423,17 @@ function flushOf(trace: AppOptions["trace"]): App["flush"] {
 // The stop of a server does not wait longer for a collector that is down.
 const flushMs = 5000;
 
-function bodyLimits(options: AppOptions, problems: string[]): Pick<CompiledApp, "maxBody" | "budget"> {
+function bodyLimits(
+  options: AppOptions,
+  problems: string[],
+): Pick<CompiledApp, "maxBody" | "bodyBudget" | "bodyShare"> {
   const { maxBody = 1_048_576, bodyBudget = 67_108_864, bodyShare } = options;
   for (const [name, limit] of Object.entries({ maxBody, bodyBudget, bodyShare })) {
     if (limit === undefined || (Number.isSafeInteger(limit) && limit >= 0)) continue;
     problems.push(`${name} is a whole number of bytes, 0 or more, and not ${limit}`);
   }
   // With a smaller share, a client could never send a body of `maxBody`.
-  const share = bodyShare ?? Math.max(Math.floor(bodyBudget / 8), maxBody);
-  return { maxBody, budget: new BodyBudget(bodyBudget, share) };
+  return { maxBody, bodyBudget, bodyShare: bodyShare ?? Math.max(Math.floor(bodyBudget / 8), maxBody) };
 }
 
 function matchOf(router: Router<CompiledRoute>, method: string, target: string): Match<CompiledRoute> | undefined {

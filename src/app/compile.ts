@@ -19,7 +19,7 @@ import type { Route } from "../routing/route.ts";
 import type { Router } from "../routing/router.ts";
 import type { CorsPolicy } from "../security/cors.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
-import type { BodyBudget } from "./body-budget.ts";
+import type { BodyBudget } from "../inputs/body-budget.ts";
 import type { Bounds } from "./bounds.ts";
 import type { Declared } from "./checks.ts";
 import type { RunningWork } from "./running-work.ts";
@@ -132,7 +132,11 @@ export interface CompiledApp {
   /** How encoded bodies are read; undefined where they are refused. */
   readonly decompress: BodyDecoding | undefined;
   readonly maxProblems: number;
-  readonly budget: BodyBudget;
+  /** The most bytes of bodies that all requests hold, and the most of them for one client. */
+  readonly bodyBudget: number;
+  readonly bodyShare: number;
+  /** Counts these bytes; made with the first body that is read. */
+  budget: BodyBudget | undefined;
   /** Its bounds of requests in flight and of the event loop's delay, if it has any. */
   readonly overload: Bounds | undefined;
   /** What continues after its answers. */

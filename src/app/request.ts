@@ -4,21 +4,27 @@ import type { SetCookie } from "../codecs/cookie.ts";
 import { networkOfClient } from "../http/addresses.ts";
 import { authorityOf, originForm } from "../http/target.ts";
 import type { BodyHolder, BodySource } from "../inputs/body-source.ts";
-import type { HandlerGuard, Held, InputRequest, OpenBody, TaskList } from "../inputs/request.ts";
+import type {
+  BodyInUse,
+  BodyRequest,
+  HandlerGuard,
+  Held,
+  InputRequest,
+  OpenBody,
+  TaskList,
+} from "../inputs/request.ts";
 import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
 import type { RequestValidity } from "../inputs/validity.ts";
-import type { Carrying } from "../logging/context.ts";
 import type { LogContext, LogFields, OpenSpan, TraceContext, WorkDeadline } from "../logging/entry.ts";
 import { isOfSignal } from "../logging/raised.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
-import { frameworkCodes, goneRefusal, timedOutRefusal } from "../refusals.ts";
+import { frameworkCodes, goneRefusal, internalRefusal, timedOutRefusal } from "../refusals.ts";
 import type { Code, Refusal } from "../refusals.ts";
 import type { Match } from "../routing/router.ts";
 import { figures, isMeasured } from "../telemetry/measure.ts";
 import { freshRequestId, joinTrace, registered } from "../telemetry/span.ts";
 import type { Registered } from "../telemetry/span.ts";
-import { BodyReading, noBytes, notWhole } from "./body-reading.ts";
 import type { Place, PlacedRequest } from "./bounds.ts";
 import type { CompiledApp, CompiledRoute, Inside } from "./compile.ts";
 import { Ending } from "./ending.ts";
@@ -114,6 +120,7 @@ export class AnswerParts {
 }
 
 const nothing: readonly never[] = [];
+const noBytes: Uint8Array = /* @__PURE__ */ new Uint8Array();
 /** What an application does that adds to an answer, for a warn line. */
 const additions = "set a cookie or a header";
 const nothingForwarded: ForwardedValues = { client: undefined, host: undefined, proto: undefined, prefix: "" };
@@ -122,7 +129,7 @@ const frameworkNames: ReadonlySet<string> = /* @__PURE__ */ new Set(
 );
 
 /** The state of one request: what is read from its exchange, and what its handler has set. */
-export class RequestState implements InputRequest, Carrying, PlacedRequest {
+export class RequestState implements InputRequest, BodyRequest, PlacedRequest {
   readonly id: string;
   readonly method: string;
   readonly target: string;
@@ -142,7 +149,7 @@ export class RequestState implements InputRequest, Carrying, PlacedRequest {
   /** How long what its inputs checked is valid, if one gave that. */
   validity: RequestValidity | undefined = undefined;
   /** What is read of its body, if its route reads one. */
-  reading: BodyReading | undefined = undefined;
+  reading: BodyInUse | undefined = undefined;
   place: Place = "none";
   /** The provider that the application registered with `@opentelemetry/api`. */
   readonly otel: Registered | undefined = registered();
@@ -325,7 +332,8 @@ export class RequestState implements InputRequest, Carrying, PlacedRequest {
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
     until: "handled" | "replied" = "handled",
   ): Reader {
-    return (this.reading ??= new BodyReading(this)).open(make, until);
+    if (this.reading === undefined) throw internalRefusal("a body was read by an input that declares none");
+    return this.reading.open(make, until);
   }
 
   declare(codes: readonly Code[]): void {
@@ -378,8 +386,16 @@ export class RequestState implements InputRequest, Carrying, PlacedRequest {
   guardHandler(guard: HandlerGuard): void {
     const { ending, route, reading } = this;
     if (ending.guard !== undefined) throw new Error(`${route?.route.pattern} has two idempotency keys`);
-    if (reading?.isOpen === true) throw notWhole(route);
+    reading?.guarded();
     ending.guard = guard;
+  }
+
+  lendPlace(): void {
+    this.app.overload?.lendPlace(this);
+  }
+
+  awaitPlace(): Promise<void> | undefined {
+    return this.app.overload?.awaitPlace(this);
   }
 
   freeze(isCut: boolean): void {

@@ -24,7 +24,6 @@ import type { Code } from "../refusals.ts";
 import { takesEmpty } from "../routing/mounted.ts";
 import { isCrossOrigin, isOfListed } from "../security/cross-origin.ts";
 import { logFault, openSpan } from "./access-log.ts";
-import { BodyReading } from "./body-reading.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
 import type { CompiledApp, CompiledRoute, Middleware } from "./compile.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
@@ -244,12 +243,13 @@ function answerOf(returned: unknown, toAnswer: (returned: unknown) => MaybePromi
 
 /** Reads the body once, whole, unless the handler reads it as it arrives. */
 function handleWithBody(request: RequestState, route: CompiledRoute, reading: InputReading): MaybePromise<Answer> {
-  const body = (request.reading ??= new BodyReading(request));
+  const wanted = reading.body as NonNullable<InputReading["body"]>;
+  const body = (request.reading ??= wanted.read(request));
   const encoded = body.openEncoding();
   if (encoded !== undefined) return refusalAnswer(encoded);
-  const unread = reading.body === "whole" ? body.readWhole() : undefined;
+  const unread = wanted.isWhole ? body.readWhole() : undefined;
   const { overload } = request.app;
-  if (overload !== undefined && isPending(unread)) overload.lendPlace(request);
+  if (isPending(unread)) request.lendPlace();
   return chain(unread, (refusal) => {
     if (refusal !== undefined) return refusalAnswer(request.timedOut ?? refusal);
     if (request.place === "lent" && overload?.takePlaceAgain(request) !== true) return refusalAnswer(overloadedRefusal);

@@ -100,7 +100,7 @@ class ChosenInputs {
     }
     if (from.some((slot) => values[slot] === failed)) return failed;
     // A later bind may still choose a body.
-    if (node.acquires === true && (reading.isHead || (reading.body !== "nothing" && !reading.isBodyRead)))
+    if (node.acquires === true && (reading.isHead || (reading.body !== undefined && !reading.isBodyRead)))
       return waiting;
     if (node.body !== undefined && !reading.isBodyRead) {
       reading.body = bodyWanted(reading.body, node.body);
@@ -108,7 +108,7 @@ class ChosenInputs {
     }
     if (from.some((slot) => values[slot] === waiting)) return waiting;
     // Nothing of the body was read whole: to the input it would be empty.
-    if (node.body !== undefined && bodyWanted(reading.body, node.body) !== reading.body)
+    if (node.body !== undefined && reading.body?.isWhole !== bodyWanted(reading.body, node.body).isWhole)
       throw bodyReadTwice(this.#context.route);
     // The next use of an uncached one reads all of it again.
     if (node.uncached === true) this.#steps.delete(node);

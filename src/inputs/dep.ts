@@ -4,7 +4,7 @@ import { Problem, invalidRefusal, isCode } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { recordOf } from "./request.ts";
-import type { InputRequest, Need, RequestRecord } from "./request.ts";
+import type { BodyInUse, BodyRequest, InputRequest, Need, RequestRecord } from "./request.ts";
 import type { FieldNames } from "./text.ts";
 import type { Style } from "./wire.ts";
 
@@ -114,8 +114,11 @@ export type Joining<B, N extends string, C extends string> =
     ? Awaitable<B | Refusal<N> | Problem>
     : `The code ${Exclude<N, C | FrameworkCode>} is not declared: list it in \`refuses\`.`;
 
-/** How a route reads its body. A route has one such way. */
-export type BodyNeed =
+/** How a route reads its body, and what reads it. A route has one such way. */
+export type BodyNeed = BodyForm & { readonly read: (request: BodyRequest) => BodyInUse };
+
+/** The form of a body. */
+export type BodyForm =
   | { readonly as: "json"; readonly shape: AnyStandard; readonly examples: readonly unknown[] }
   | { readonly as: "bytes"; readonly contentTypes?: readonly string[] }
   | { readonly as: "form" }

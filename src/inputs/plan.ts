@@ -26,7 +26,7 @@ export interface Plan {
   readonly first: readonly PlanStep[];
   /** Steps with the body and those that wait for it, left to right. */
   readonly second: readonly PlanStep[];
-  readonly body: BodyWanted;
+  readonly body: BodyWanted | undefined;
   /** The initial values of a request: constants, and `unread` for the others. */
   readonly start: readonly unknown[];
   readonly slotOf: ReadonlyMap<DepNode, number>;
@@ -34,14 +34,18 @@ export interface Plan {
 
 type ReadText = (request: InputRequest) => unknown;
 
-/** How much of a body is read before the handler runs: a stream is read by the handler. */
-type BodyWanted = "nothing" | "stream" | "whole";
+/** The body that inputs need. */
+interface BodyWanted {
+  /** Whether all of it is read before the handler runs: a stream is read by the handler. */
+  readonly isWhole: boolean;
+  readonly read: BodyNeed["read"];
+}
 
 const readAsItArrives: ReadonlySet<BodyNeed["as"]> = /* @__PURE__ */ new Set(["stream", "lines", "multipart"] as const);
 
 /** How the body is read for one more input. */
-export function bodyWanted(before: BodyWanted, need: BodyNeed): BodyWanted {
-  return before === "whole" || !readAsItArrives.has(need.as) ? "whole" : "stream";
+export function bodyWanted(before: BodyWanted | undefined, need: BodyNeed): BodyWanted {
+  return { isWhole: before?.isWhole === true || !readAsItArrives.has(need.as), read: need.read };
 }
 
 /** The value of an input that is not read yet. */
@@ -66,7 +70,7 @@ const noInputs: Plan = {
   texts: undefined,
   first: [],
   second: [],
-  body: "nothing",
+  body: undefined,
   start: [],
   slotOf: new Map(),
 };
@@ -85,7 +89,7 @@ export function makePlan(inputs: Inputs, context: RouteContext, checked: readonl
   const slotOf = new Map<DepNode, number>();
   const needsBody = new Set<number>();
   const mayReadBody = [...Object.values(inputs), ...checked].some(readsBody);
-  let body: BodyWanted = "nothing";
+  let body: BodyWanted | undefined;
 
   function visit({ node }: AnyDep): number {
     const known = slotOf.get(node);
@@ -163,7 +167,7 @@ export function readHeadInputs(
 function afterHead(reading: InputReading, refusal: InputOutcome): ReturnType<typeof readBodyInputs> {
   const refused = refusal ?? reading.refusal();
   if (refused !== undefined) return refused;
-  if (reading.body !== "nothing") return reading;
+  if (reading.body !== undefined) return reading;
   return reading.hasSecond ? readBodyInputs(reading) : reading.inputs();
 }
 
@@ -182,7 +186,7 @@ export function readBodyInputs(
 
 function afterBody(reading: InputReading, refusal: InputOutcome): InputValues | Refusal | InputReading {
   return (
-    refusal ?? reading.refusal() ?? (reading.body !== "nothing" && !reading.isBodyRead ? reading : reading.inputs())
+    refusal ?? reading.refusal() ?? (reading.body !== undefined && !reading.isBodyRead ? reading : reading.inputs())
   );
 }
 
@@ -226,7 +230,7 @@ export class InputReading implements Reading {
   readonly plan: Plan;
   readonly request: InputRequest;
   readonly values: unknown[];
-  body: BodyWanted;
+  body: BodyWanted | undefined;
   isBodyRead = false;
   /** Whether it is in the first stage. */
   isHead = true;
@@ -291,7 +295,7 @@ export class InputReading implements Reading {
   /** The steps of the second stage, left to right: the plan's, and those that wait for it. */
   startSecond(): readonly PlanStep[] {
     this.isHead = false;
-    this.isBodyRead = this.body !== "nothing";
+    this.isBodyRead = this.body !== undefined;
     const waited = this.#waiting;
     this.#waiting = undefined;
     if (waited === undefined) return this.plan.second;

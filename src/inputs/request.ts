@@ -3,7 +3,12 @@ import type { Answer } from "../exchange/answer.ts";
 import { fieldValue } from "../http/fields.ts";
 import { decodedPath, decodedSegments } from "../http/target.ts";
 import type { Code, Refusal } from "../refusals.ts";
+import type { MaybePromise } from "../deferred.ts";
+import type { Caller } from "../fair-store.ts";
+import type { Carrying } from "../logging/context.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import type { BodyHolder, BodySource } from "./body-source.ts";
+import type { BodyDecoding } from "./encoded-body.ts";
 import type { CertificateHolder } from "./peer-certificate.ts";
 import { everyValue, firstValue } from "./text.ts";
 import type { FieldNames, FieldValues } from "./text.ts";
@@ -96,6 +101,78 @@ export interface OpenBody {
   readonly isBegun?: boolean;
   /** Returns whether a read waits. */
   close(): boolean;
+}
+
+/** What is read of a request's body, and held of it, as an app sees it. An input that reads a body brings it. */
+export interface BodyInUse {
+  /** The whole body, once it is read. */
+  readonly bytes: Uint8Array;
+  /** The body, without its coding where it has one. */
+  readonly source: BodySource | undefined;
+  /** Whether it did not fit into the budget: the rest is not read, and the connection ends. */
+  readonly isOverBudget: boolean;
+  /** Whether the handler reads it as it arrives. */
+  readonly isOpen: boolean;
+  /** Whether it is still being read while its response is sent. */
+  readonly continuesReading: boolean;
+  /** Looks at the coding of a body that will be read; a refusal if it is not one that the app reads. */
+  openEncoding(): Refusal | undefined;
+  /** Reads the whole body into `bytes`; resolves with a refusal if it could not be read. */
+  readWhole(): MaybePromise<Refusal | undefined>;
+  /** The handler reads it as it arrives. */
+  open<Reader extends OpenBody>(
+    make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
+    until: "handled" | "replied",
+  ): Reader;
+  /** The handler gets a guard, which is for a whole body: throws where the body is read as it arrives. */
+  guarded(): void;
+  /** The request is answered: nothing more is read, and nothing held, unless its response is made of it. */
+  freeze(isCut: boolean): void;
+  /** Nothing more is read, and nothing held. Returns whether a read waits. */
+  close(): boolean;
+  readTooLate(): void;
+}
+
+/** The request of a body that is read. */
+export interface BodyRequest extends Carrying, Caller {
+  readonly app: BodyLimits;
+  readonly exchange: {
+    readonly body: BodySource | undefined;
+    readonly isInner?: boolean;
+    lines(name: string): readonly string[];
+  };
+  /** Its route, and whether that reads `Content-Encoding` itself. */
+  readonly route:
+    | { readonly readsEncoding: boolean; readonly route: { readonly pattern: string; readonly inputs: InputsOfBody } }
+    | undefined;
+  readonly ending: { readonly at: { readonly isFrozen: boolean }; readonly guard: unknown };
+  readonly maxBody: number;
+  /** It waits for its body: another request may run in its place. */
+  lendPlace(): void;
+  /** Resolves once it may continue; undefined where it may at once. */
+  awaitPlace(): Promise<void> | undefined;
+  /** Logs a bug of the application that does not affect the client. */
+  warn(did: string): void;
+}
+
+/** Inputs by name, of which one may read the body, itself or by what it is made from. */
+export interface InputsOfBody {
+  readonly [name: string]: {
+    readonly node: { readonly body?: unknown; readonly from: readonly InputsOfBody[string][] };
+  };
+}
+
+/** What an app says of bodies. */
+interface BodyLimits {
+  readonly maxBody: number;
+  /** The most bytes of bodies that all requests hold. */
+  readonly bodyBudget: number;
+  /** The most of these bytes for one client. */
+  readonly bodyShare: number;
+  /** Counts the bytes that are held; made with the first body that is read. */
+  budget: BodyBudget | undefined;
+  /** How encoded bodies are read; undefined where they are refused. */
+  readonly decompress: BodyDecoding | undefined;
 }
 
 /** The tasks of one request for after its answer. */

@@ -1,7 +1,7 @@
 /** How much of a body budget each network holds, compared with counting each body. */
 import { describe, expect, it } from "vitest";
-import { BodyBudget } from "../../src/app/body-budget.ts";
-import type { BodyHolding } from "../../src/app/body-budget.ts";
+import { BodyBudget } from "../../src/inputs/body-budget.ts";
+import type { BodyHolding } from "../../src/inputs/body-budget.ts";
 
 interface Counted extends BodyHolding {
   asked: number;

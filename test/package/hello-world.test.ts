@@ -36,6 +36,10 @@ async function filesOf(program: string): Promise<readonly string[]> {
 const features: readonly { readonly feature: string; readonly files: readonly string[] }[] = [
   { feature: "a shape", files: ["src/schema/read.ts", "src/schema/write.ts"] },
   { feature: "a text or a parameter", files: ["src/inputs/parameter.ts", "src/inputs/wrong-text.ts"] },
+  {
+    feature: "a body",
+    files: ["src/inputs/body-reading.ts", "src/inputs/body-budget.ts", "src/inputs/encoded-body.ts"],
+  },
   { feature: "a policy of CORS", files: ["src/security/cors.ts"] },
   { feature: "an event stream", files: ["src/events/event-stream.ts"] },
   { feature: "a WebSocket", files: ["src/sockets/socket.ts", "src/sockets/open-socket.ts"] },

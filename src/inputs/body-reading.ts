@@ -1,33 +1,17 @@
 import { Deferred } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
-import { answeredBefore, bodyReadTwice, bodyRefusal, bodyTooLarge, isFailure, noRoom } from "../inputs/body-source.ts";
-import type { BodyFailure, BodyHolder, BodyReceiver, BodySource } from "../inputs/body-source.ts";
-import type { AnyDep, Inputs } from "../inputs/dep.ts";
-import { encodingRefusal, encodingsOf } from "../inputs/encoded-body.ts";
-import type { DecodedSource } from "../inputs/encoded-body.ts";
 import { within } from "../logging/context.ts";
-import type { Carrying } from "../logging/context.ts";
-import type { OpenBody } from "../inputs/request.ts";
 import { internalRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
+import { BodyBudget } from "./body-budget.ts";
 import type { BodyHolding } from "./body-budget.ts";
-import type { PlacedRequest } from "./bounds.ts";
-import type { CompiledApp, CompiledRoute } from "./compile.ts";
-import type { Point } from "./ending.ts";
-import type { Exchange } from "./exchange.ts";
+import { answeredBefore, bodyReadTwice, bodyRefusal, bodyTooLarge, isFailure, noRoom } from "./body-source.ts";
+import type { BodyFailure, BodyHolder, BodyReceiver, BodySource } from "./body-source.ts";
+import { encodingRefusal, encodingsOf } from "./encoded-body.ts";
+import type { DecodedSource } from "./encoded-body.ts";
+import type { BodyInUse, BodyRequest, InputsOfBody, OpenBody } from "./request.ts";
 
-export const noBytes: Uint8Array = new Uint8Array();
-
-/** A request whose body is read. */
-interface BodyRequest extends Carrying, PlacedRequest {
-  readonly app: CompiledApp;
-  readonly exchange: Exchange;
-  readonly route: CompiledRoute | undefined;
-  readonly ending: { readonly at: Point; readonly guard: unknown };
-  readonly network: string | undefined;
-  readonly maxBody: number;
-  warn(did: string): void;
-}
+const noBytes: Uint8Array = /* @__PURE__ */ new Uint8Array();
 
 /** Who reads a body. */
 type BodyUser =
@@ -41,22 +25,27 @@ const unread: BodyUser = { at: "unread" };
 const readWhole: BodyUser = { at: "whole" };
 const closed: BodyUser = { at: "closed" };
 
-/** What is read of a request's body, and held of it. Made for a route that reads a body. */
-export class BodyReading implements BodyHolder, BodyHolding {
-  /** The whole body, once it is read. */
+/** Reads the body of a request: each input of a body brings it to its route. */
+export function readingOf(request: BodyRequest): BodyInUse {
+  return new BodyReading(request);
+}
+
+class BodyReading implements BodyInUse, BodyHolder, BodyHolding {
   bytes: Uint8Array = noBytes;
-  /** Whether it did not fit into the budget: the rest is not read, and the connection ends. */
   isOverBudget = false;
   heldBytes = 0;
   holderIndex = 0;
   readonly #request: BodyRequest;
+  readonly #budget: BodyBudget;
   #reader: BodyUser = unread;
   /** The body without its coding, where it has one. */
   #decoded: DecodedSource | undefined = undefined;
   #hasReadLate = false;
 
   constructor(request: BodyRequest) {
+    const { app } = request;
     this.#request = request;
+    this.#budget = app.budget ??= new BodyBudget(app.bodyBudget, app.bodyShare);
   }
 
   get network(): string | undefined {
@@ -67,7 +56,6 @@ export class BodyReading implements BodyHolder, BodyHolding {
     return this.#decoded ?? this.#request.exchange.body;
   }
 
-  /** Looks at the coding of a body that will be read; a refusal if it is not one that the app reads. */
   openEncoding(): Refusal | undefined {
     const { exchange, route, app } = this.#request;
     const { body } = exchange;
@@ -82,66 +70,71 @@ export class BodyReading implements BodyHolder, BodyHolding {
     return this.#decoded === undefined ? encodingRefusal(decompress?.encodings.join(", ")) : undefined;
   }
 
-  /** Reads the whole body into `bytes`; resolves with a refusal if it could not be read. */
   readWhole(): MaybePromise<Refusal | undefined> {
     const { exchange, app, ending } = this.#request;
     const source = this.#decoded ?? exchange.body;
     this.#reader = readWhole;
     if (source === undefined || ending.at.isFrozen) return source && bodyRefusal(answeredBefore);
-    const { maxBody, budget } = app;
+    const { maxBody } = app;
     if (source.length !== undefined && source.length > maxBody) return bodyRefusal(bodyTooLarge);
-    this.isOverBudget = source.length !== undefined && !exchange.isInner && !budget.hasRoom(this, source.length);
+    this.isOverBudget = source.length !== undefined && !exchange.isInner && !this.#budget.hasRoom(this, source.length);
     if (this.isOverBudget) return bodyRefusal(noRoom);
     const whole = new WholeBody(this.#request, this);
     source.whole(maxBody, whole);
     return whole;
   }
 
-  /** The handler reads it as it arrives. */
   open<R extends OpenBody>(
     make: (source: BodySource | undefined, holder: BodyHolder) => R,
     until: "handled" | "replied",
   ): R {
     const { route, ending } = this.#request;
     if (this.#reader !== unread) throw bodyReadTwice(route?.route.pattern);
-    if (ending.guard !== undefined) throw notWhole(route);
+    if (ending.guard !== undefined) throw this.#notWhole();
     const body = make(this.source, this);
     this.#reader = { at: "parts", body, until };
     if (ending.at.isFrozen) this.close();
     return body;
   }
 
-  /** Whether the handler reads it as it arrives. */
   get isOpen(): boolean {
     return this.#reader.at === "parts";
   }
 
-  /** Whether it is still being read while its response is sent. */
+  guarded(): void {
+    if (this.isOpen) throw this.#notWhole();
+  }
+
+  /** The 500 of an idempotency key whose body is read as it arrives. Only inputs that `Dep.bind` found can cause it. */
+  #notWhole(): Refusal {
+    const why = "has an idempotency key, which is for the whole body, and reads its body as it arrives";
+    return internalRefusal(`${this.#request.route?.route.pattern} ${why}`);
+  }
+
   get continuesReading(): boolean {
     return this.#reader.at === "parts" && this.#reader.body.isBegun === true;
   }
 
   take(bytes: number): boolean {
-    const { ending, app } = this.#request;
+    const { ending } = this.#request;
     // What arrives after the answer would be held for ever.
     if (this.#reader.at !== "parts" && ending.at.isFrozen) return false;
-    this.isOverBudget = !app.budget.take(this, bytes);
+    this.isOverBudget = !this.#budget.take(this, bytes);
     return !this.isOverBudget;
   }
 
   give(bytes: number): void {
-    this.#request.app.budget.give(this, bytes);
+    this.#budget.give(this, bytes);
   }
 
   waits(): void {
-    this.#request.app.overload?.lendPlace(this.#request);
+    this.#request.lendPlace();
   }
 
   continues(): Promise<void> | undefined {
-    return this.#request.app.overload?.awaitPlace(this.#request);
+    return this.#request.awaitPlace();
   }
 
-  /** The request is answered: nothing more is read, and nothing held, unless its response is made of it. */
   freeze(isCut: boolean): void {
     const reader = this.#reader;
     if (reader.at === "parts" && reader.until === "replied" && !isCut) return;
@@ -149,7 +142,6 @@ export class BodyReading implements BodyHolder, BodyHolding {
     if (isWaited && !isCut) this.readTooLate();
   }
 
-  /** Nothing more is read, and nothing held. Returns whether a read waits. */
   close(): boolean {
     const reader = this.#reader;
     if (reader.at === "parts") this.#reader = closed;
@@ -198,14 +190,8 @@ class WholeBody extends Deferred<Refusal | undefined> implements BodyReceiver {
   }
 }
 
-/** The 500 of an idempotency key whose body is read as it arrives. Only inputs that `Dep.bind` found can cause it. */
-export function notWhole(route: CompiledRoute | undefined): Refusal {
-  const why = "has an idempotency key, which is for the whole body, and reads its body as it arrives";
-  return internalRefusal(`${route?.route.pattern} ${why}`);
-}
-
 /** The name of the input that reads the body, itself or by what it is made from. */
-function bodyInputOf(inputs: Inputs): string | undefined {
-  const reads = ({ node }: AnyDep): boolean => node.body !== undefined || node.from.some(reads);
+function bodyInputOf(inputs: InputsOfBody): string | undefined {
+  const reads = ({ node }: InputsOfBody[string]): boolean => node.body !== undefined || node.from.some(reads);
   return Object.entries(inputs).find(([, dep]) => reads(dep))?.[0];
 }
