@@ -3,7 +3,7 @@ import { isPending } from "../deferred.ts";
 import { withinDeadline } from "../logging/context.ts";
 import type { TimeLimit } from "../routing/meta.ts";
 import { RequestDeadline } from "./request-deadline.ts";
-import { timeOut } from "./time-out.ts";
+import { TimeOut } from "./time-out.ts";
 import type { AnswerByDeadline } from "./time-out.ts";
 
 // A longer timer would fire at once.
@@ -29,7 +29,7 @@ export function make(ms: number): TimeLimit {
     const { deadlineHeader } = request.app;
     const limit =
       deadlineHeader === undefined ? ms : Math.min(ms, callerLimitOf(request.exchange.lines(deadlineHeader)));
-    const deadline = new RequestDeadline(request, limit, () => timeOut(request));
+    const deadline = new RequestDeadline(request, limit, new TimeOut(request));
     request.startDeadline(deadline);
     if (limit === 0) {
       // Nothing runs for a caller that has no time left.

@@ -8,7 +8,7 @@ import { failureAnswer } from "./refused.ts";
 import type { RequestState } from "./request.ts";
 
 /*
- * What the work of a request answers after another answer was sent: that of its deadline, or of middleware that did not wait for it.
+ * What the work of a request answers after the answer of its deadline was sent.
  */
 
 /** How long a late handler may run where the runtime would end it with the answer. Cloudflare gives as much (`waitUntil`). */

@@ -27,6 +27,18 @@ interface TimedRequest {
   leaveDeadline(): void;
 }
 
+/** What happens at the deadline of a request, and with what its work answers after it. */
+export interface DeadlineActs {
+  /** Called once the clock has run down. */
+  expired(): void;
+  /** Drops what the handler answered after the deadline. */
+  dropHandled(answer: Answer): Promise<never>;
+  /** Drops an answer that comes after that of the deadline. */
+  dropLate(answer: Answer): Promise<never>;
+  /** Drops what was thrown after the deadline. */
+  dropThrown(thrown: unknown): Promise<never>;
+}
+
 /**
  * The clock of a request that has a deadline, which is also its pending response. What passing means is in the table of the request's
  * ending. An answer that is available at once starts no timer.
@@ -38,23 +50,22 @@ export class RequestDeadline extends Deferred<WireResponse> implements Timed, Wo
   timer: Timed["timer"] = undefined;
   /** Milliseconds. */
   readonly ms: number;
+  readonly acts: DeadlineActs;
   /** The answer that the route's inputs and handler make, once they run. */
   handling: MaybePromise<Answer> | undefined = undefined;
   /** Whether a commit was sent. */
   hasCommitted = false;
   readonly #request: TimedRequest;
-  readonly #expired: () => void;
   readonly #startedAt: number;
   #controller: AbortController | undefined = undefined;
   #inside: InsideAnswer | undefined = undefined;
   /** Ends the stream or the socket that follows the head, where its route says so. */
   #end: (() => void) | undefined = undefined;
 
-  /** @param expired Called once the clock has run down. */
-  constructor(request: TimedRequest, ms: number, expired: () => void) {
+  constructor(request: TimedRequest, ms: number, acts: DeadlineActs) {
     super();
     this.#request = request;
-    this.#expired = expired;
+    this.acts = acts;
     this.ms = ms;
     this.#startedAt = request.startedAt === 0 ? performance.now() : request.startedAt;
   }
@@ -121,7 +132,7 @@ export class RequestDeadline extends Deferred<WireResponse> implements Timed, Wo
 
   expire(): void {
     cancelExpiry(this);
-    this.#expired();
+    this.acts.expired();
   }
 
   /** Ends the stream or the socket that follows the head. */

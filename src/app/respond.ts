@@ -29,7 +29,6 @@ import type { CompiledApp, CompiledRoute, Middleware } from "./compile.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
 import type { EndActs } from "./ending.ts";
 import { endHandler, finish } from "./finish.ts";
-import { dropHandled, dropLate, dropThrown } from "./late.ts";
 import { answerThrough } from "./middleware.ts";
 import { failureAnswer, handlerFailure } from "./refused.ts";
 import { keep, keepsAnswer, releaseSoon, startTask } from "./release.ts";
@@ -110,7 +109,7 @@ function send(request: RequestState, answer: Answer): MaybePromise<WireResponse>
   if (deadline === undefined) return finish(request, answer);
   if (ending.at.isAnswered) {
     dropBodies(request);
-    return dropLate(request, answer);
+    return deadline.acts.dropLate(answer);
   }
   // What the request does from now on has no deadline.
   deadline.stop();
@@ -150,8 +149,8 @@ function hand<A>(
   answer: Answer,
   handOver: (request: RequestState, answer: Answer) => MaybePromise<A>,
 ): MaybePromise<A> {
-  const { ending } = request;
-  if (ending.at.work === "late") return dropHandled(request, answer);
+  const { ending, deadline } = request;
+  if (deadline !== undefined && ending.at.work === "late") return deadline.acts.dropHandled(answer);
   if (ending.held !== undefined || ending.guard !== undefined) return handKept(request, answer, handOver);
   ending.on("done");
   return handOver(request, endHandler(request, answer));
@@ -163,7 +162,7 @@ function handKept<A>(
   answer: Answer,
   handOver: (request: RequestState, answer: Answer) => MaybePromise<A>,
 ): MaybePromise<A> {
-  const { ending } = request;
+  const { ending, deadline } = request;
   const isKept = !keepsAnswer(request);
   ending.on(isKept ? "done" : "keeps");
   const ended = endHandler(request, answer);
@@ -171,7 +170,7 @@ function handKept<A>(
   if (isKept) return handOver(request, ended);
   return keep(request, ended).then((kept) => {
     if (kept !== ended) cancelBody(ended.body);
-    return ending.hasTimedOut ? dropLate(request, kept) : handOver(request, kept);
+    return deadline !== undefined && ending.hasTimedOut ? deadline.acts.dropLate(kept) : handOver(request, kept);
   });
 }
 
@@ -180,7 +179,8 @@ function handFailure<A>(
   thrown: unknown,
   handOver: (request: RequestState, answer: Answer) => MaybePromise<A>,
 ): MaybePromise<A> {
-  if (request.ending.at.work === "late") return dropThrown(request, thrown);
+  const { ending, deadline } = request;
+  if (deadline !== undefined && ending.at.work === "late") return deadline.acts.dropThrown(thrown);
   return hand(request, handlerFailure(request, thrown), handOver);
 }
 

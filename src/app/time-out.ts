@@ -7,9 +7,9 @@ import { outcomeUnknown, refuse, timedOutRefusal } from "../refusals.ts";
 import type { Inside } from "./compile.ts";
 import type { WireResponse } from "./exchange.ts";
 import { endHandler, finish } from "./finish.ts";
-import { lateMs } from "./late.ts";
+import { dropHandled, dropLate, dropThrown, lateMs } from "./late.ts";
 import { giveUp } from "./release.ts";
-import type { RequestDeadline } from "./request-deadline.ts";
+import type { DeadlineActs, RequestDeadline } from "./request-deadline.ts";
 import type { RequestState } from "./request.ts";
 
 /*
@@ -25,8 +25,33 @@ export type AnswerByDeadline = (
 
 const unknownRefusal = /* @__PURE__ */ refuse(outcomeUnknown);
 
+/** What the deadline of a request brings: a request without one never answers late. */
+export class TimeOut implements DeadlineActs {
+  readonly #request: RequestState;
+
+  constructor(request: RequestState) {
+    this.#request = request;
+  }
+
+  expired(): void {
+    timeOut(this.#request);
+  }
+
+  dropHandled(answer: Answer): Promise<never> {
+    return dropHandled(this.#request, answer);
+  }
+
+  dropLate(answer: Answer): Promise<never> {
+    return dropLate(this.#request, answer);
+  }
+
+  dropThrown(thrown: unknown): Promise<never> {
+    return dropThrown(this.#request, thrown);
+  }
+}
+
 /** Called when the deadline passes, and a second later once more where middleware waited for an answer. */
-export function timeOut(request: RequestState): void {
+function timeOut(request: RequestState): void {
   const { ending, deadline } = request;
   if (deadline === undefined) return;
   // The work so far keeps its deadline, which has passed. What runs from now on has none.

@@ -43,7 +43,10 @@ const features: readonly { readonly feature: string; readonly files: readonly st
   { feature: "a policy of CORS", files: ["src/security/cors.ts"] },
   { feature: "an event stream", files: ["src/events/event-stream.ts"] },
   { feature: "a WebSocket", files: ["src/sockets/socket.ts", "src/sockets/open-socket.ts"] },
-  { feature: "a deadline", files: ["src/app/deadline.ts", "src/app/request-deadline.ts", "src/app/time-out.ts"] },
+  {
+    feature: "a deadline",
+    files: ["src/app/deadline.ts", "src/app/late.ts", "src/app/request-deadline.ts", "src/app/time-out.ts"],
+  },
   { feature: "a bound of the app", files: ["src/app/overload.ts", "src/app/bounds.ts"] },
   { feature: "a trusted proxy", files: ["src/app/proxies.ts", "src/app/trusted-proxies.ts"] },
   { feature: "another language", files: ["src/languages/index.ts"] },
