@@ -90,8 +90,7 @@ export function routes(routes: readonly Route[], options: McpOptions): readonly 
   const received: Dep<ReceivedRequest> = {
     node: {
       from: [],
-      calls: [...tools, ...resources].map(({ route }) => route),
-      check: () => problems,
+      check: (_format, { routes }) => [...problems, ...wrongCalls([...tools, ...resources], routes)],
       compile: () => (request, _values, reading) => new ReceivedRequest(request, reading),
     },
   };
@@ -143,6 +142,12 @@ const messageBytes = /* @__PURE__ */ ofBody({ contentTypes: ["application/json"]
 const messageText: Dep<MessageText> = {
   node: { ...messageBytes.node, compile: () => (request) => ({ text: request.text }) },
 };
+
+/** The server calls only routes of its app. The copy of a route that a group makes is another route. */
+function wrongCalls(called: readonly { readonly route: Route }[], routes: readonly object[]): readonly string[] {
+  const others = called.map(({ route }) => route).filter((route) => !routes.includes(route));
+  return [...new Set(others)].map(({ method, pattern }) => `calls ${method} ${pattern}, which is no route of the app`);
+}
 
 function mcpOptions(options: McpOptions): McpOptions {
   needsOptions(

@@ -38,6 +38,8 @@ export interface ReturnsNode {
   readonly protocol?: AnyProtocol;
   /** The most bytes of a message that a socket accepts. */
   readonly maxMessage?: number;
+  /** What is wrong with its statuses, or with the method of its route; each problem follows the route's name. */
+  readonly check?: (method: string) => readonly string[];
   /** Checks the handshake of a socket before the inputs are read, and refuses a wrong one. */
   readonly opens?: (request: InputRequest, canUpgrade: boolean) => Refusal | undefined;
   /** Makes the writer, once per route. The writer throws `InvalidAnswerError` for a value that the declaration does not allow. */

@@ -102,7 +102,8 @@ export function json(shape: AnyStandard, options: JsonOptions<number, unknown> =
     const write = jsonWriterOf(shape);
     return (returned: unknown) => plainAnswer(status, jsonType, write(returned));
   };
-  return { node: { kind: "json", statuses: [[status, doc]], several: false, shape, examples, compile } };
+  const check = () => wrongJson(status);
+  return { node: { kind: "json", statuses: [[status, doc]], several: false, shape, examples, check, compile } };
 }
 
 /**
@@ -144,7 +145,8 @@ export function jsonResponse(
   };
   const { examples = [] } = options;
   needs(Array.isArray(examples), "Returns.jsonResponse: examples", examples, "a list");
-  return { node: { kind: "json", statuses: listed(statuses), several: true, shape, examples, compile } };
+  const check = checkOf(listed(statuses), wrongJson);
+  return { node: { kind: "json", statuses: listed(statuses), several: true, shape, examples, check, compile } };
 }
 
 /**
@@ -158,7 +160,8 @@ export function empty<const Status extends number = 204>(
   needsOptions("Returns.empty", options, "status doc");
   const status = (options.status ?? 204) as number;
   const compile = () => () => plainAnswer(status, undefined, undefined);
-  return { node: { kind: "empty", statuses: [[status, options.doc ?? ""]], several: false, compile } };
+  const check = () => wrongSuccess(status);
+  return { node: { kind: "empty", statuses: [[status, options.doc ?? ""]], several: false, check, compile } };
 }
 
 /** No body, under one of several statuses, each listed with what it means; answered with {@link answer}. */
@@ -167,7 +170,8 @@ export function emptyResponse<const Statuses extends { readonly [status: number]
 ): Returns<ListedAnswer<"return answer(status)", keyof Statuses, void>, undefined, keyof Statuses & number> {
   needsObject("Returns.emptyResponse: statuses", statuses);
   const compile = () => (returned: unknown) => plainAnswer(answeredOf(returned).status, undefined, undefined);
-  return { node: { kind: "empty", statuses: listed(statuses), several: true, compile } };
+  const check = checkOf(listed(statuses), wrongSuccess);
+  return { node: { kind: "empty", statuses: listed(statuses), several: true, check, compile } };
 }
 
 /** The 2xx statuses of a record; any number where a redirect, which a client follows, may lead elsewhere, and where none is listed. */
@@ -253,7 +257,14 @@ export function responses<const Statuses extends { readonly [status: number]: st
   }
   const meanings = given.map(([status, doc]) => [status, typeof doc === "string" ? doc : doc.doc] as const);
   return {
-    node: { kind: "response", statuses: meanings, several: true, contentTypes, compile: () => answerFrom },
+    node: {
+      kind: "response",
+      statuses: meanings,
+      several: true,
+      contentTypes,
+      check: checkOf(meanings, wrongResponse),
+      compile: () => answerFrom,
+    },
   };
 }
 
@@ -365,9 +376,35 @@ export function websocket<
     protocol,
     maxMessage,
     opens,
+    check: (method) => (method === "GET" ? [] : ["opens a WebSocket, which a GET alone does (RFC 6455 §4.1)"]),
     compile: () => write,
   };
   return { node };
+}
+
+type StatusList = readonly (readonly [status: number, sentence: string])[];
+
+/** The check of the statuses that a handler chooses from. */
+function checkOf(statuses: StatusList, wrongOf: (status: number) => readonly string[]): () => readonly string[] {
+  const numbers = statuses.map(([status]) => status);
+  const twice = numbers.filter((status, i) => numbers.indexOf(status) < i).map(() => "lists a status twice");
+  return () => (numbers.length === 0 ? ["lists no status to answer"] : [...numbers.flatMap(wrongOf), ...twice]);
+}
+
+function wrongSuccess(status: number): readonly string[] {
+  if (Number.isInteger(status) && status >= 200 && status <= 299) return [];
+  return [`lists ${status}, which is not a success: failing is a refusal`];
+}
+
+function wrongJson(status: number): readonly string[] {
+  if (status !== 204 && status !== 205) return wrongSuccess(status);
+  return [`answers JSON under ${status}, which HTTP sends without a body: use Returns.empty`];
+}
+
+/** Any final status, and the 101 of `Answer.takeover`. */
+function wrongResponse(status: number): readonly string[] {
+  if (Number.isInteger(status) && (status === 101 || (status >= 200 && status <= 599))) return [];
+  return [`lists ${status}, which no answer has`];
 }
 
 /** An event as a client receives it: `id` is the last id of its stream, and `value` its JSON value. */
@@ -386,7 +423,7 @@ function textNode(kind: "html" | "text", contentType: string): ReturnsNode {
   return { kind, statuses: [[200, ""]], several: false, compile: () => write };
 }
 
-function listed(statuses: { readonly [status: number]: string }): readonly (readonly [number, string])[] {
+function listed(statuses: { readonly [status: number]: string }): StatusList {
   return Object.entries(statuses).map(([status, sentence]) => [Number(status), sentence]);
 }
 

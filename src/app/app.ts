@@ -280,8 +280,9 @@ function logCrossOrigin(name: string, { meta }: Route): void {
 /** Compiles the routes. What is wrong with one is a problem, and leaves it out. */
 function compileAll(all: readonly Declared[], settings: RouteSettings, problems: string[]): Router<CompiledRoute> {
   const router = new Router<CompiledRoute>();
+  const routes = all.map(({ route }) => route);
   for (const one of all) {
-    const wrong = checkRoute(one, settings.refusalFormat);
+    const wrong = checkRoute(one, routes, settings.refusalFormat);
     problems.push(...wrong);
     if (wrong.length > 0) continue;
     const compiled = compile(one, settings);

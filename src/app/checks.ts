@@ -3,7 +3,7 @@ import { isFormat, noFormat } from "../answers/is-format.ts";
 import { isObject, isTexts, shown } from "../arguments.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 import { peerCertificate } from "../inputs/connection.ts";
-import type { AnyDep, BodyNeed, CheckedRoute, DepNode, Supplied } from "../inputs/dep.ts";
+import type { AnyDep, CheckedRoute, DepNode, Supplied } from "../inputs/dep.ts";
 import { frameworkCodes } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { crossOrigin, deadline, emptyQuery, overload } from "../routing/meta.ts";
@@ -45,12 +45,13 @@ export function declared(route: Route): Declared {
 }
 
 /** What is wrong with one route. */
-export function checkRoute(declared: Declared, format?: RefusalFormat): readonly string[] {
+export function checkRoute(declared: Declared, routes: readonly Route[], format?: RefusalFormat): readonly string[] {
   const problems: string[] = [];
   checkMethod(declared, problems);
   checkPath(declared, problems);
-  checkInputs(declared, format, problems);
-  checkAnswer(declared, problems);
+  checkInputs(declared, routes, format, problems);
+  const { returns, method } = declared.route;
+  for (const problem of returns.node.check?.(method) ?? []) problems.push(`${declared.name} ${problem}`);
   const emptied: unknown = declared.route.meta.find(emptyQuery);
   if (emptied !== undefined && emptied !== "absent") {
     problems.push(`${declared.name}: its Meta.emptyQuery is "absent", and not ${shown(emptied)}`);
@@ -95,29 +96,7 @@ export function checkTogether(
   codes: readonly Code[],
   format: RefusalFormat | undefined,
 ): readonly string[] {
-  return [
-    ...checkClashes(routes),
-    ...checkCalls(routes),
-    ...checkSupplied(routes, resources),
-    ...checkCodes(routes, codes, format),
-  ];
-}
-
-/** An input may call only routes of the app. The copy of a route that a group makes is another route. */
-function checkCalls(routes: readonly Declared[]): readonly string[] {
-  const problems = new Set<string>();
-  let all: ReadonlySet<unknown> | undefined;
-  for (const { name, nodes } of routes) {
-    for (const { calls } of nodes) {
-      if (calls === undefined) continue;
-      all ??= new Set(routes.map(({ route }) => route));
-      for (const called of calls) {
-        if (all.has(called)) continue;
-        problems.add(`${name} calls ${called.method} ${called.pattern}, which is no route of the app`);
-      }
-    }
-  }
-  return [...problems];
+  return [...checkClashes(routes), ...checkSupplied(routes, resources), ...checkCodes(routes, codes, format)];
 }
 
 /** Every node of a route's inputs, once each, dependencies first. */
@@ -176,54 +155,21 @@ function parameterIndex(segments: readonly Segment[], name: string): number {
   return segments.findIndex((segment) => typeof segment === "object" && segment.name === name);
 }
 
-function checkInputs({ route, name, nodes }: Declared, format: RefusalFormat | undefined, problems: string[]): void {
-  const bodies = nodes.flatMap(({ body }) => body?.as ?? []);
+function checkInputs(
+  { route, name, nodes }: Declared,
+  routes: readonly Route[],
+  format: RefusalFormat | undefined,
+  problems: string[],
+): void {
+  const needs = nodes.flatMap(({ body }) => body ?? []);
+  const bodies = needs.map(({ as }) => as);
   const { method, pattern, returns } = route;
   const { segments } = route.path;
-  const checked: CheckedRoute = { method, pattern, segments, returns: returns.node.kind, bodies, nodes };
+  const checked: CheckedRoute = { method, pattern, segments, returns: returns.node.kind, bodies, nodes, routes };
   for (const { check } of [...unreadOf(segments, nodes).map(({ reader }) => reader), ...nodes]) {
     if (check !== undefined) for (const problem of check(format, checked)) problems.push(`${name} ${problem}`);
   }
-  if (bodies.length > 1) problems.push(`${name} ${severalBodies(bodies)}`);
-}
-
-function severalBodies(bodies: readonly BodyNeed["as"][]): string {
-  if (bodies.every((as) => as === "json")) {
-    const instead = "make one json of the whole shape, and take its parts by Dep.map";
-    return `reads its body by ${bodies.length} json inputs, where a body is read one way: ${instead}`;
-  }
-  const [first] = bodies;
-  if (first !== undefined && bodies.every((as) => as === first)) {
-    const by = first === "bytes" ? "inputs by body and Dep.ofBody" : `inputs as ${first}`;
-    return `reads its body by ${bodies.length} ${by}, where a body is read one way: make one input, and take its parts by Dep.map`;
-  }
-  return `reads its body as ${bodies.join(" and as ")}, where a body is read one way`;
-}
-
-function checkAnswer({ route, name }: Declared, problems: string[]): void {
-  const { kind, statuses, several } = route.returns.node;
-  if (kind === "websocket") {
-    if (route.method !== "GET") problems.push(`${name}: a WebSocket is opened by a GET (RFC 6455 §4.1)`);
-    return;
-  }
-  if (several && statuses.length === 0) problems.push(`${name} lists no status to answer`);
-  for (let i = 0; i < statuses.length; i++) {
-    const [status] = statuses[i] as (typeof statuses)[number];
-    if (kind === "response") {
-      // `Answer.takeover` answers 101.
-      if (!Number.isInteger(status) || (status < 200 && status !== 101) || status > 599) {
-        problems.push(`${name} lists ${status}, which no answer has`);
-      }
-    } else if (!Number.isInteger(status) || status < 200 || status > 299) {
-      problems.push(`${name} lists ${status}, which is not a success: failing is a refusal`);
-    }
-    if (kind === "json" && (status === 204 || status === 205)) {
-      problems.push(`${name} answers JSON under ${status}, which HTTP sends without a body: use Returns.empty`);
-    }
-    if (several && statuses.findIndex(([other]) => other === status) < i) {
-      problems.push(`${name} lists a status twice`);
-    }
-  }
+  if (needs.length > 1) problems.push(`${name} ${needs[0]?.several(bodies)}`);
 }
 
 // Two routes of one method clash where one text could match each pair of segments with the same rank. A parameter with

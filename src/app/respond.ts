@@ -244,12 +244,12 @@ function answerOf(returned: unknown, toAnswer: (returned: unknown) => MaybePromi
 /** Reads the body once, whole, unless the handler reads it as it arrives. */
 function handleWithBody(request: RequestState, route: CompiledRoute, reading: InputReading): MaybePromise<Answer> {
   const wanted = reading.body as NonNullable<InputReading["body"]>;
-  const body = (request.reading ??= wanted.read(request));
+  const body = (request.reading ??= new wanted.Reading(request));
   const encoded = body.openEncoding();
   if (encoded !== undefined) return refusalAnswer(encoded);
   const unread = wanted.isWhole ? body.readWhole() : undefined;
   const { overload } = request.app;
-  if (isPending(unread)) request.lendPlace();
+  if (overload !== undefined && isPending(unread)) overload.lendPlace(request);
   return chain(unread, (refusal) => {
     if (refusal !== undefined) return refusalAnswer(request.timedOut ?? refusal);
     if (request.place === "lent" && overload?.takePlaceAgain(request) !== true) return refusalAnswer(overloadedRefusal);

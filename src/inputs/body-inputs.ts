@@ -11,7 +11,7 @@ import { BodyReader, wrongMax } from "./body-source.ts";
 import type { Body } from "./body-source.ts";
 import type { Dep, DepNode, Joining } from "./dep.ts";
 import type { InputRequest } from "./request.ts";
-import { readingOf } from "./body-reading.ts";
+import { bodyNeed } from "./body-reading.ts";
 
 /** The `type/subtype` of a `Content-Type`, in lower case; undefined where it is malformed. */
 export function mediaTypeOf(line: string): string | undefined {
@@ -144,7 +144,7 @@ export function json(
   const node: DepNode = {
     from: [],
     codes: refusal === undefined ? [unsupportedMediaType] : [unsupportedMediaType, refusal[0]],
-    body: { as: "json", shape, examples, read: readingOf },
+    body: bodyNeed({ as: "json", shape, examples }),
     before: () => checkJsonType,
     compile: () => {
       const reader = compileReader(shape);
@@ -191,7 +191,7 @@ export interface BodySent {
 
 /** The whole body, up to the app's `maxBody`; empty without a body. */
 export const body: Dep<Uint8Array, never, BodySent> = {
-  node: { from: [], body: { as: "bytes", read: readingOf }, compile: () => (request) => request.bytes },
+  node: { from: [], body: /* @__PURE__ */ bodyNeed({ as: "bytes" }), compile: () => (request) => request.bytes },
 };
 
 /**
@@ -211,7 +211,7 @@ export function ofBody<A = never, C extends string = never, N extends string = n
     node: {
       from: [],
       codes: [unsupportedMediaType, ...refuses],
-      body: { as: "bytes", contentTypes, read: readingOf },
+      body: bodyNeed({ as: "bytes", contentTypes }),
       check: () => wrongContentTypes(contentTypes),
       before: () => (request) => checkContentType(request, contentTypes),
       compile: () => (request) => parse(request.bytes),
@@ -248,7 +248,7 @@ export function bodyStream(options: BodyStreamOptions): Dep<Body, never, BodySen
   return {
     node: {
       from: [],
-      body: { as: "stream", max, read: readingOf, ...(contentTypes === undefined ? {} : { contentTypes }) },
+      body: bodyNeed({ as: "stream", max, ...(contentTypes === undefined ? {} : { contentTypes }) }),
       ...(contentTypes === undefined
         ? {}
         : { codes: [unsupportedMediaType], before: () => (request) => checkContentType(request, contentTypes) }),

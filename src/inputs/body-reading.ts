@@ -9,6 +9,7 @@ import { answeredBefore, bodyReadTwice, bodyRefusal, bodyTooLarge, isFailure, no
 import type { BodyFailure, BodyHolder, BodyReceiver, BodySource } from "./body-source.ts";
 import { encodingRefusal, encodingsOf } from "./encoded-body.ts";
 import type { DecodedSource } from "./encoded-body.ts";
+import type { BodyForm, BodyMachine } from "./dep.ts";
 import type { BodyInUse, BodyRequest, InputsOfBody, OpenBody } from "./request.ts";
 
 const noBytes: Uint8Array = /* @__PURE__ */ new Uint8Array();
@@ -25,9 +26,23 @@ const unread: BodyUser = { at: "unread" };
 const readWhole: BodyUser = { at: "whole" };
 const closed: BodyUser = { at: "closed" };
 
-/** Reads the body of a request: each input of a body brings it to its route. */
-export function readingOf(request: BodyRequest): BodyInUse {
-  return new BodyReading(request);
+/** How an input reads the body, with what reads it: so a route brings that by such an input alone. */
+/* @__NO_SIDE_EFFECTS__ */
+export function bodyNeed<Form extends BodyForm>(form: Form): Form & BodyMachine {
+  return { ...form, Reading: BodyReading, several: severalBodies };
+}
+
+function severalBodies(bodies: readonly BodyForm["as"][]): string {
+  if (bodies.every((as) => as === "json")) {
+    const instead = "make one json of the whole shape, and take its parts by Dep.map";
+    return `reads its body by ${bodies.length} json inputs, where a body is read one way: ${instead}`;
+  }
+  const [first] = bodies;
+  if (first !== undefined && bodies.every((as) => as === first)) {
+    const by = first === "bytes" ? "inputs by body and Dep.ofBody" : `inputs as ${first}`;
+    return `reads its body by ${bodies.length} ${by}, where a body is read one way: make one input, and take its parts by Dep.map`;
+  }
+  return `reads its body as ${bodies.join(" and as ")}, where a body is read one way`;
 }
 
 class BodyReading implements BodyInUse, BodyHolder, BodyHolding {
@@ -90,7 +105,7 @@ class BodyReading implements BodyInUse, BodyHolder, BodyHolding {
   ): R {
     const { route, ending } = this.#request;
     if (this.#reader !== unread) throw bodyReadTwice(route?.route.pattern);
-    if (ending.guard !== undefined) throw this.#notWhole();
+    if (ending.guard !== undefined) throw notWhole(route);
     const body = make(this.source, this);
     this.#reader = { at: "parts", body, until };
     if (ending.at.isFrozen) this.close();
@@ -102,13 +117,7 @@ class BodyReading implements BodyInUse, BodyHolder, BodyHolding {
   }
 
   guarded(): void {
-    if (this.isOpen) throw this.#notWhole();
-  }
-
-  /** The 500 of an idempotency key whose body is read as it arrives. Only inputs that `Dep.bind` found can cause it. */
-  #notWhole(): Refusal {
-    const why = "has an idempotency key, which is for the whole body, and reads its body as it arrives";
-    return internalRefusal(`${this.#request.route?.route.pattern} ${why}`);
+    if (this.isOpen) throw notWhole(this.#request.route);
   }
 
   get continuesReading(): boolean {
@@ -188,6 +197,12 @@ class WholeBody extends Deferred<Refusal | undefined> implements BodyReceiver {
     // A listener calls this where the bytes arrived, outside of this request's context.
     within(this.#request, () => this.resolve(refusal));
   }
+}
+
+/** The 500 of an idempotency key whose body is read as it arrives. Only inputs that `Dep.bind` found can cause it. */
+function notWhole(route: BodyRequest["route"]): Refusal {
+  const why = "has an idempotency key, which is for the whole body, and reads its body as it arrives";
+  return internalRefusal(`${route?.route.pattern} ${why}`);
 }
 
 /** The name of the input that reads the body, itself or by what it is made from. */

@@ -115,7 +115,15 @@ export type Joining<B, N extends string, C extends string> =
     : `The code ${Exclude<N, C | FrameworkCode>} is not declared: list it in \`refuses\`.`;
 
 /** How a route reads its body, and what reads it. A route has one such way. */
-export type BodyNeed = BodyForm & { readonly read: (request: BodyRequest) => BodyInUse };
+export type BodyNeed = BodyForm & BodyMachine;
+
+/** What an input of a body brings to its route. */
+export interface BodyMachine {
+  /** Reads the body of one request. */
+  readonly Reading: new (request: BodyRequest) => BodyInUse;
+  /** Why a route cannot read its body by several inputs. */
+  readonly several: (bodies: readonly BodyForm["as"][]) => string;
+}
 
 /** The form of a body. */
 export type BodyForm =
@@ -174,6 +182,8 @@ export interface CheckedRoute {
   readonly returns: string;
   /** How its body is read. */
   readonly bodies: readonly string[];
+  /** The routes of its app. Their type is above inputs. */
+  readonly routes: readonly object[];
   /** Every node of its inputs: one that guards may answer in place of the handler. */
   readonly nodes: readonly { readonly guards?: true }[];
 }
@@ -204,8 +214,6 @@ export interface DepNode {
   /** Read at every use. */
   readonly uncached?: boolean;
   readonly resource?: string;
-  /** The routes that it calls, which must be in the app too. Their type is of routes, which are above inputs. */
-  readonly calls?: readonly { readonly method: string; readonly pattern: string }[];
   /** Problems of its declaration; each message follows the route's name. */
   readonly check?: (refusalFormat: object | undefined, route: CheckedRoute) => readonly string[];
   /** The value is known when the app is made; nothing is read. */

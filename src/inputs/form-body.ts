@@ -17,7 +17,7 @@ import type { InputRequest } from "./request.ts";
 import { FieldValues, firstValue, inUnknownCharset, unknownCharset } from "./text.ts";
 import type { FieldNames, GivenField } from "./text.ts";
 import { wrongText } from "./wrong-text.ts";
-import { readingOf } from "./body-reading.ts";
+import { bodyNeed } from "./body-reading.ts";
 
 /** A file sent with a form. */
 export interface UploadedFile {
@@ -172,7 +172,7 @@ const form: Dep<FormBody> = {
   node: {
     from: [],
     codes: [unsupportedMediaType],
-    body: { as: "form", read: readingOf },
+    body: /* @__PURE__ */ bodyNeed({ as: "form" }),
     before: () => checkFormType,
     compile: (context) => (request) => readForm(request, context.form),
   },

@@ -11,7 +11,7 @@ import { checkContentType } from "./body-inputs.ts";
 import { BodyReader, answeredBefore, bodyTooLarge, everyRead, noRoom, wrongMax } from "./body-source.ts";
 import type { BodyFailure, BodyHolder, InvalidLine } from "./body-source.ts";
 import type { Dep } from "./dep.ts";
-import { readingOf } from "./body-reading.ts";
+import { bodyNeed } from "./body-reading.ts";
 
 /** The media types of JSON lines; a client sends the first. None is registered. */
 const lineTypes = ["application/x-ndjson", "application/jsonl"] as const;
@@ -79,7 +79,7 @@ export function jsonLines(shape: AnyStandard, options: JsonLinesOptions): Dep<ne
     node: {
       from: [],
       codes: [unsupportedMediaType],
-      body: { as: "lines", shape, contentTypes: lineTypes, read: readingOf },
+      body: bodyNeed({ as: "lines", shape, contentTypes: lineTypes }),
       before: () => (request) => checkContentType(request, lineTypes),
       check: () => [...wrongMax(max), ...wrongMaxLine(maxLine)],
       compile: () => {

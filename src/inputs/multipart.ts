@@ -14,7 +14,7 @@ import { MultipartReader } from "./multipart-parser.ts";
 import type { MultipartEvent } from "./multipart-parser.ts";
 import type { PartHead } from "./multipart-part.ts";
 import type { InputRequest } from "./request.ts";
-import { readingOf } from "./body-reading.ts";
+import { bodyNeed } from "./body-reading.ts";
 
 /** RFC 2046 §5.1.1: 1 to 70 characters of `bchars`, the last not a space. */
 const legal = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
@@ -186,7 +186,7 @@ export function multipart(options: MultipartOptions): Dep<Multipart, never, { bo
     node: {
       from: [],
       codes: [unsupportedMediaType],
-      body: { as: "multipart", max, maxHead, read: readingOf },
+      body: bodyNeed({ as: "multipart", max, maxHead }),
       before: () => checkMultipart,
       check: () => [...wrongMax(max), ...wrongMaxHead(maxHead)],
       compile: () => (request) => {

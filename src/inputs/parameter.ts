@@ -9,10 +9,10 @@ import { wrongText } from "./wrong-text.ts";
 
 /** A parameter of a path with its reader, which knows the parameter by identity. */
 export function withReader<P extends AnyParam | Rest>(made: Omit<P, "reader">): P {
-  return Object.assign(made, { reader: readerOf(made as P) }) as P;
+  return Object.assign(made, { reader: segmentReader(made as P) }) as P;
 }
 
-function readerOf(parameter: AnyParam | Rest): DepNode {
+function segmentReader(parameter: AnyParam | Rest): DepNode {
   const { name } = parameter;
   const at = placeOf("path", name);
   const { codec, about } = parameter.kind === "param" ? parameter : { codec: string };

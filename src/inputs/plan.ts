@@ -1,6 +1,16 @@
 import { isThenable } from "../async.ts";
 import { Problem, Refusal, invalid, invalidRefusal } from "../refusals.ts";
-import type { AnyDep, BodyNeed, InputCheck, DepNode, Inputs, RouteContext, ReadInput, Reading } from "./dep.ts";
+import type {
+  AnyDep,
+  BodyMachine,
+  BodyNeed,
+  InputCheck,
+  DepNode,
+  Inputs,
+  RouteContext,
+  ReadInput,
+  Reading,
+} from "./dep.ts";
 import type { InputRequest } from "./request.ts";
 import { FieldNames } from "./text.ts";
 
@@ -38,14 +48,14 @@ type ReadText = (request: InputRequest) => unknown;
 interface BodyWanted {
   /** Whether all of it is read before the handler runs: a stream is read by the handler. */
   readonly isWhole: boolean;
-  readonly read: BodyNeed["read"];
+  readonly Reading: BodyMachine["Reading"];
 }
 
 const readAsItArrives: ReadonlySet<BodyNeed["as"]> = /* @__PURE__ */ new Set(["stream", "lines", "multipart"] as const);
 
 /** How the body is read for one more input. */
 export function bodyWanted(before: BodyWanted | undefined, need: BodyNeed): BodyWanted {
-  return { isWhole: before?.isWhole === true || !readAsItArrives.has(need.as), read: need.read };
+  return { isWhole: before?.isWhole === true || !readAsItArrives.has(need.as), Reading: need.Reading };
 }
 
 /** The value of an input that is not read yet. */

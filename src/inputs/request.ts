@@ -155,7 +155,7 @@ export interface BodyRequest extends Carrying, Caller {
   warn(did: string): void;
 }
 
-/** Inputs by name, of which one may read the body, itself or by what it is made from. */
+/** Inputs by name. One may read the body, itself or by what it is made from. */
 export interface InputsOfBody {
   readonly [name: string]: {
     readonly node: { readonly body?: unknown; readonly from: readonly InputsOfBody[string][] };

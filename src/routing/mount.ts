@@ -20,7 +20,7 @@ import { mountRequest } from "./mounted-request.ts";
 import type { MountRequest } from "./mounted-request.ts";
 import type { Path } from "./path.ts";
 import type { HasAllRead, Route } from "./route.ts";
-import { readingOf } from "../inputs/body-reading.ts";
+import { bodyNeed } from "../inputs/body-reading.ts";
 
 /** The options of {@link mount}. */
 export interface MountOptions<I extends Inputs, C extends string, Checked = unknown> {
@@ -152,7 +152,7 @@ function mountingOf(stripPrefix: boolean, maxBody: number | undefined): AnyDep {
       from: [],
       opaque: true,
       needs: [{ in: "header", name: "content-encoding" }],
-      body: { as: "stream", max: maxBody ?? Number.MAX_SAFE_INTEGER, read: readingOf },
+      body: bodyNeed({ as: "stream", max: maxBody ?? Number.MAX_SAFE_INTEGER }),
       compile: () => (request) => new Mounting(request, stripPrefix, maxBody ?? request.maxBody),
     },
   };

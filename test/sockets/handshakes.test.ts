@@ -156,7 +156,7 @@ describe("a handshake: refused by 400", () => {
 describe("a handshake: declarations", () => {
   it("is on a GET route only", () => {
     const route = post(Path.of("p"), { returns: Returns.websocket(texts) }, () => async () => {});
-    expect(() => App.make([route])).toThrow("POST /p: a WebSocket is opened by a GET (RFC 6455 §4.1)");
+    expect(() => App.make([route])).toThrow("POST /p opens a WebSocket, which a GET alone does (RFC 6455 §4.1)");
   });
 
   it("WS-14 may be refused by the handler before the socket is open", async () => {
