@@ -184,6 +184,8 @@ export default defineConfig({
     },
   },
   themeConfig: {
+    // The label begins as the link reads (WCAG 2.5.3).
+    notFound: { linkLabel: "Take me home" },
     search: {
       provider: "local",
       // A goal is found in its guide, before the names of the reference.

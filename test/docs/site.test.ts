@@ -208,16 +208,60 @@ describe.skipIf(generator.isSkipped || browser.isSkipped)(`the site in a browser
   ] as const;
   it.each(looks)(`fits and has no serious accessibility fault: %s at %i px, %s`, async (path, width, scheme) => {
     const { page, others } = await opened(path, width, scheme);
-    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
-    const found = (await page.evaluate(`(async () => {
-        const { violations } = await axe.run(document);
-        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-        return [document.documentElement.scrollWidth - innerWidth, ...serious.map(({ id, nodes }) => id + " " + nodes[0].html)];
-      })()`)) as readonly unknown[];
-    expect(found).toEqual([0]);
+    expect(await faultsOf(page)).toEqual([]);
     expect(others).toEqual([]);
     await page.close();
   });
+
+  it("fits, and has no serious accessibility fault, on each page, in both looks by turns", async () => {
+    const found: string[] = [];
+    for (const [place, file] of pages().entries()) {
+      const { page } = await (place % 2 === 0 ? opened(`/${file}`, 1280, "light") : opened(`/${file}`, 375, "dark"));
+      found.push(...(await faultsOf(page)).map((fault) => `${file}: ${fault}`));
+      await page.close();
+    }
+    expect(found).toEqual([]);
+  }, 1_200_000);
+
+  it("has a visible focus on each element that Tab reaches on the home page, a guide and a page of the reference", async () => {
+    for (const path of ["/index.html", "/guides/validation.html", "/reference/usher-http/namespaces/Query.html"]) {
+      const { page } = await opened(path, 1280, "light");
+      const unseen: string[] = [];
+      const reached = new Set<string>();
+      for (let step = 0; step < 400; step++) {
+        await page.keyboard.press("Tab");
+        const [name, isSeen] = (await page.evaluate(`(() => {
+          const one = document.activeElement;
+          if (one === document.body) return ["", true];
+          const box = one.getBoundingClientRect();
+          const style = getComputedStyle(one);
+          const hasRing = (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== "none";
+          const path = [one.tagName, one.className, one.getAttribute("href") ?? "", (one.textContent ?? "").trim().slice(0, 40)].join(" ");
+          return [path + " " + Math.round(box.top + scrollY), hasRing && box.width > 0 && box.height > 0];
+        })()`)) as [string, boolean];
+        if (name === "" || reached.has(name)) break;
+        reached.add(name);
+        if (!isSeen) unseen.push(name);
+      }
+      expect(unseen).toEqual([]);
+      expect(reached.size).toBeGreaterThan(20);
+      // Code that is wider than its box scrolls by the keyboard.
+      const closed =
+        "[...document.querySelectorAll('pre')].filter((one) => one.scrollWidth > one.clientWidth && one.tabIndex < 0).length";
+      expect(await page.evaluate(closed)).toBe(0);
+      await page.close();
+    }
+  }, 120_000);
+
+  async function faultsOf(page: Page): Promise<readonly string[]> {
+    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
+    return (await page.evaluate(`(async () => {
+        const { violations } = await axe.run(document);
+        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+        const wider = document.documentElement.scrollWidth - innerWidth;
+        return [...(wider > 0 ? ["wider by " + wider] : []), ...serious.map(({ id, nodes }) => id + " " + nodes[0].html)];
+      })()`)) as readonly string[];
+  }
 
   async function opened(path: string, width: number, colorScheme: "light" | "dark") {
     if (chromium === undefined) throw new Error("no Chromium on this machine");
@@ -227,7 +271,7 @@ describe.skipIf(generator.isSkipped || browser.isSkipped)(`the site in a browser
       if (!request.url().startsWith(base)) others.push(request.url());
     });
     await page.goto(base + path);
-    await page.waitForSelector(".VPContent h1");
+    await page.waitForSelector("h1");
     return { page, others };
   }
 });
