@@ -12,7 +12,7 @@ interface Which {
 /** What the log gets of a thrown value: its kind, its code and its frames, never its message. */
 export interface Raised extends Which {
   readonly stack: string;
-  /** Its first cause that has a code; without one, its cause. */
+  /** Its first cause that has a code, among the errors of an `AggregateError` too; without one, its first cause. */
   readonly cause: Which | undefined;
   /** The nearest frame of the application; undefined where the stack has none, as for what the runtime rejects with later. */
   readonly at: string | undefined;
@@ -74,7 +74,27 @@ export function noteRaised(span: OpenSpan | undefined, thrown: unknown): void {
 function whichOf(thrown: unknown): Which {
   if (!isError(thrown)) return { kind: typeof thrown, code: undefined };
   const code = memberOf(thrown, "code");
-  return { kind: className(thrown), code: typeof code === "string" && isCode(code) ? code : undefined };
+  return { kind: className(thrown), code: typeof code === "string" && isCode(code) ? code : fetchCodeOf(thrown) };
+}
+
+/**
+ * Codes for errors of `fetch` that have none: by the last words of their messages, which are the runtime's own. Deno has no code at all,
+ * and workerd has one sentence for a connection that was refused, reset or cut.
+ */
+const fetchCodes: readonly (readonly [words: RegExp, code: string])[] = [
+  [/: tcp connect error: Connection refused \(os error \d+\)$/, "ECONNREFUSED"],
+  [/: connection closed before message completed$|^error reading a body from connection$/, "ECONNRESET"],
+  [/: dns error: [\w :-]+$/, "ENOTFOUND"],
+  [/^Network connection lost\.$/, "CONNECTION_LOST"],
+  // Fetch Standard §2.9, of Node and of Deno.
+  [/^bad port$|^Fetch failed: Requests to port \d+ are blocked$/, "BAD_PORT"],
+];
+
+function fetchCodeOf(thrown: Error): string | undefined {
+  const message = memberOf(thrown, "message");
+  if (typeof message !== "string") return undefined;
+  const end = message.slice(-120);
+  return fetchCodes.find(([words]) => words.test(end))?.[1];
 }
 
 /** A library may name a class by data: only a short identifier is written, as a class in a program has. */
@@ -101,28 +121,31 @@ function isCode(code: string): boolean {
   return codes.some((form) => form.test(code));
 }
 
-/** A chain of causes may be a circle. */
+/** How many causes are looked at: a chain of them may be a circle. */
 const maxCauses = 8;
 
 function causeOf(thrown: unknown): Which | undefined {
   let first: Which | undefined;
-  let cause = innerOf(thrown);
-  for (let left = maxCauses; left > 0 && cause !== undefined && cause !== null; left--) {
-    const which = whichOf(cause);
+  const causes = [...innerOf(thrown)];
+  for (let at = 0; at < causes.length && at < maxCauses; at++) {
+    const which = whichOf(causes[at]);
     if (which.code !== undefined) return which;
     first ??= which;
-    cause = innerOf(cause);
+    // The causes of this one before the other errors of an `AggregateError`.
+    causes.splice(at + 1, 0, ...innerOf(causes[at]));
   }
   return first;
 }
 
-/** The cause of an error, or the first error of an `AggregateError`. */
-function innerOf(thrown: unknown): unknown {
-  if (!isError(thrown)) return undefined;
+/** The cause of an error, or the errors of an `AggregateError`. */
+function innerOf(thrown: unknown): readonly unknown[] {
+  if (!isError(thrown)) return [];
   const cause = memberOf(thrown, "cause");
-  if (cause !== undefined) return cause;
+  if (cause !== undefined && cause !== null) return [cause];
   const errors = memberOf(thrown, "errors");
-  return Array.isArray(errors) ? memberOf(errors, 0) : undefined;
+  if (!Array.isArray(errors)) return [];
+  const first = Array.from({ length: maxCauses }, (_, at) => memberOf(errors, at));
+  return first.filter((error) => error !== undefined);
 }
 
 // Also an error of another realm (`vm`, Jest), whose class is another one.
@@ -131,7 +154,7 @@ function isError(thrown: unknown): thrown is Error {
 }
 
 /** A member of what was thrown; undefined where it cannot be read. */
-function memberOf(thrown: unknown, name: "cause" | "errors" | "name" | "code" | 0): unknown {
+function memberOf(thrown: unknown, name: "cause" | "errors" | "message" | "name" | "code" | number): unknown {
   try {
     return (thrown as { readonly [member: string]: unknown } | null | undefined)?.[name];
   } catch {

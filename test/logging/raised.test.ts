@@ -65,6 +65,41 @@ describe("the kind and the code of an error, and those of its cause", () => {
       "Error",
       "ECONNREFUSED",
     ],
+    [
+      "several errors, of which the last alone has a cause with a code",
+      new AggregateError([new RangeError(secret), secret, caused(refused())], secret),
+      "AggregateError",
+      undefined,
+      "Error",
+      "ECONNREFUSED",
+    ],
+    [
+      "errors without a code",
+      new AggregateError([new RangeError(secret), new Error(secret)]),
+      "AggregateError",
+      undefined,
+      "RangeError",
+    ],
+    [
+      "errors that raise",
+      withMembers({
+        errors: new Proxy([], {
+          get: () => {
+            throw new Error(secret);
+          },
+        }),
+      }),
+      "Error",
+    ],
+    [
+      "Deno's words of fetch",
+      new Error(
+        `${secret}: client error (Connect): dns error: failed to lookup address information: Name or service not known`,
+      ),
+      "Error",
+      "ENOTFOUND",
+    ],
+    ["Deno's words of fetch before others", new Error(`: dns error: no such host, said ${secret}/${secret}`), "Error"],
     ["no errors", new AggregateError([], secret), "AggregateError"],
     ["several errors in a cause", caused(new AggregateError([refused()])), "Error", undefined, "Error", "ECONNREFUSED"],
     ["a cause that raises", raising(["cause", "errors"]), "Error"],
