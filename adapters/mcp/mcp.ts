@@ -55,9 +55,6 @@ export interface McpOptions {
   readonly maxAnswer?: number;
 }
 
-const members: readonly string[] =
-  "name version title instructions path inputs resources prompts authorization hosts pageSize maxAnswer".split(" ");
-
 /**
  * The route that serves those routes as tools that have `Meta.tool`, by the Model Context Protocol (Streamable HTTP, without
  * sessions). A call of a tool is a request of its route, in process and through the whole app: with the caller's
@@ -155,10 +152,6 @@ function mcpOptions(options: McpOptions): McpOptions {
     options,
     "name version title instructions path inputs resources prompts authorization hosts pageSize maxAnswer",
   );
-  for (const member of Object.keys(options)) {
-    if (!members.includes(member))
-      throw new TypeError(`Mcp.routes: ${member} is not one of its options: ${members.join(", ")}`);
-  }
   const { name, version, title, instructions, path, inputs, resources, prompts } = options;
   const { authorization, hosts, pageSize, maxAnswer } = options;
   for (const [member, text] of Object.entries({ name, version })) needsText(`Mcp.routes: ${member}`, text);

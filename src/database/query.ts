@@ -1,5 +1,5 @@
 /** `query`: a text and its values, with rows that are read by the types of their columns. */
-import { isRecord, needs, needsObject, needsText } from "../arguments.ts";
+import { isRecord, needs, needsOptions, needsText } from "../arguments.ts";
 import type { StatementResult, StatementValues } from "./connection.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import { RowMismatch, RowsReader, columnParsers } from "./query-rows.ts";
@@ -77,15 +77,11 @@ export function queryStatement(
 ): QueryStatement {
   needsText(`${at}: its text`, sql);
   needs(Array.isArray(values), `${at}: its values`, values, "a list");
-  needsObject(`${at}: options`, options);
-  for (const name of Object.keys(options))
-    if (!optionNames.has(name)) throw new TypeError(`${at}: there is no option ${name}`);
+  if (options !== noOptions) needsOptions(at, options, "rows types size waitMs signal");
   const { rows = "objects", types } = options;
   needs(rows === "objects" || rows === "lists", `${at}: rows`, rows, "objects or lists");
   return waysOf(at, types).textsOf(at, rows).statementOf(sql);
 }
-
-const optionNames: ReadonlySet<string> = /* @__PURE__ */ new Set(["rows", "types", "size", "waitMs", "signal"]);
 
 function statementFor(text: QueryText, reader: RowsReader): QueryStatement {
   const { sql } = text;

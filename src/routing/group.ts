@@ -1,5 +1,5 @@
 import type { Returns } from "../answers/returns-type.ts";
-import { isMeta, isObject, needs, needsObject, needsPath, needsTexts } from "../arguments.ts";
+import { isMeta, isObject, needs, needsObject, needsOptions, needsPath, needsTexts } from "../arguments.ts";
 import type { AnyDep, AnyParam, Inputs, PathWire, RefusesOf, Rest, Values, WiresOf } from "../inputs/dep.ts";
 import type { Code } from "../refusals.ts";
 import { empty } from "./meta.ts";
@@ -247,15 +247,9 @@ function makersOf(shared: Shared): unknown {
   };
 }
 
-const members: readonly string[] = ["prefix", "inputs", "refuses", "tags", "meta"];
-
 /** The options with their defaults: from JavaScript they may be anything. A misspelt one would leave routes without their guard. */
 function sharedOptions(options: GroupOptions<Inputs, string, Path>): Shared {
-  needsObject("Route.group: options", options);
-  for (const name of Object.keys(options)) {
-    if (!members.includes(name))
-      throw new TypeError(`Route.group: ${name} is none of its options: ${members.join(", ")}`);
-  }
+  needsOptions("Route.group", options, "prefix inputs refuses tags meta");
   const { prefix, inputs, refuses, tags, meta } = { ...nothing, ...options };
   needsPath("Route.group: prefix", prefix);
   needsObject("Route.group: inputs", inputs);

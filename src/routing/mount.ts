@@ -1,7 +1,7 @@
 import { isResponse, pass } from "../answers/pass.ts";
 import { ResponseBody } from "../answers/response-body.ts";
 import { response } from "../answers/returns.ts";
-import { isTexts, kindOf, needs, needsFunction, needsObject, needsPath } from "../arguments.ts";
+import { isTexts, kindOf, needs, needsFunction, needsObject, needsOptions, needsPath } from "../arguments.ts";
 import { isThenable, isSettledSoon } from "../async.ts";
 import { connectionFields } from "../http/connection-fields.ts";
 import { isToken, itemsOf } from "../http/fields.ts";
@@ -101,8 +101,6 @@ export function mount<
   };
 }
 
-const members: readonly string[] = ["methods", "stripPrefix", "maxBody", "inputs", "refuses", "meta", "doc"];
-
 function parameterNames({ segments }: Path<unknown>): readonly string[] {
   return segments.flatMap((segment) => (typeof segment === "string" ? [] : [segment.name]));
 }
@@ -110,14 +108,10 @@ function parameterNames({ segments }: Path<unknown>): readonly string[] {
 function checkMount(path: unknown, handler: unknown, options: MountOptions<Inputs, string>): void {
   needsPath("Route.mount: path", path);
   needsFunction("Route.mount: its handler", handler);
-  needsObject("Route.mount: options", options);
   const { pattern, segments } = path as Path;
   if (segments.some((segment) => typeof segment === "object" && segment.kind === "rest"))
     throw new TypeError(`Route.mount: ${pattern} has a rest, and a mount has everything below its path without one`);
-  for (const member of Object.keys(options)) {
-    if (!members.includes(member))
-      throw new TypeError(`Route.mount: ${member} is none of a mount's options: ${members.join(", ")}`);
-  }
+  needsOptions("Route.mount", options, "methods stripPrefix maxBody inputs refuses meta doc");
   const { methods, stripPrefix, maxBody, inputs } = options;
   needs(
     stripPrefix === undefined || typeof stripPrefix === "boolean",

@@ -1,4 +1,4 @@
-import { isObject, kindOf, needs, needsObject, needsText } from "../arguments.ts";
+import { isObject, kindOf, needs, needsObject, needsOptions, needsText } from "../arguments.ts";
 
 /** A certificate and its key, as PEM: the text of the files, and not their paths. */
 export interface Certificate {
@@ -36,13 +36,13 @@ type Given = { readonly [member: string]: unknown };
 export function checkTls(at: string, tls: unknown): asserts tls is TlsOptions {
   needsObject(at, tls);
   const { clientCertificates } = tls as Given;
-  needsMembers(at, tls as Given, ["cert", "key", "passphrase", "names", "clientCertificates"]);
+  needsOptions(at, tls, "cert key passphrase names clientCertificates");
   checkCertificates(at, tls as Given);
   if (clientCertificates === undefined) return;
   const asks = `${at}.clientCertificates`;
   needsObject(asks, clientCertificates);
   const { ca, required } = clientCertificates as Given;
-  needsMembers(asks, clientCertificates as Given, ["ca", "required"]);
+  needsOptions(asks, clientCertificates, "ca required");
   needsPem(`${asks}.ca`, ca, "CERTIFICATE");
   needs(required === undefined || typeof required === "boolean", `${asks}.required`, required, "true or false");
 }
@@ -50,7 +50,7 @@ export function checkTls(at: string, tls: unknown): asserts tls is TlsOptions {
 /** Checks the certificates of a replacement. The authorities of clients stay: to name others is an error, and not ignored. */
 export function checkReplacement(at: string, certificates: unknown): asserts certificates is Certificates {
   needsObject(at, certificates);
-  needsMembers(at, certificates as Given, ["cert", "key", "passphrase", "names"]);
+  needsOptions(at, certificates, "cert key passphrase names");
   checkCertificates(at, certificates as Given);
 }
 
@@ -63,7 +63,7 @@ function checkCertificates(at: string, certificates: Given): void {
     const each = `${at}.names[${JSON.stringify(name)}]`;
     needs(isServerName(name), each, name, "of a server's name in lower case: shop.example, *.shop.example");
     needsObject(each, certificate);
-    needsMembers(each, certificate as Given, ["cert", "key", "passphrase"]);
+    needsOptions(each, certificate, "cert key passphrase");
     checkCertificate(each, certificate as Given);
   }
 }
@@ -72,13 +72,6 @@ function checkCertificate(at: string, { cert, key, passphrase }: Given): void {
   needsPem(`${at}.cert`, cert, "CERTIFICATE");
   needsPem(`${at}.key`, key, "PRIVATE KEY");
   if (passphrase !== undefined) needsText(`${at}.passphrase`, passphrase);
-}
-
-/** An unknown member may be one that would have made the server stricter: it is not ignored. */
-function needsMembers(at: string, given: Given, known: readonly string[]): void {
-  const unknown = Object.keys(given).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new TypeError(`${at} has no member ${JSON.stringify(unknown)}: its members are ${known.join(", ")}`);
 }
 
 function needsPem(at: string, value: unknown, label: string): void {

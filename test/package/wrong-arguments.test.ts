@@ -110,9 +110,6 @@ const comparedElsewhere = [
   "Answer.stream",
   "Dep.transaction",
   "HttpClient.fetch",
-  "Route.group",
-  "Route.mount",
-  "${at}",
 ];
 
 it("every function with options compares their names", () => {
