@@ -43,30 +43,6 @@ export function contentTypeOf(name: string, own: ContentTypes): string {
   return type.startsWith("text/") || otherTexts.has(type) ? `${type}; charset=utf-8` : type;
 }
 
-// Control characters, line separators, and what turns the direction of a text: `cod\u202Efdp.exe` would be shown as `codexe.pdf`.
-const unshown = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
-
-/**
- * `Content-Disposition: attachment` with a file's name (RFC 6266), the text after the last slash: as a quoted text, with `_` for
- * each byte that is not visible ASCII, and where that differs by its UTF-8 (RFC 8187), which newer clients prefer.
- */
-export function contentDisposition(path: string): string {
-  const name = path
-    .slice(path.lastIndexOf("/") + 1)
-    .toWellFormed()
-    .replace(unshown, "_");
-  const plain = name.replace(/[^\x20-\x7e]|["\\%]/gu, (sign) => "_".repeat(encoder.encode(sign).byteLength));
-  const attachment = `attachment; filename="${plain}"`;
-  return plain === name ? attachment : `${attachment}; filename*=UTF-8''${percentEncoded(name)}`;
-}
-
-const encoder = /* @__PURE__ */ new TextEncoder();
-
-/** RFC 8187 §3.2.1: `attr-char` stays as it is. */
-function percentEncoded(text: string): string {
-  return encodeURIComponent(text).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
 /** A content coding of which a compressed file may lie next to its file, in the order of preference. */
 export type Encoding = "br" | "zstd" | "gzip";
 

@@ -2,9 +2,8 @@
 import type { Answer } from "../../src/doors/answers.ts";
 import { preferredCoding } from "../../src/doors/codecs.ts";
 import type { EntityTag } from "../../src/doors/codecs.ts";
-import { encodeHex } from "../../src/doors/http.ts";
+import { contentDisposition, encodeHex } from "../../src/doors/http.ts";
 import { ranged } from "../../src/representations/ranges.ts";
-import { contentDisposition } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
 
 /** How files are sent. */

@@ -2,6 +2,7 @@ import type { SetCookie } from "../codecs/cookie.ts";
 import { isPage } from "../html/page.ts";
 import type { Html } from "../html/html.ts";
 import { isObject, needs, needsObject, needsOptions, needsSchema, needsText } from "../arguments.ts";
+import { contentDisposition } from "../http/disposition.ts";
 import { encodeNonAscii } from "../http/target.ts";
 import { awaitErrors } from "../node-stream.ts";
 import { InvalidAnswerError, isRefusal, none } from "../refusals.ts";
@@ -23,13 +24,30 @@ export interface AnswerOptions {
   readonly cookies?: readonly SetCookie[];
 }
 
-/** Text or bytes of any type; `text/plain; charset=utf-8` and 200 by default. */
+/**
+ * Text or bytes of any type; `text/plain; charset=utf-8` and 200 by default.
+ *
+ * @param options `download` lets a browser save it as a file of that name, of any characters: `Content-Disposition: attachment`
+ *   with the part after the last slash (RFC 6266, RFC 8187).
+ *
+ * @example
+ * ```ts
+ * Answer.make(csv, { contentType: "text/csv; charset=utf-8", download: "Übersicht.csv" });
+ * ```
+ */
 export function make(
   body: string | Uint8Array,
-  options: AnswerOptions & { readonly contentType?: string } = {},
+  options: AnswerOptions & { readonly contentType?: string; readonly download?: string } = {},
 ): Answer {
   needsObject("Answer.make: options", options);
-  return buildAnswer("Answer.make", 200, definedBody(body), options.contentType ?? textType, options, textNames);
+  const { contentType = textType, download } = options;
+  const answer = buildAnswer("Answer.make", 200, definedBody(body), contentType, options, textNames);
+  return download === undefined ? answer : asDownload("Answer.make", download, answer);
+}
+
+function asDownload(maker: string, name: string, answer: Answer): Answer {
+  needsText(`${maker}: download`, name);
+  return { ...answer, headers: [["content-disposition", contentDisposition(name)], ...answer.headers] };
 }
 
 /** An HTML page, as of the tag `html` or as text that is HTML already; `text/html; charset=utf-8` and 200 by default. */
@@ -72,19 +90,21 @@ export function redirect(location: string, options: AnswerOptions = {}): Answer 
 
 /**
  * A body that is sent while it is made; `application/octet-stream` by default. `length` becomes `Content-Length`: a longer body
- * is cut, and a shorter one ends the connection.
+ * is cut, and a shorter one ends the connection. `download` is as of `Answer.make`.
  */
 export function stream(
   body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
-  options: AnswerOptions & { readonly contentType?: string; readonly length?: number } = {},
+  options: AnswerOptions & { readonly contentType?: string; readonly length?: number; readonly download?: string } = {},
 ): Answer {
   needs(isObject(body), "Answer.stream: its body", body, "a stream");
   needsObject("Answer.stream: options", options);
   const parts = body as AsyncIterable<Uint8Array>;
   awaitErrors(parts);
   const framed = options.length === undefined ? {} : { length: options.length };
-  const contentType = options.contentType ?? "application/octet-stream";
-  return buildAnswer("Answer.stream", 200, { kind: "stream", parts, ...framed }, contentType, options, streamNames);
+  const { contentType = "application/octet-stream", download } = options;
+  const sent = { kind: "stream", parts, ...framed } as const;
+  const answer = buildAnswer("Answer.stream", 200, sent, contentType, options, streamNames);
+  return download === undefined ? answer : asDownload("Answer.stream", download, answer);
 }
 
 /** A stream of events as of `Returns.events`, without a check of their kinds. */
@@ -161,8 +181,8 @@ function definedBody<Body>(body: Body): Body {
   return body;
 }
 
-const textNames = "status headers cookies contentType";
-const streamNames = "status headers cookies contentType length";
+const textNames = "status headers cookies contentType download";
+const streamNames = "status headers cookies contentType length download";
 
 function buildAnswer(
   maker: string,

@@ -105,12 +105,7 @@ it.each(programs)("the guide has the error of %s", async (program, run) => {
 });
 
 /** Those whose options have names of a program or of a platform, and those that compare the names themselves. */
-const comparedElsewhere = [
-  "Answer.make",
-  "Answer.stream",
-  "Dep.transaction",
-  "HttpClient.fetch",
-];
+const comparedElsewhere = ["Answer.make", "Answer.stream", "Dep.transaction", "HttpClient.fetch"];
 
 it("every function with options compares their names", () => {
   const folder = new URL("../../", import.meta.url);

@@ -27,6 +27,7 @@ const ring = Keys.ring("0123456789abcdef0123456789abcdef");
 
 const built: readonly Row[] = [
   ["Answer.make", (x, o) => Answer.make(x, o), ["text", {}]],
+  ["Answer.make", (x) => Answer.make("text", { download: x }), ["a.txt"]],
   ["Answer.html", (x, o) => Answer.html(x, o), ["<p>", {}]],
   ["Answer.html", (x) => Answer.html("<p>", { headers: x }), [[["x-a", "1"]]]],
   ["Answer.html", (x) => Answer.html("<p>", { cookies: x }), [[]]],
@@ -38,6 +39,7 @@ const built: readonly Row[] = [
   ["Answer.empty", (o) => Answer.empty(o), [{}]],
   ["Answer.redirect", (x, o) => Answer.redirect(x, o), ["/b", {}]],
   ["Answer.stream", (x, o) => Answer.stream(x, o), [new ReadableStream(), {}]],
+  ["Answer.stream", (x) => Answer.stream(new ReadableStream(), { download: x }), ["a.txt"]],
   ["Answer.events", (f, o) => Answer.events(f, o), [work, {}]],
   ["Answer.takeover", (x, f, o) => Answer.takeover(x, f, o), ["lines", work, {}]],
   ["Answer.refusal", (x) => Answer.refusal(x), [refuse(Refusal.notFound)]],
