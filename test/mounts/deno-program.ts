@@ -1,5 +1,6 @@
 /** Run by Deno: routes that pass on what others answer. */
 import { serve } from "../../adapters/deno/index.ts";
+import { Compress } from "../../adapters/compress/index.ts";
 import { main } from "./routes.ts";
 
-await main(serve);
+await main(serve, [Compress.make()]);

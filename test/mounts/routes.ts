@@ -1,6 +1,7 @@
 /** Routes that pass on what other servers and other code answer, on any runtime. */
 import { Answer, Header, Log, Path, Returns, Route, Codec, get, param } from "usher-http";
 import type { Route as AnyRoute } from "usher-http";
+import { options as rulesOptions, routes as rules } from "./rules-routes.ts";
 import type { ServeOptions, Server } from "../../src/server/options.ts";
 
 /** The address of the other server, which the test sends. */
@@ -73,8 +74,10 @@ export const echoes: readonly AnyRoute[] = [
 
 export async function main(
   serve: (routes: readonly AnyRoute[], options: ServeOptions) => Promise<Server>,
+  middleware: ServeOptions["middleware"] & object,
 ): Promise<void> {
   Log.setup({ level: "warn" });
-  const { port, url } = await serve([...routes, ...echoes, using], { host: "127.0.0.1", port: 0, signals: false });
+  const all = [...routes, ...echoes, using, ...rules];
+  const { port, url } = await serve(all, { ...rulesOptions, middleware, host: "127.0.0.1", port: 0, signals: false });
   console.log(JSON.stringify({ port, url }));
 }

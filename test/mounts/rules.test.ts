@@ -1,72 +1,191 @@
-/** What the framework does to answers holds for those of a mount and of `Answer.pass` too: pairs with a route that answers the same. */
+/**
+ * What the framework does to answers holds for those of a mount and of `Answer.pass` too, on each runtime: what a client sees, and pairs
+ * with a route that answers the same.
+ */
+import { once } from "node:events";
+import { request } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { Answer, Cors, Path, Returns, Route, SecureHeaders, get } from "usher-http";
 import { Compress } from "usher-http/compress";
+import { http2Ask, http2Client } from "../support/http2-client.ts";
 import { start } from "../support/node-server.ts";
-import { RawClient } from "../support/raw-client.ts";
+import { kinds, options, routes } from "./rules-routes.ts";
+import { started } from "./started.ts";
 
-const text = "a line of text\n".repeat(400);
-type Made = { readonly status?: number; readonly body: string | null; readonly headers?: Record<string, string> };
-const kinds: { readonly [name: string]: Made } = {
-  long: { body: text, headers: { "content-type": "text/plain; charset=utf-8", etag: '"one"' } },
-  short: { body: "short", headers: { "content-type": "text/plain; charset=utf-8" } },
-  image: { body: text, headers: { "content-type": "image/png" } },
-  encoded: { body: text, headers: { "content-type": "text/plain; charset=utf-8", "content-encoding": "br" } },
-  "no-transform": {
-    body: text,
-    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-transform" },
+interface Seen {
+  readonly status: number;
+  /** In the order of their names; of one name in the order of the lines. */
+  readonly head: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+interface Sent {
+  readonly [name: string]: string;
+}
+type Ask = (method: string, path: string, headers: Sent) => Promise<Seen>;
+
+/** Of the connection, of the moment, and of the way in which the length is given. */
+const left = new Set(["connection", "keep-alive", "transfer-encoding", "content-length", "date", "x-request-id"]);
+
+function headOf(raw: readonly string[]): Seen["head"] {
+  const lines = raw.flatMap((name, at): [string, string][] =>
+    at % 2 === 1 || left.has(name.toLowerCase()) || name.startsWith(":")
+      ? []
+      : [[name.toLowerCase(), raw[at + 1] as string]],
+  );
+  return lines.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));
+}
+
+function overHttp1(port: number): Ask {
+  return async (method, path, headers) => {
+    const asked = request({ port, host: "127.0.0.1", method, path, headers, agent: false }).end();
+    const [came] = (await once(asked, "response")) as [IncomingMessage];
+    const parts: Buffer[] = [];
+    for await (const part of came) parts.push(part as Buffer);
+    return { status: came.statusCode ?? 0, head: headOf(came.rawHeaders), body: Buffer.concat(parts) };
+  };
+}
+
+async function overHttp2(port: number): Promise<Ask> {
+  const session = await http2Client(`http://127.0.0.1:${port}`);
+  return async (method, path, headers) => {
+    const { status, raw, bytes } = await http2Ask(session, { ":method": method, ":path": path, ...headers });
+    return { status, head: headOf(raw), body: bytes };
+  };
+}
+
+const targets: { readonly [name: string]: () => Promise<Ask> } = {
+  "Node over HTTP/2": async () => {
+    const { port } = await start(routes, { ...options, middleware: [Compress.make()], http2: true });
+    return overHttp2(port);
   },
-  varied: { body: text, headers: { "content-type": "text/plain; charset=utf-8", vary: "cookie" } },
-  part: {
-    status: 206,
-    body: "a line",
-    headers: { "content-type": "text/plain; charset=utf-8", "content-range": "bytes 0-5/6000" },
-  },
-  "not-modified": { status: 304, body: null, headers: { etag: '"one"' } },
-  empty: { status: 204, body: null },
-  moved: { status: 302, body: "moved", headers: { location: "/elsewhere" } },
-  "own-policy": { body: "short", headers: { "x-frame-options": "SAMEORIGIN" } },
+  ...Object.fromEntries(
+    Object.entries(started).map(([runtime, port]) => [runtime, async () => overHttp1(await port())] as const),
+  ),
 };
 
-const responseOf = (name: string): Response => {
-  const { status = 200, body, headers = {} } = kinds[name] as Made;
-  return new Response(body, { status, headers });
-};
-const routes = Object.keys(kinds).map((kind) =>
-  get(Path.of("route", kind), { returns: Returns.response }, () => responseOf(kind)),
-);
-const passes = Object.keys(kinds).map((kind) =>
-  get(Path.of("pass", kind), { returns: Returns.response }, () => Answer.pass(responseOf(kind))),
-);
-const mount = Route.mount(Path.of("mount"), (request) => responseOf(request.url.split("/").at(-1) as string));
+/** Cloudflare compresses responses itself. */
+const compresses = (target: string): boolean => target !== "workers";
 
-const asked = [
-  ["GET", []],
-  ["HEAD", []],
-  ["GET", ["Accept-Encoding: gzip"]],
-  ["GET", ["Accept-Encoding: gzip;q=0"]],
-  ["GET", ["Origin: https://shop.example"]],
-  ["GET", ["Range: bytes=0-3"]],
-  ["GET", ['If-None-Match: "one"']],
-] as const;
+const gzip = { "accept-encoding": "gzip" };
+const asked: readonly (readonly [method: string, headers: Sent])[] = [
+  ["GET", {}],
+  ["HEAD", {}],
+  ["GET", gzip],
+  ["HEAD", gzip],
+  ["GET", { "accept-encoding": "gzip;q=0" }],
+  ["GET", { origin: "https://shop.example" }],
+  ["GET", { range: "bytes=0-3" }],
+  ["GET", { range: "bytes=0-3", "if-range": '"one"' }],
+  ["GET", { "if-none-match": '"one"' }],
+  ["GET", { "if-modified-since": "Wed, 01 Jan 2025 00:00:00 GMT" }],
+];
 
-describe("a mount and a pass answer as a route does", () => {
-  it.each(asked)("%s with %j", async (method, fields) => {
-    const { port } = await start([...routes, ...passes, mount], {
-      middleware: [Compress.make()],
-      secureHeaders: SecureHeaders.make(),
-      cors: Cors.make({ origins: ["https://shop.example"] }),
-    });
-    for (const kind of Object.keys(kinds)) {
-      const [route, ...others] = await Promise.all(
-        ["route", "mount", "pass"].map(async (by) => {
-          const client = await RawClient.to(port);
-          const answer = await client.ask(`${method} /${by}/${kind}`, fields).answer({ toHead: method === "HEAD" });
-          const head = answer.head.filter(([field]) => !["x-request-id", "date"].includes(field.toLowerCase()));
-          return { kind, status: answer.status, head, body: answer.body };
-        }),
-      );
-      for (const other of others) expect(other).toEqual(route);
+describe.each(Object.keys(targets))("on %s", (target) => {
+  const opened = targets[target] as () => Promise<Ask>;
+
+  it("a mount and a pass answer as a route does, in pairs", async () => {
+    const ask = await opened();
+    for (const [method, headers] of asked)
+      for (const [kind, { cookies }] of Object.entries(kinds)) {
+        if (cookies !== undefined) continue;
+        const route = await ask(method, `/rules/route/${kind}`, headers);
+        for (const by of ["mount", "pass"])
+          expect([kind, method, headers, await ask(method, `/rules/${by}/${kind}`, headers)]).toEqual([
+            kind,
+            method,
+            headers,
+            route,
+          ]);
+      }
+  });
+
+  it.each(["mount", "pass"])("and a client of a %s sees what is in the table", async (by) => {
+    const ask = await opened();
+    const sees = table(compresses(target));
+    for (const [method, kind, headers, status, fields, body] of sees) {
+      const row = [method, kind, headers];
+      expect([...row, ...shownOf(await ask(method, `/rules/${by}/${kind}`, headers))]).toEqual([
+        ...row,
+        status,
+        fields,
+        body,
+      ]);
     }
+    expect(new Set(sees.map(([, kind]) => kind))).toEqual(new Set(Object.keys(kinds)));
   });
 });
+
+/** The fields that the table names. */
+const named = new Set(["content-encoding", "content-range", "content-type", "etag", "last-modified", "location"]);
+
+/** Status, fields, and the body after decoding; of a long one its length. */
+function shownOf({ status, head, body }: Seen): readonly unknown[] {
+  const valuesOf = (name: string) => head.flatMap(([one, value]) => (one === name ? [value] : []));
+  const fields: { [name: string]: string | readonly string[] } = {};
+  for (const [name, value] of head) if (named.has(name)) fields[name] = value;
+  if (valuesOf("set-cookie").length > 0) fields["set-cookie"] = valuesOf("set-cookie");
+  // Bun joins its lines.
+  const vary = valuesOf("vary").flatMap((line) => line.toLowerCase().split(/, */));
+  fields["vary"] = vary.toSorted().join(" ");
+  const isEncoded = fields["content-encoding"] === "gzip" && body.length > 0;
+  const text = (isEncoded ? gunzipSync(body) : body).toString();
+  return [status, fields, text.length > 20 ? text.length : text];
+}
+
+type Fields = { readonly [name: string]: string | readonly string[] };
+type Row = readonly [
+  method: string,
+  kind: string,
+  headers: Sent,
+  status: number,
+  fields: Fields,
+  body: string | number,
+];
+
+function table(isCompressed: boolean): readonly Row[] {
+  const type = { "content-type": "text/plain; charset=utf-8" };
+  const etag = '"one"';
+  const origin = { vary: "origin" };
+  const varies = isCompressed ? { vary: "accept-encoding origin" } : origin;
+  const range = { range: "bytes=0-3" };
+  const [encoding, encodedTag] = isCompressed ? [{ "content-encoding": "gzip" }, '"one-gzip"'] : [{}, etag];
+  const cookies = ["a=1; Path=/; HttpOnly", "b=2; Expires=Wed, 09 Jun 2027 10:18:14 GMT", "a=3; Path=/x"];
+  const dated = { "last-modified": "Wed, 01 Jan 2025 00:00:00 GMT" };
+  const long = { ...type, ...varies, etag };
+  const compressed = { ...type, ...varies, ...encoding, etag: encodedTag };
+  const encoded = { ...type, ...origin, "content-encoding": "br" };
+  const part = { ...type, ...origin, "content-range": "bytes 0-5/6000" };
+  const withCookie = { vary: isCompressed ? "accept-encoding cookie origin" : "cookie origin" };
+  return [
+    ["GET", "long", {}, 200, long, 6000],
+    ["HEAD", "long", {}, 200, long, ""],
+    ["GET", "long", gzip, 200, compressed, 6000],
+    ["HEAD", "long", gzip, 200, compressed, ""],
+    ["GET", "long", { "accept-encoding": "gzip;q=0" }, 200, long, 6000],
+    // The handler has the request, and answers with a 304 or a 206 itself.
+    ["GET", "long", { "if-none-match": etag }, 200, long, 6000],
+    ["GET", "long", range, 200, long, 6000],
+    ["GET", "long", { ...range, "if-range": etag }, 200, long, 6000],
+    ["GET", "dated", { "if-modified-since": dated["last-modified"] }, 200, { ...type, ...varies, ...dated }, 6000],
+    ["GET", "not-modified", { "if-none-match": etag }, 304, { ...origin, etag }, ""],
+    ["HEAD", "not-modified", { "if-none-match": etag }, 304, { ...origin, etag }, ""],
+    ["GET", "part", range, 206, part, "a line"],
+    ["GET", "part", { ...range, ...gzip }, 206, part, "a line"],
+    ["GET", "not-satisfiable", range, 416, { ...origin, "content-range": "bytes */6000" }, ""],
+    ["GET", "short", gzip, 200, { ...type, ...varies }, "short"],
+    ["GET", "image", gzip, 200, { ...origin, "content-type": "image/png" }, 6000],
+    ["GET", "encoded", gzip, 200, encoded, 6000],
+    ["GET", "encoded", {}, 200, encoded, 6000],
+    ["HEAD", "encoded", gzip, 200, encoded, ""],
+    ["GET", "no-transform", gzip, 200, { ...type, ...origin }, 6000],
+    ["GET", "varied", gzip, 200, { ...type, ...encoding, ...withCookie }, 6000],
+    ["GET", "varied", {}, 200, { ...type, ...withCookie }, 6000],
+    ["GET", "empty", gzip, 204, origin, ""],
+    ["HEAD", "empty", {}, 204, origin, ""],
+    ["GET", "moved", {}, 302, { ...type, ...varies, location: "/elsewhere" }, "moved"],
+    ["GET", "own-policy", {}, 200, { ...type, ...varies }, "short"],
+    ["GET", "cookies", {}, 200, { ...type, ...varies, "set-cookie": cookies }, "short"],
+    ["HEAD", "cookies", {}, 200, { ...type, ...varies, "set-cookie": cookies }, ""],
+  ];
+}

@@ -17,6 +17,7 @@ export interface Http2Answer {
   /** Name, value, name, value…, as they arrived. */
   readonly raw: readonly string[];
   readonly body: string;
+  readonly bytes: Buffer;
 }
 
 /** @param origin `https://127.0.0.1:8443`; `http:` is h2c by prior knowledge. */
@@ -55,7 +56,8 @@ async function answerOf(stream: ClientHttp2Stream): Promise<Http2Answer> {
     });
   });
   const [[headers, , raw]] = await Promise.all([responseOf(stream), ended]);
-  return { status: Number(headers[":status"]), headers, raw, body: Buffer.concat(parts).toString() };
+  const bytes = Buffer.concat(parts);
+  return { status: Number(headers[":status"]), headers, raw, body: bytes.toString(), bytes };
 }
 
 function responseOf(stream: ClientHttp2Stream): Promise<[IncomingHttpHeaders, number, readonly string[]]> {
