@@ -101,6 +101,8 @@ function compressed(
   revise: Answer["revise"],
   settings: Settings,
 ): MaybePromise<Answer> {
+  if (answer.status === 304)
+    return chain(revise?.(request, answer) ?? answer, (revised) => withTagOfClient(request, revised));
   if (!isTypeOf(settings.types, answer.contentType ?? "") || hasOwnCoding(answer))
     return revise?.(request, answer) ?? answer;
   // A stream's state is kept as long as its client stays: gzip's is 4 KiB, and brotli's is megabytes.
@@ -159,6 +161,15 @@ function withoutCoding(request: RevisedRequest, coding: Coding): RevisedRequest 
       return withTags.has(name) ? lines.map((line) => line.replaceAll(`-${coding}"`, '"')) : lines;
     },
   };
+}
+
+/** A 304 of other code, with the tag of the response that the client has: RFC 9111 §4.3.4 updates no response of another tag. */
+function withTagOfClient(request: RevisedRequest, answer: Answer): Answer {
+  const listed = fieldValue(request.lines("if-none-match")) ?? "";
+  const etag = answer.headers.find(([name]) => name.toLowerCase() === "etag")?.[1];
+  if (etag === undefined || listed.includes(etag)) return answer;
+  const coding = encodings.find((coding) => listed.includes(etag.replace(/"$/, `-${coding}"`)));
+  return coding === undefined ? answer : withCodingsTag(answer, coding);
 }
 
 function withCodingsTag(answer: Answer, coding: Coding): Answer {

@@ -29,9 +29,18 @@ export function mountRequest(parts: MountRequestParts): MountRequest {
   }
   const { url, method, body } = parts;
   const headers = new Headers();
-  for (const [name, value] of parts.headers) if (!parts.leavesOut(name)) headers.append(name, value);
+  for (const [name, value] of parts.headers) if (!parts.leavesOut(name)) headers.append(name, valueFor(name, value));
   const { signal } = following(parts.signals());
   return { request: new Request(url, { method, headers, signal, ...withBody(body) }), follow: () => {} };
+}
+
+/**
+ * The tags of conditions, also without a coding: `Compress` gives each coding of a response a tag of its own, which the handler does not
+ * know.
+ */
+function valueFor(name: string, value: string): string {
+  if (name !== "if-none-match" && name !== "if-match") return value;
+  return value.replace(/((?:W\/)?"[^"]*)-(?:gzip|br|zstd)"/g, (tag, plain: string) => `${tag}, ${plain}"`);
 }
 
 // A body as a stream needs `duplex` on Node (Fetch, "half"), which the types of the DOM lack.
@@ -70,7 +79,7 @@ function makeLateRequest(): new (parts: MountRequestParts) => Request & Followin
       this.#signals = signals;
       // `Headers` in the constructor cost 2 µs more: undici checks and copies each twice.
       const own = this.headers;
-      for (const [name, value] of headers) if (!leavesOut(name)) own.append(name, value);
+      for (const [name, value] of headers) if (!leavesOut(name)) own.append(name, valueFor(name, value));
     }
 
     override get signal(): AbortSignal {

@@ -7,6 +7,7 @@ import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { Path, Route } from "usher-http";
 import { Compress } from "usher-http/compress";
 import { http2Ask, http2Client } from "../support/http2-client.ts";
 import { start } from "../support/node-server.ts";
@@ -113,6 +114,33 @@ describe.each(Object.keys(targets))("on %s", (target) => {
       ]);
     }
     expect(new Set(sees.map(([, kind]) => kind))).toEqual(new Set(Object.keys(kinds)));
+  });
+});
+
+describe("the tags that Compress makes, and a mount that does not know them", () => {
+  const text = "a line of text\n".repeat(400);
+  const headers = { etag: '"one"', "content-type": "text/plain" };
+  const tagged = Route.mount(Path.root, (request) => {
+    const field = request.method === "PUT" ? "if-match" : "if-none-match";
+    const isListed = request.headers.get(field)?.split(", ").includes('"one"') ?? false;
+    if (request.method === "PUT") return new Response(null, { status: isListed ? 204 : 412 });
+    return isListed ? new Response(null, { status: 304, headers }) : new Response(text, { headers });
+  });
+
+  it.each(["gzip", "br"])("a client revalidates what it has by %s, and changes it", async (coding) => {
+    const ask = overHttp1((await start([tagged], { middleware: [Compress.make()] })).port);
+    const first = await ask("GET", "/", { "accept-encoding": coding });
+    const tag = `"one-${coding}"`;
+    expect(shownOf(first)[1]).toMatchObject({ etag: tag, "content-encoding": coding });
+    for (const listed of [tag, `"other", ${tag}`, `W/"x-gzip", ${tag}`]) {
+      const again = await ask("GET", "/", { "accept-encoding": coding, "if-none-match": listed });
+      expect([again.status, again.body.length, shownOf(again)[1]]).toMatchObject([304, 0, { etag: tag }]);
+    }
+    const plain = await ask("GET", "/", { "accept-encoding": coding, "if-none-match": '"one"' });
+    expect([plain.status, shownOf(plain)[1]]).toMatchObject([304, { etag: '"one"' }]);
+    expect((await ask("GET", "/", { "if-none-match": `"two-${coding}"` })).status).toBe(200);
+    expect((await ask("PUT", "/", { "if-match": tag })).status).toBe(204);
+    expect((await ask("PUT", "/", { "if-match": `"two-${coding}"` })).status).toBe(412);
   });
 });
 
