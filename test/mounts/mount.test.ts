@@ -265,6 +265,11 @@ describe("the Response", () => {
     ["a text", () => "text", "a mount whose handler returned a string"],
     ["one that is read", () => used, "a Response whose body is read already"],
     ["one that is being read", () => locked, "a Response whose body other code reads"],
+    [
+      "a 101",
+      () => Object.defineProperty(new Response(""), "status", { value: 101 }),
+      "a Response of status 101: only a route with Returns.websocket",
+    ],
     ["an error", () => Response.error(), "0, which is not a final status"],
     ["an exception", () => Promise.reject(new TypeError("secret")), "TypeError"],
     [
