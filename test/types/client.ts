@@ -445,6 +445,24 @@ export const changed = post(
     return next;
   },
 );
+/** Of an object in it the types say so where its members are exact. */
+const Part = v.object({ street: v.exactOptional(v.string()), city: v.exactOptional(v.string()) });
+export const changedInside = post(
+  Path.of("changed-inside"),
+  {
+    inputs: {
+      change: json(v.object({ name: v.exactOptional(v.string()), address: v.exactOptional(Part) })),
+      loose: json(v.object({ address: v.partial(v.object({ city: v.string() })) })),
+    },
+    returns: Returns.empty(),
+  },
+  ({ change, loose }) => {
+    const address: { street: string; city: string } = { street: "", city: "", ...change.address };
+    ({ name: "", ...change, address }) satisfies { name: string; address: typeof address };
+    // @ts-expect-error a member of an object in it may be undefined, as Valibot types it
+    ({ street: "", city: "", ...loose.address }) satisfies typeof address;
+  },
+);
 /** In a helper of any shape it is the shape's value. */
 export const saving = <S extends Shape>(shape: S, save: (value: Shape.ValueOf<S>) => void) =>
   post(Path.of("saving"), { inputs: { value: json(shape) }, returns: Returns.empty() }, ({ value }) => save(value));
