@@ -28,12 +28,22 @@ export class Http2Body extends ArrivingBody {
     if (this.#awaitsContinue && !stream.closed) stream.additionalHeaders({ ":status": 100 });
     stream.on(
       "data",
-      guardedBy(stream, (part: Buffer) => this.take(part)),
+      guardedBy(stream, (part: Buffer) => this.#take(part)),
     );
     stream.on(
       "end",
       guardedBy(stream, () => this.#ended()),
     );
+  }
+
+  /** The stream is reset in a later turn, and may end before: a body that lacks this part is not whole. */
+  #take(part: Buffer): void {
+    try {
+      this.take(part);
+    } catch (thrown) {
+      this.fail(endedEarly);
+      throw thrown;
+    }
   }
 
   #ended(): void {

@@ -37,7 +37,7 @@ export function endWithReset(stream: ServerHttp2Stream): void {
   stream.once("aborted", () => destroyLater(stream));
 }
 
-/** A listener that never throws: its stream is destroyed in its place. */
+/** A listener that never throws: its stream is reset in its place. */
 export function guardedBy<Given extends readonly unknown[]>(
   stream: ServerHttp2Stream,
   listener: (...given: Given) => void,
@@ -51,7 +51,7 @@ export function guardedBy<Given extends readonly unknown[]>(
   };
 }
 
-/** Destroys the stream whose event threw, and logs the error. */
+/** Resets the stream whose event threw, and logs the error: without a code its client would take what was sent for the whole. */
 export function caughtBy(thrown: unknown, stream: ServerHttp2Stream): void {
-  caught(thrown, { destroy: () => destroyLater(stream) });
+  caught(thrown, { destroy: () => cutLater(stream) });
 }
