@@ -58,3 +58,24 @@ it("a Worker's socket waits after each limit of bytes without an acknowledgement
   }
   expect(heard).toEqual(["word", "word", "word"]);
 });
+
+it("a subscription that is read with other signals in turn ends with the signal of its last call", async () => {
+  const event = Event.make(Tick, "x");
+  for (const calls of [1, 2, 3, 4]) {
+    const hub = Broadcast.create<typeof Tick>();
+    const subscription = hub.subscribe("t");
+    const [one, other] = [new AbortController(), new AbortController()];
+    for (let i = 1; i < calls; i++) {
+      const read = subscription.next({ until: (i % 2 === 0 ? one : other).signal });
+      hub.publish("t", event);
+      expect(await read).toBe(event);
+    }
+    const [last, before] = calls % 2 === 0 ? [one, other] : [other, one];
+    const read = subscription.next({ until: last.signal });
+    before.abort();
+    expect(hub.subscribers("t")).toHaveLength(1);
+    last.abort();
+    expect(hub.subscribers("t")).toHaveLength(0);
+    expect(await read).toBeUndefined();
+  }
+});
