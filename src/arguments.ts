@@ -124,7 +124,8 @@ export function isRoutes(value: unknown): boolean {
 
 /** Whether a value can be a segment of a path. */
 export function isSegment(segment: unknown): boolean {
-  return typeof segment === "string" || (isObject(segment) && typeof segment["name"] === "string" && "kind" in segment);
+  if (typeof segment === "string") return true;
+  return isObject(segment) && typeof segment["name"] === "string" && "kind" in segment && isObject(segment["reader"]);
 }
 
 /** Whether a value can be a kind of event. */

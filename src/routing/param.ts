@@ -1,4 +1,4 @@
-import { isObject, isSegment, needs } from "../arguments.ts";
+import { isSegment, needs } from "../arguments.ts";
 import type { AnyDep, AnyParam, Dep, DepNode, Param, PathWire, Rest } from "../inputs/dep.ts";
 import { mounted } from "./mounted.ts";
 import type { Segment } from "./path.ts";
@@ -12,8 +12,7 @@ export function param<Name extends string, A, S = unknown>(
 ): Dep<A, never, PathWire<Param<Name, A, S>>>;
 export function param<Name extends string>(parameter: Rest<Name>): Dep<readonly string[], never, PathWire<Rest<Name>>>;
 export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
-  const isParameter = typeof parameter !== "string" && isSegment(parameter) && isObject(parameter.reader);
-  needs(isParameter, "param: it", parameter, "a parameter of Path");
+  needs(typeof parameter !== "string" && isSegment(parameter), "param: it", parameter, "a parameter of Path");
   return { node: parameter.reader };
 }
 

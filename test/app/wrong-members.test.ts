@@ -32,6 +32,16 @@ function refused(make: () => unknown): unknown {
 /** A route whose declaration has one member of a wrong type. */
 const withMember = (member: object): Route => get(at, { ...right, ...member } as never, hello as never);
 
+it.each([
+  ["that Path did not make", { kind: "param", name: "id", codec: {}, declines: false }],
+  ["of an older version", { kind: "rest", name: "rest" }],
+])("a parameter %s in a path", (_which, segment) => {
+  const path = { pattern: "/{id}", segments: [segment] };
+  expect(refused(() => App.make([get(path as never, right, hello)]))).toBe(
+    "App.make: GET /{id}: a segment of its path is another object, and not a text or a parameter of Path",
+  );
+});
+
 describe.each(wrong)("%s in place of a declared value", (kind, value) => {
   it.each([
     ["returns", withMember({ returns: value }), "one of Returns"],
