@@ -1,5 +1,6 @@
 // Exports of a library about the caller: each type is inferred.
-import { ApiKeys, Keys, Sessions } from "usher-http";
+import { ApiKeys, Dep, Keys, Rate, Sessions, client } from "usher-http";
+import type { ApiKeyStore, RateStore, SessionStore } from "usher-http";
 import { Jwt } from "usher-http/jwt";
 import { Oidc } from "usher-http/oidc";
 import * as v from "valibot";
@@ -39,3 +40,18 @@ export const caller = ApiKeys.input(apiKeys);
 export const reader = caller.scope("read");
 export const callerByHeader = ApiKeys.input(apiKeys, { header: "x-api-key" });
 export const created = async () => ApiKeys.create(apiKeys, { owner: "ada" });
+// Stores that are opened after these are declared.
+export const countsStore = Dep.ofResource<RateStore>("counts");
+export const sharedRate = Rate.make({ limit: 5, perMs: 1000, store: countsStore });
+export const ownRate = Rate.make({ limit: 5, perMs: 1000 });
+export const limitedTogether = Rate.limit(sharedRate, { key: client });
+export const apiKeysInTable = ApiKeys.make({ prefix: "shop_live", store: Dep.ofResource<ApiKeyStore>("keys") });
+export const apiKeysWithStore = ApiKeys.withStore(apiKeysInTable);
+export const callerInTable = ApiKeys.input(apiKeysInTable);
+export const sessionsInTable = Sessions.make({
+  store: Dep.ofResource<SessionStore>("sessions"),
+  shape: v.object({ user: v.string() }),
+  idleMs: 1000,
+  absoluteMs: 1000,
+});
+export const sessionsWithStore = sessionsInTable.withStore;
