@@ -77,7 +77,7 @@ export { Problem, Refusal, refuse } from "./refusals.ts";
 export type Path<Params = paths.AnyParam | paths.Rest, Pattern extends string = string> = paths.Path<Params, Pattern>;
 export type { Path as PathType, Segment as PathSegment } from "./routing/path.ts";
 export * as Path from "./routing/path.ts";
-export type { Param, Rest } from "./inputs/dep.ts";
+export type { OnlyDeclaredInputs, Param, Rest } from "./inputs/dep.ts";
 export { del, get, patch, post, put, route } from "./routing/route.ts";
 export type { ClientRoute, Declaration, Handler, Method, SentBy, WebSocketSent } from "./routing/route.ts";
 export type Route<

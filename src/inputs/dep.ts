@@ -72,9 +72,16 @@ export type AnyDep = Dep<unknown, string, unknown>;
 export interface Inputs {
   readonly [name: string]: AnyDep;
 }
+/**
+ * What a handler gets where its route has no inputs. Its name is the sentence of the compiler's error for `(req) => req.headers`, which
+ * a handler of another framework does: a handler gets only the inputs that its route declares.
+ */
+export interface OnlyDeclaredInputs {}
 /** What a handler gets: the value of each input. */
 // `& {}` keeps the name of the alias, and with it every input's whole type, out of the compiler's errors.
-export type Values<I extends Inputs> = { readonly [K in keyof I]: NonNullable<I[K][typeof types]>["value"] } & {};
+export type Values<I extends Inputs> = [keyof I] extends [never]
+  ? OnlyDeclaredInputs
+  : { readonly [K in keyof I]: NonNullable<I[K][typeof types]>["value"] } & {};
 /** Everything that a client sends for several inputs; `unknown` if they read nothing of a request. */
 // The compiler infers the parameter of a union of functions as the intersection of their parameters.
 export type WiresOf<I extends Inputs> = NonNullable<I[keyof I][typeof types]>["sends"] extends (
