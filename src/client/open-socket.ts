@@ -136,7 +136,7 @@ class BufferedSocket implements ClientSocket<unknown, unknown> {
   send(message: unknown): boolean {
     if (this.#state.at !== "open" || this.#socket.readyState !== 1) return false;
     const data = this.#encoded(message);
-    if (this.#socket.bufferedAmount + data.length > this.#maxWaiting)
+    if ((this.#socket.bufferedAmount ?? 0) + data.length > this.#maxWaiting)
       throw new RangeError(`more than ${this.#maxWaiting} bytes of a WebSocket would wait to be sent`);
     this.#socket.send(data);
     return true;

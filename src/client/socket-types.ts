@@ -3,8 +3,8 @@ import type { Refused } from "./refused.ts";
 
 /** What the client uses of a WebSocket: that of a browser, Node 22, Bun, Deno and Workers, and that of the package `ws`. */
 export interface WebSocketLike {
-  /** How many bytes wait to be sent. */
-  readonly bufferedAmount: number;
+  /** How many bytes wait to be sent. That of Workers does not tell. */
+  readonly bufferedAmount?: number;
   /** The subprotocol that the server chose. */
   readonly protocol: string;
   /** 1 while it is open. */

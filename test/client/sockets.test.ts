@@ -13,6 +13,7 @@ import type { ClientSocketEnd } from "usher-http/client";
 import { browser as chromium, inTab } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 import { runtimes } from "../support/runtimes.ts";
+import { seen } from "./socket-acts.ts";
 import { socketRoutes } from "./socket-routes.ts";
 import type { SocketRoutes } from "./socket-routes.ts";
 
@@ -62,20 +63,6 @@ async function heard(socket: AsyncIterable<unknown>): Promise<{ readonly got: un
 
 const program = join(import.meta.dirname, "socket-program.ts");
 const shown = (line: string): unknown => JSON.parse(line);
-const seen = [
-  { text: "a b", at: "2026-09-30T00:00:00.000Z" },
-  { text: "HELLO" },
-  { code: 1000, reason: "" },
-  "v2",
-  true,
-  true,
-  "1",
-  "bye",
-  1000,
-  false,
-  [2, 1],
-  ["unreachable", 0],
-];
 
 describe("a WebSocket of the typed client", () => {
   it.each([
