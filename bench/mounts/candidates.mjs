@@ -58,6 +58,15 @@ export const passed = {
         Route.mount(Path.root, (request) => fetch(new Request(upstream + new URL(request.url).pathname, request))),
       ]),
   },
+  stream: {
+    name: "usher, `node:http` and `Answer.stream`",
+    start: (upstream) => {
+      const agent = new http.Agent({ keepAlive: true });
+      return usher(({ Answer, Path, Returns, get }) => [
+        get(Path.of("hello", Path.str("name")), { returns: Returns.response }, () => streamed(Answer, upstream, agent)),
+      ]);
+    },
+  },
   fetch: {
     name: "`node:http`, `await fetch(…)` and `arrayBuffer()` by hand",
     start: (upstream) =>
@@ -91,6 +100,17 @@ async function usher(routesOf) {
   const { serve } = await import("usher-http/node");
   usher.Log.setup({ level: undefined, out: () => {} });
   return (await serve(routesOf(usher), { host, port: 0, signals: false })).port;
+}
+
+/** What another server answers, without `fetch`. */
+function streamed(Answer, upstream, agent) {
+  return new Promise((resolve, reject) => {
+    const asking = http.get(`${upstream}/hello`, { agent }, (got) => {
+      const { "content-type": contentType, "content-length": length } = got.headers;
+      resolve(Answer.stream(got, { status: got.statusCode, contentType, length: Number(length) }));
+    });
+    asking.on("error", reject);
+  });
 }
 
 function byHand(upstream) {

@@ -23,6 +23,8 @@ const onNode = { part: "server", series: "CPU of a request, on Node", by: ratio 
 const onBun = { part: "runtimes", series: "CPU of a request, on Bun", by: ratio };
 const onDeno = { part: "runtimes", series: "CPU of a request, on Deno", by: ratio };
 const start = { part: "start", group: "" };
+const mounts = { part: "mounts", by: ratio, group: "" };
+const passedOn = { ...mounts, series: "CPU of an answer that is passed on", to: "`node:http` piped by hand", max: 1.2 };
 const orders = { part: "orders", by: ratio, row: "usher, the example", to: "Fastify, postgres" };
 
 /** @type {readonly Bar[]} */
@@ -162,6 +164,30 @@ export const listed = [
     max: 10,
     unit: "ms",
   },
+  {
+    ...mounts,
+    id: "mount",
+    what: "CPU of a mounted handler, to srvx",
+    series: "CPU of a mounted handler",
+    row: "usher, `Route.mount`",
+    to: "srvx",
+    max: 1.15,
+  },
+  {
+    ...passedOn,
+    id: "pass",
+    what: "CPU of an answer that is passed on, to by hand",
+    row: "usher, `Answer.pass(await fetch(…))`",
+  },
+  {
+    ...passedOn,
+    id: "pass-fetch",
+    what: "the same, to fetch and arrayBuffer by hand",
+    row: "usher, `Answer.pass(await fetch(…))`",
+    to: "`node:http`, `await fetch(…)` and `arrayBuffer()` by hand",
+    max: 1.1,
+  },
+  { ...passedOn, id: "pass-mount", what: "CPU of a mount as proxy, to by hand", row: "usher, a mount as proxy" },
   ...["GET /orders/{order_id}", "POST /orders"].flatMap((group) => [
     {
       ...orders,
@@ -200,6 +226,11 @@ export const reasons = {
     "Nearly all of the difference is V8 parsing the package, of which 300 kB are in the bundle, before minifying.",
   "start-worker":
     "Nearly all of the difference is V8 parsing the package, of which 300 kB are in the bundle, before minifying.",
+  mount:
+    "A handler gets a real `Request`, which `fetch` and `new Request` take: on Node 24 one with four headers costs 3 µs. `srvx` has an object of its own that makes one when it is needed.",
+  pass: "`fetch` costs 1.9 of the pipe without Usher. With `node:http` in the handler, and its stream as the response, a route has no `fetch`.",
+  "pass-mount":
+    "As for `Answer.pass`, and the handler makes a second `Request` for `fetch`, which undici copies: its headers, its signal.",
   "orders GET /orders/{order_id}, CPU":
     "`postgres` pipelines every statement, so that a slow one delays those behind it. The pool sends at most four reads together that have been quick: more together cost more.",
   "orders GET /orders/{order_id}, rate": "As for its CPU: fewer statements share a write to PostgreSQL.",
