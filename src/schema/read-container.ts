@@ -3,7 +3,7 @@ import { counted, everySort, memberName, mustBe, required, tooLargeToRead, unkno
 import type { Sort } from "./messages.ts";
 import { hasOwn, isNeverRead, isObject } from "./reading.ts";
 import type { Compile, Members, ReadValue, Reader, JsonReading } from "./reading.ts";
-import { authorMessage } from "./valibot.ts";
+import { authorMessage, inMember } from "./valibot.ts";
 import type { Kind, ListKind, ObjectKind, RecordKind, TupleKind } from "./valibot.ts";
 
 /** Copies the lists and plain objects of a value, so that each request has its own. */
@@ -102,7 +102,7 @@ type Absent = "required" | "left out" | "default" | { readonly fallback: unknown
 export function objectReader(shape: ObjectKind, compile: Compile<Kind>, elsewhere?: ReadonlySet<string>): Reader {
   const members = Object.keys(shape.entries).map((name, index): Member => {
     const entry = shape.entries[name] as Kind;
-    return { name, index, read: compile(entry).read, absent: whenAbsent(entry) };
+    return { name, index, read: inMember(name, () => compile(entry)).read, absent: whenAbsent(entry) };
   });
   const byName = new Map(members.map((member) => [keyOf(member.name), member]));
   const readRest = restReader(shape, compile, elsewhere);

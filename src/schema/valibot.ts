@@ -226,27 +226,57 @@ const hints: { readonly [type: string]: string } = {
   symbol: "JSON has no symbols: use v.picklist or v.literal",
 };
 
+/** A schema, or a member of one, that has no JSON. */
+class NoJson extends Error {
+  readonly #why: string;
+  readonly #at: string | undefined;
+
+  constructor(why: string, at?: string) {
+    super(at === undefined ? why : `${why} It is at ${at}.`);
+    this.#why = why;
+    this.#at = at;
+  }
+
+  /** The same, of the schema that has it in the member `name`. */
+  in(name: string): NoJson {
+    return new NoJson(this.#why, this.#at === undefined ? name : `${name}.${this.#at}`);
+  }
+}
+
+/** Throws that a schema is not one of JSON. */
+export function refuseJson(why: string): never {
+  throw new NoJson(why);
+}
+
+/**
+ * What `compile` makes of a member. An error names the member, as all frames of its stack may be the framework's own.
+ */
+export function inMember<Made>(name: string, compile: () => Made): Made {
+  try {
+    return compile();
+  } catch (error) {
+    throw error instanceof NoJson ? error.in(name) : error;
+  }
+}
+
 /** Refuses, when the app is made, a schema that has no JSON. */
 export function refuseKind(shape: Kind): void {
   // Anything else would accept and write every value.
-  if (typeof shape.type !== "string") throw new Error("A shape must be a schema of Valibot.");
+  if (typeof shape.type !== "string") refuseJson("A shape must be a schema of Valibot.");
   if (shape.async)
-    throw new Error(
+    refuseJson(
       `v.${shape.type} is asynchronous, and a shape must be synchronous: check in the handler or in Dep.join.`,
     );
   const hint = hints[shape.type];
-  if (hint !== undefined && shape.pipe === undefined)
-    throw new Error(`v.${shape.type} is not a shape of JSON: ${hint}.`);
+  if (hint !== undefined && shape.pipe === undefined) refuseJson(`v.${shape.type} is not a shape of JSON: ${hint}.`);
   if ("entries" in shape && Object.keys(shape.entries).includes("__proto__")) {
-    throw new Error(
-      `v.${shape.type} declares a member named __proto__, which would change the object it is read into.`,
-    );
+    refuseJson(`v.${shape.type} declares a member named __proto__, which would change the object it is read into.`);
   }
   const words =
     shape.type === "literal" ? [shape.literal] : "options" in shape && shape.type !== "variant" ? shape.options : [];
   for (const word of words) {
     if (typeof word === "bigint" || typeof word === "symbol") {
-      throw new Error(`v.${shape.type} holds a ${typeof word}, which is not a value of JSON: ${hints[typeof word]}.`);
+      refuseJson(`v.${shape.type} holds a ${typeof word}, which is not a value of JSON: ${hints[typeof word]}.`);
     }
   }
 }

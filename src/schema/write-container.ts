@@ -4,7 +4,7 @@ import { partsOf, tagsOf } from "./read-choice.ts";
 import { compileRead } from "./read.ts";
 import { JsonReading, isObject } from "./reading.ts";
 import type { Members } from "./reading.ts";
-import { flattened, keepsSort, wholeBy } from "./valibot.ts";
+import { flattened, inMember, keepsSort, refuseJson, wholeBy } from "./valibot.ts";
 import type { Action, Choice, Kind, ListKind, ObjectKind, RecordKind, TupleKind, Variant, Wrapper } from "./valibot.ts";
 import { isNoObject, writeBoolean, writeAny, writeMembers, writeNumber, writeText, writeWhole } from "./writing.ts";
 import type { CompileWrite, WriteValue, JsonWriting } from "./writing.ts";
@@ -64,7 +64,7 @@ export function objectWriter(
 ): WriteValue {
   const members = Object.keys(shape.entries).map((name) => ({
     name,
-    write: compile(shape.entries[name] as Kind),
+    write: inMember(name, () => compile(shape.entries[name] as Kind)),
     // What every object inherits (`toString`) is not a member of the value.
     inherited: (Object.prototype as Members)[name],
   }));
@@ -305,7 +305,7 @@ function after(item: Kind | Action, write: WriteValue, compile: CompileWrite<Kin
     const narrows = item.type === "integer" || item.type === "safe_integer";
     return narrows && write === writeNumber ? writeWhole : write;
   }
-  if (item.type === "to_date") throw new Error("v.toDate makes a Date, which has no JSON form: use Shape.instant.");
-  if (item.type === "to_bigint") throw new Error("v.toBigint makes a bigint, which JSON cannot hold: use Shape.int64.");
+  if (item.type === "to_date") refuseJson("v.toDate makes a Date, which has no JSON form: use Shape.instant.");
+  if (item.type === "to_bigint") refuseJson("v.toBigint makes a bigint, which JSON cannot hold: use Shape.int64.");
   return makes[item.type] ?? writeAny;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
 import { compileReader } from "../../src/schema/read.ts";
+import { compileWriter } from "../../src/schema/write.ts";
 import type { Shape } from "../../src/schema/valibot.ts";
 import { problemsOf, valueOf } from "./reading.ts";
 import type { Told } from "./reading.ts";
@@ -313,6 +314,20 @@ test("a list of problems is limited to about a mebibyte, for any body", () => {
 });
 
 describe("shapes that no JSON value can have", () => {
+  test.each([
+    ["a member", v.object({ starts: v.date() }), "starts"],
+    [
+      "a member of items of a member",
+      v.object({ days: v.array(v.object({ ends: v.optional(v.date()) })) }),
+      "days.ends",
+    ],
+    ["a member of one of several", v.union([text, v.object({ at: v.date() })]), "at"],
+  ] as readonly (readonly [string, Shape, string])[])("%s is named", (_, shape, at) => {
+    const message = `v.date is not a shape of JSON: use Shape.instant, or Shape.date for a day. It is at ${at}.`;
+    expect(() => compileReader(shape)).toThrow(message);
+    expect(() => compileWriter(shape)).toThrow(message);
+  });
+
   test.each([
     ["a date", v.date(), "v.date is not a shape of JSON: use Shape.instant, or Shape.date for a day."],
     ["a bigint", v.object({ a: v.optional(v.bigint()) }), "v.bigint is not a shape of JSON: use Shape.int64."],
