@@ -294,7 +294,7 @@ export async function call(
   return answered;
 }
 
-/** Receives each event; return `"stop"` to disconnect. */
+/** Receives each event that has data, so neither a comment nor a `retry`; return `"stop"` to disconnect. */
 export type Receive = (event: Omit<ReadEvent, "retryMs">) => Awaitable<void | "stop">;
 
 /**

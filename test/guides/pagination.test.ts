@@ -108,6 +108,21 @@ describe("a list with a cursor", () => {
 });
 
 describe("a sealed cursor", () => {
+  it("is what the page's own route seals, from the newest order to the oldest", async () => {
+    const { newest } = await guide.load<{ readonly newest: Usher.Route }>("newest.ts");
+    const listing = Test.app([newest], { resources: [Dep.resource(database, pool)] });
+    const counts: number[] = [];
+    const ids = new Set<number>();
+    for (let target: string | undefined = "/newest"; target !== undefined;) {
+      const { items, next } = (await Test.call(listing, "GET", target)).json() as Page;
+      counts.push(items.length);
+      for (const { id } of items) ids.add(id);
+      target = next === undefined ? undefined : `/newest?cursor=${encodeURIComponent(next)}`;
+    }
+    expect([counts, ids.size]).toEqual([[20, 20, 5], 45]);
+    expect((await Test.call(listing, "GET", "/newest?cursor=x")).status).toBe(400);
+  });
+
   it("goes through rows with one time, each once", async () => {
     const { cursorWith, listBefore } = await guide.load<Shown>("cursor.ts");
     const { input, seal } = cursorWith(Keys.ring("0123456789abcdef0123456789abcdef"));
