@@ -66,7 +66,7 @@ describe.each(programRuntimes)("on %s", (name) => {
       ["/file", "Error", "ENOENT", at('"file"), text, async')],
       ["/given", "Error", "ENOENT", at('"given"')],
       ["/shop/file", "Error", "ENOENT", at("shop.get")],
-      ["/fetch", "TypeError", name === "deno" ? undefined : "ECONNREFUSED", at('"fetch"')],
+      ["/fetch", "TypeError", "ECONNREFUSED", at('"fetch"')],
       ["/url", "TypeError", name === "deno" ? undefined : "ERR_INVALID_URL", at('"url"')],
       ["/json", "SyntaxError", undefined, at('"json"')],
     ]);
