@@ -53,7 +53,10 @@ async function describe(pool: Pool, sql: string): Promise<StatementColumns | str
   } catch (thrown) {
     if (!isA(DatabaseError, thrown) || thrown.failure.kind !== "db") throw thrown;
     if (serverStates.test(thrown.failure.code ?? "")) throw thrown;
-    return thrown.failure.detail;
+    const { detail } = thrown.failure;
+    // The line begins with the statement.
+    const end = `, for ${clipped(sql)}`;
+    return detail.endsWith(end) ? detail.slice(0, -end.length) : detail;
   }
 }
 
