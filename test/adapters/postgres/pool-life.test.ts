@@ -101,6 +101,18 @@ describe("a pool: closing", () => {
     expect(await failure((seen as Pool).exec(next, 1))).toEqual({ kind: "pool_closed" });
   });
 
+  it("in run is closed where the program throws, and the error is the program's", async () => {
+    let seen: Pool | undefined;
+    const thrown = new Error("not today");
+    const running = Pool.run(server.url(), { size: 1 }, async (some) => {
+      seen = some;
+      await some.exec(next, 1);
+      throw thrown;
+    });
+    await expect(running).rejects.toBe(thrown);
+    expect(await failure((seen as Pool).exec(next, 1))).toEqual({ kind: "pool_closed" });
+  });
+
   it("closes when every borrowed connection is returned, and refuses new callers meanwhile", async () => {
     const some = await pool();
     const held = gate();

@@ -38,6 +38,7 @@ it.each([
 it("without them it reports what it needs", async () => {
   const { client, line } = await start(await bundle({ contents: programWith("") }));
   expect((await (await client()).ask("GET /metrics").answer()).status).toBe(500);
-  const needs = "@opentelemetry/sdk-metrics and @opentelemetry/exporter-prometheus, or their classes in a bundle";
+  const [sdk, prometheus] = ["@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"];
+  const needs = `${sdk} and ${prometheus}, or their classes in a bundle: npm install ${sdk} ${prometheus}`;
   await line(`GET /metrics: internal: Metrics.routes needs ${needs}`);
 });
