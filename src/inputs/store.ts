@@ -65,6 +65,11 @@ export function storeInput<Store, Made = Store>(
   return { node: { from: [given], ...read } };
 }
 
+/** @throws TypeError for what is neither an input nor a store of this kind. */
+export function needsStoreFrom(given: unknown, kind: StoreKind): void {
+  if (!isInput(given)) needsStore(given, kind);
+}
+
 /** @throws TypeError for what is no store of this kind. */
 export function needsStore(store: unknown, { at, what, methods }: StoreKind): void {
   const isStore = isObject(store) && methods.every((method) => typeof store[method] === "function");

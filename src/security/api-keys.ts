@@ -8,7 +8,7 @@ import { credential } from "../inputs/dep.ts";
 import type { AnyDep, Dep, DepNode, Resource } from "../inputs/dep.ts";
 import { optional as optionalHeader } from "../inputs/header.ts";
 import type { InputRequest } from "../inputs/request.ts";
-import { isInput, storeInput } from "../inputs/store.ts";
+import { isInput, needsStoreFrom, storeInput } from "../inputs/store.ts";
 import type { StoreFrom, StoreKind } from "../inputs/store.ts";
 import { OpenByCredential, defaultRecheckMs, needsRecheck, validWhile } from "../inputs/validity.ts";
 import { current } from "../logging/context.ts";
@@ -74,7 +74,7 @@ export function make<From extends StoreFrom<ApiKeyStore, string, unknown>>(
   needsOptions("ApiKeys.make", options, "prefix store usedEveryMs recheckMs");
   const { prefix, store, usedEveryMs = 60_000, recheckMs = defaultRecheckMs } = options;
   needs(isPrefix(prefix), "ApiKeys.make: prefix", prefix, "a text such as shop_live, of 32 characters at most");
-  storeInput(store, stores);
+  needsStoreFrom(store, stores);
   needs(Number.isFinite(usedEveryMs) && usedEveryMs >= 0, "ApiKeys.make: usedEveryMs", usedEveryMs, "milliseconds");
   needsRecheck("ApiKeys.make: recheckMs", recheckMs);
   return { prefix, store, usedEveryMs, recheckMs };

@@ -2,7 +2,7 @@ import { isThenable } from "../async.ts";
 import { isObject, needs, needsOptions, needsText } from "../arguments.ts";
 import { networkOf } from "../http/addresses.ts";
 import type { Dep } from "../inputs/dep.ts";
-import { ofApp, storeInput } from "../inputs/store.ts";
+import { needsStoreFrom, ofApp, storeInput } from "../inputs/store.ts";
 import type { StoreFrom, StoreKind } from "../inputs/store.ts";
 import { Refusal, rateLimited, sentenceOf } from "../refusals.ts";
 import { memory, waitOf } from "./rate-store.ts";
@@ -57,7 +57,7 @@ export function make<From extends StoreFrom<RateStore, string, unknown> = Dep<Ra
     throw new Error(`Rate.make: burst must be 1 or more, not ${burst}`);
   }
   if (name !== undefined) needsText("Rate.make: name", name);
-  storeInput(store, stores);
+  needsStoreFrom(store, stores);
   return { limit, perMs, burst, name, store };
 }
 

@@ -121,7 +121,7 @@ const defaultMaxMessage = 1_048_576;
 /** Bytes. */
 const defaultMaxUnheard = 16_777_216;
 
-/** The settings of compression; undefined where there is none. Throws for invalid ones. */
+/** How messages are compressed; undefined leaves them as they are. Invalid ones throw. */
 function compressionOf(given: SocketOptions["compression"]): SocketBody["compression"] {
   if (given === undefined || given === false) return undefined;
   if (given === true) return { minBytes: defaultMinBytes };
