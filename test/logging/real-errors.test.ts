@@ -129,7 +129,7 @@ const table: readonly Logged[] = [
   ],
   ["no JSON", "SyntaxError - - -", "SyntaxError - - -", "SyntaxError - - -", "SyntaxError - - -"],
   [
-    "a URL that is none",
+    "a text that is no URL",
     "TypeError ERR_INVALID_URL - -",
     "TypeError ERR_INVALID_URL - -",
     "TypeError - - -",

@@ -37,7 +37,7 @@ const cases: { readonly [what: string]: (ports: Ports) => unknown } = {
     return response.text();
   },
   "no JSON": () => new Response("{s3cret").json(),
-  "a URL that is none": () => new URL("//s3cret"),
+  "a text that is no URL": () => new URL("//s3cret"),
   "a value that cannot be cloned": () => structuredClone(() => "s3cret"),
   "text that is no base64": () => atob("%s3cret"),
   "bytes that are no gzip": () =>

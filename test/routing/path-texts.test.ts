@@ -41,7 +41,7 @@ describe("a text that other routers read as a parameter", () => {
   });
 
   it.each(["a:b", "a*", "id}", "{id", "[", "]id[", "<", "a>", "$id", "@me", "~ada", "a{b}", ".well-known", ""])(
-    "%j is a text as any other",
+    "%j is a literal segment",
     (segment) => expect(of("b", segment).segments).toEqual(["b", segment]),
   );
 });

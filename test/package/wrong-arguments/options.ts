@@ -1,4 +1,4 @@
-/** Options that a function cannot do without: a name that is none of them is refused next to the right ones. */
+/** The options that each function needs: a row adds an unknown name to them, and the function refuses it. */
 import { ApiKeys, Codec, Cors, Event, Rate, Refusal, Sessions, Socket, Trace, Webhook, jsonLines } from "usher-http";
 import * as v from "valibot";
 import { options } from "./rule.ts";
