@@ -1,12 +1,12 @@
 /** Projects that the packed `create-usher` makes, each with the packed `usher-http` and the other packages that it names. */
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Choices } from "../../create-usher/src/choices.ts";
 import { runtimes } from "../support/runtimes.ts";
 import { pack, root } from "../package/packed.ts";
-import { tarballOf } from "../package/tarball.ts";
+import { unpack } from "../package/tarball.ts";
 import { startProgram } from "../package/start-example.ts";
 import type { RunningExample } from "../package/start-example.ts";
 
@@ -75,9 +75,7 @@ export function packProjects(): Projects {
 
 function packCreate(folder: string): string {
   const unpacked = join(folder, "create-usher");
-  mkdirSync(unpacked);
-  const { file } = tarballOf(join(root, "create-usher"));
-  execFileSync("tar", ["-xzf", file, "-C", unpacked, "--strip-components=1"]);
+  unpack(join(root, "create-usher"), unpacked);
   return join(unpacked, "dist/main.js");
 }
 

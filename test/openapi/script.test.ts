@@ -1,11 +1,12 @@
 /** The scripts of the docs page where no package is installed: Scalar's is refused when the app is made, on every runtime that can tell. */
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { App, Openapi } from "usher-http";
+import { unpack } from "../package/tarball.ts";
 import { runtimes } from "../support/runtimes.ts";
 import "../support/logs.ts";
 
@@ -17,10 +18,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function project(name: string, installed: readonly string[]): string {
   const path = join(folder, name);
   const packages = join(path, "node_modules");
-  mkdirSync(join(packages, "usher-http"), { recursive: true });
-  // Copied, and not linked: from where a link leads, everything is installed.
-  cpSync(join(root, "dist"), join(packages, "usher-http/dist"), { recursive: true });
-  cpSync(join(root, "package.json"), join(packages, "usher-http/package.json"));
+  // Unpacked, and not linked: from where a link leads, everything is installed.
+  unpack(root, join(packages, "usher-http"));
   for (const one of ["valibot", "@opentelemetry/api", ...installed]) {
     mkdirSync(join(packages, one, ".."), { recursive: true });
     symlinkSync(join(root, "node_modules", one), join(packages, one));

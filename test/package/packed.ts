@@ -1,8 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { tarballOf } from "./tarball.ts";
+import { unpack } from "./tarball.ts";
 
 export const root: string = join(import.meta.dirname, "../..");
 
@@ -17,10 +16,7 @@ export interface Packed {
 export function pack(): Packed {
   const folder = mkdtempSync(join(tmpdir(), "usher-packed-"));
   const modules = join(folder, "node_modules");
-  const packed = join(modules, "usher-http");
-  mkdirSync(packed, { recursive: true });
-  const { file, files } = tarballOf(root);
-  execFileSync("tar", ["-xzf", file, "-C", packed, "--strip-components=1"]);
+  const { files } = unpack(root, join(modules, "usher-http"));
   mkdirSync(join(modules, "@opentelemetry"));
   for (const name of ["valibot", "@opentelemetry/api", "@types", "undici-types"])
     symlinkSync(join(root, "node_modules", name), join(modules, name));

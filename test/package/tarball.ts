@@ -1,6 +1,6 @@
 /** What npm would publish of a package, packed once in a run: to pack takes 4 s of processor time. */
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { madeOnce } from "../support/run-folder.ts";
 
@@ -24,4 +24,12 @@ export function tarballOf(folder: string): Tarball {
   );
   if (tarball === undefined) throw new Error(`npm pack said ${out}`);
   return { file: join(packed, tarball.filename), files: tarball.files.map(({ path }) => path) };
+}
+
+/** Unpacks the tarball of the package in `folder` into `into`. To copy `dist` instead would meet the programs that other test files write and remove there. */
+export function unpack(folder: string, into: string): Tarball {
+  const tarball = tarballOf(folder);
+  mkdirSync(into, { recursive: true });
+  execFileSync("tar", ["-xzf", tarball.file, "-C", into, "--strip-components=1"]);
+  return tarball;
 }

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { unpack } from "../package/tarball.ts";
 import { endsWithFile } from "../support/ends.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -37,10 +38,7 @@ export function installedBeside(generation: Generation): string {
   folders.set(generation, folder);
   const modules = join(folder, "node_modules");
   mkdirSync(join(modules, "@opentelemetry"), { recursive: true });
-  for (const path of ["package.json", "dist"]) {
-    const isNeeded = (file: string): boolean => !/dist\/examples|\.map$/.test(file);
-    cpSync(join(root, path), join(modules, "usher-http", path), { recursive: true, filter: isNeeded });
-  }
+  unpack(root, join(modules, "usher-http"));
   symlinkSync(join(root, "node_modules/valibot"), join(modules, "valibot"));
   const { from, names } = generations[generation];
   for (const name of names) symlinkSync(join(from, name), join(modules, "@opentelemetry", name));
