@@ -177,6 +177,7 @@ describe.skipIf(generator.isSkipped || browser.isSkipped)(`the site in a browser
     ]);
     const bottom = "document.querySelector('.home .doors').getBoundingClientRect().bottom";
     expect(await page.evaluate(bottom)).toBeLessThan(700);
+    expect(await page.textContent(".home .first pre")).toContain('Path.of("hello", name)');
     const code = (await page.locator(".home pre").allTextContents()).join("\n");
     for (const text of ["await serve(", "is not declared: list it in `refuses`.", '"problems": [']) {
       expect(code).toContain(text);
@@ -195,6 +196,7 @@ describe.skipIf(generator.isSkipped || browser.isSkipped)(`the site in a browser
     const lines =
       "[...document.querySelectorAll('.home pre .line')].filter((one) => one.getBoundingClientRect().height > 30).length";
     if (width > 375) expect(await page.evaluate(lines)).toBe(0);
+    expect(await page.evaluate("document.querySelector('.home h1').getBoundingClientRect().height")).toBeLessThan(90);
     await page.close();
   });
 
