@@ -4,8 +4,9 @@ import { refusal as refusalAnswer } from "../answers/makers.ts";
 import type { AnswerOptions } from "../answers/makers.ts";
 import { byteRanges } from "../codecs/conditions.ts";
 import type { ByteRange } from "../codecs/conditions.ts";
-import { isObject, needs, needsOptions } from "../arguments.ts";
+import { isObject, needs, needsOptions, needsText } from "../arguments.ts";
 import { isBytes } from "../http/bytes.ts";
+import { contentDisposition } from "../http/disposition.ts";
 import { stripped } from "../http/fields.ts";
 import { iteratorOf } from "../node-stream.ts";
 import { Refusal, InvalidAnswerError, none } from "../refusals.ts";
@@ -35,6 +36,8 @@ export interface RangedSource {
 export interface RangedOptions extends Omit<AnswerOptions, "status">, Validators {
   /** `application/octet-stream` unless set. */
   readonly contentType?: string;
+  /** Lets a browser save it as a file of that name, of any characters: as of {@link Answer.make}. */
+  readonly download?: string;
 }
 
 /**
@@ -55,15 +58,15 @@ export interface RangedOptions extends Omit<AnswerOptions, "status">, Validators
  * ```
  */
 export function ranged(content: Uint8Array | RangedSource, options: RangedOptions = {}): Answer {
-  needsOptions("Conditional.ranged", options, "contentType headers cookies etag lastModified");
+  needsOptions("Conditional.ranged", options, "contentType download headers cookies etag lastModified");
   const source = isBytes(content) ? content : sourceOf(content);
   const version = versionOf(options, "Conditional.ranged: options");
-  const { contentType = "application/octet-stream", headers, cookies = none } = options;
+  const { contentType = "application/octet-stream", download, headers, cookies = none } = options;
   const whole = rangeBody(source, { first: 0, last: lengthOf(source) - 1 });
   const answer: Answer = {
     status: 200,
     contentType,
-    headers: [["accept-ranges", "bytes"], ...(headers ?? [])],
+    headers: [["accept-ranges", "bytes"], ...namedBy(download), ...(headers ?? [])],
     cookies,
     body: whole,
     closes: false,
@@ -79,6 +82,12 @@ export function ranged(content: Uint8Array | RangedSource, options: RangedOption
       return revised === sent && sent.body === whole ? partly(request, sent, source, current) : revised;
     },
   };
+}
+
+function namedBy(download: string | undefined): Answer["headers"] {
+  if (download === undefined) return none;
+  needsText("Conditional.ranged: download", download);
+  return [["content-disposition", contentDisposition(download)]];
 }
 
 function sourceOf(content: unknown): RangedSource {

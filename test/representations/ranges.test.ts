@@ -343,3 +343,15 @@ it("is application/octet-stream without a type", async () => {
   expect(headers.get("content-type")).toBe("application/octet-stream");
   expect(Answer.make("").contentType).toBe("text/plain; charset=utf-8");
 });
+
+describe("a download with a name", () => {
+  it.each([
+    ["the whole", {}, 200],
+    ["a part", { range: "bytes=0-1" }, 206],
+  ])("%s has it", async (_what, headers, status) => {
+    const options = { ...both, download: "docs/Überblick.pdf" };
+    const got = await ask(content, headers, { options });
+    const name = `attachment; filename="__berblick.pdf"; filename*=UTF-8''%C3%9Cberblick.pdf`;
+    expect([got.status, got.headers.get("content-disposition")]).toEqual([status, name]);
+  });
+});

@@ -18,6 +18,7 @@ export const representationTables: Tables = {
     ["Conditional.ranged", (c, o) => Conditional.ranged(c, o), [bytes, {}]],
     ["Conditional.ranged", (length, r) => Conditional.ranged({ length, read: r }), [8, read]],
     ["Conditional.ranged", (type) => Conditional.ranged(bytes, { contentType: type }), ["text/plain"]],
+    ["Conditional.ranged", (download) => Conditional.ranged(bytes, { download }), ["a.txt"]],
     ["Conditional.tagJson", (routes) => Conditional.tagJson(routes), [[hello]]],
   ],
   "usher-http/compress": [
