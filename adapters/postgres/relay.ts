@@ -214,6 +214,7 @@ const statementCache = 8;
 function postgresEngine(driver: Driver, target: Conninfo, channel: string): RelayEngine {
   return {
     source: "framework.postgres",
+    channel,
     open: (listener, isAgain) => openRelay(driver, target, channel, listener, isAgain),
     after(ms, act) {
       const timer = setTimeout(act, ms).unref();

@@ -17,6 +17,7 @@ export function redisEngine(driver: RedisPackage, urls: readonly string[], chann
     openRelay(driver, urls[tries++ % urls.length] ?? "", channel, listener, isAgain, seen);
   return {
     source: "framework.redis",
+    channel,
     async open(listener, isAgain) {
       // The first time one that is reached is enough; later the relay itself tries again, after a while.
       for (let left = isAgain ? 0 : urls.length - 1; left > 0; left--) {

@@ -109,6 +109,8 @@ export interface RelayListener {
 export interface RelayEngine {
   /** The logger name, as `framework.redis`. */
   readonly source: string;
+  /** Which of several relays a line is about: the name that the program gave its channel. */
+  readonly channel?: string;
   /**
    * Opens a connection that receives everything sent from then on.
    *
@@ -152,13 +154,13 @@ export function relayed<K, Tag>(hub: Hub<K, Tag>, relay: Relay): Hub<K, Tag> {
       passOn(topic, event.wire).then(
         () => {
           // The broker may have received some of them and lost the connection before it confirmed.
-          const note = `${unsent} events may not have reached them`;
+          const note = `${unsent} ${unsent === 1 ? "event" : "events"} may not have reached them`;
           if (unsent > 0) logLine("info", `a broadcast publishes to the other processes again; ${note}`);
           unsent = 0;
         },
         (thrown: unknown) => {
           // Only the first of a series: an unreachable broker would fill the log.
-          if (unsent++ === 0) logFailure("publish to", thrown);
+          if (unsent++ === 0) logUnsent(thrown);
         },
       );
     },
@@ -176,6 +178,12 @@ function eventNameOf(wire: string): string | undefined {
   return /^event: ([^\n]*)\n/.exec(wire)?.[1];
 }
 
+function logUnsent(thrown: unknown): void {
+  if (!(thrown instanceof RelayUnsent)) return logFailure("publish to", thrown);
+  const message = `a broadcast could not publish to the other processes: ${thrown.message}`;
+  logLine("warn", message, thrown.cause === undefined ? {} : raisedCodes(thrown.cause));
+}
+
 // The message of a broker's client may quote an event, so only its kind is logged.
 function logFailure(what: string, thrown: unknown): void {
   logLine("error", `a broadcast could not ${what} the other processes`, raisedCodes(thrown));
@@ -184,6 +192,9 @@ function logFailure(what: string, thrown: unknown): void {
 function logLine(level: Level, message: string, fields: LogFields = {}): void {
   log({ level, source: "framework.http", message, fields, context: current() });
 }
+
+/** A relay did not send an event, for a reason that is no bug. Its message is the relay's own, and quotes nothing. */
+class RelayUnsent extends Error {}
 
 /** A relay with a connection of its own. */
 export interface OpenRelay extends Relay {
@@ -330,11 +341,14 @@ class EngineRelay implements OpenRelay {
 
   async #send(message: string): Promise<void> {
     const state = this.#state;
-    if (state.at !== "open") throw new Error("there is no connection");
-    if (this.#waiting + message.length > maxWaitingCharacters) throw new Error("too much waits to be sent");
+    if (state.at !== "open") throw new RelayUnsent("there is no connection");
+    if (this.#waiting + message.length > maxWaitingCharacters) throw new RelayUnsent("too much waits to be sent");
     this.#waiting += message.length;
     try {
       await state.connection.send(message);
+    } catch (thrown) {
+      // While it is open, the broker refused the event: by a right that is missing, or a table.
+      throw this.#state === state ? thrown : new RelayUnsent("the connection was lost", { cause: thrown });
     } finally {
       this.#waiting -= message.length;
     }
@@ -429,6 +443,8 @@ class EngineRelay implements OpenRelay {
   }
 
   #log(level: Level, message: string, fields: LogFields): void {
-    log({ level, source: this.#engine.source, message, fields, context: undefined });
+    const { source, channel } = this.#engine;
+    const named = channel === undefined ? fields : { ...fields, "framework.relay.channel": channel };
+    log({ level, source, message, fields: named, context: undefined });
   }
 }

@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from "vitest";
 import { Broadcast, Event } from "usher-http";
 import type { Relay } from "usher-http";
 import { relayOver } from "../../src/events/relay.ts";
-import { messages } from "../support/logs.ts";
+import { lines, messages } from "../support/logs.ts";
 import { HeldEngine } from "../support/relays/held-engine.ts";
 
 let engine: HeldEngine;
@@ -52,21 +52,47 @@ it("ends its subscriptions before it delivers messages of a new connection", asy
 
 it("logs once that it cannot publish, and later the number of unpublished events, each time", async () => {
   const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
-  for (const lost of [100, 3]) {
+  for (const lost of [100, 1]) {
     engine.dies();
     for (let i = 0; i < lost; i++) hub.publish("t", Event.make(text, "lost"));
     await engine.pass(500);
     for (let i = 0; i < 2; i++) hub.publish("t", Event.make(text, "sent"));
     await turn();
   }
-  const cannot = "a broadcast could not publish to the other processes";
-  expect(messages("error")).toEqual([cannot, cannot]);
+  const cannot = "a broadcast could not publish to the other processes: there is no connection";
+  expect(messages("error")).toEqual([]);
+  expect(messages("warn").filter((message) => String(message).startsWith("a broadcast could not"))).toEqual([
+    cannot,
+    cannot,
+  ]);
   const again = "a broadcast publishes to the other processes again;";
   expect(messages("info").filter((message) => String(message).startsWith(again))).toEqual([
     `${again} 100 events may not have reached them`,
-    `${again} 3 events may not have reached them`,
+    `${again} 1 event may not have reached them`,
   ]);
   hub.close();
+});
+
+it("says that its relay lost the connection while the event was on its way", async () => {
+  const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
+  engine.held = [];
+  hub.publish("t", Event.make(text, "1"));
+  const { held } = engine;
+  engine.held = undefined;
+  engine.dies();
+  for (const go of held) go();
+  await turn();
+  expect(messages("warn")).toContain("a broadcast could not publish to the other processes: the connection was lost");
+  expect(messages("error")).toEqual([]);
+  hub.close();
+});
+
+it("names the channel of the relay that lost its connection", async () => {
+  await relayOver(engine);
+  engine.dies();
+  await engine.pass(500);
+  const relays = lines().filter(({ message }) => String(message).startsWith("a relay "));
+  expect(relays.map((line) => line["framework.relay.channel"])).toEqual(["news", "news"]);
 });
 
 it("receives nothing from its relay after it is closed, also if it is closed twice", async () => {

@@ -3,6 +3,7 @@ import type { RelayEngine, RelayConnection, RelayListener } from "../../../src/e
 /** An engine in memory, with a clock that stands. */
 export class HeldEngine implements RelayEngine {
   readonly source = "framework.held";
+  readonly channel = "news";
   /** Who listens now. */
   readonly lines = new Set<RelayListener>();
   isAway = false;
