@@ -122,7 +122,8 @@ function printed(sql: string, type: DatabaseType<unknown>, value: unknown, at: n
   } catch {
     // The type's own error may quote the value.
   }
-  throw mismatch(sql, `parameter $${at + 1} is no ${type.name}`);
+  const takes = type.takes === undefined ? "" : `: it takes ${type.takes}`;
+  throw mismatch(sql, `parameter $${at + 1} is no ${type.name}${takes}`);
 }
 
 type Field = readonly [name: string, type: DatabaseType<unknown>, at: number];

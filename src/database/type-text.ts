@@ -8,6 +8,8 @@ import { digitsAt, millisecondsOf } from "../codecs/time.ts";
 export interface DatabaseType<A> {
   /** Its name in errors. */
   readonly name: string;
+  /** What of its sort of value it takes, for errors: `-2147483648 to 2147483647`. */
+  readonly takes?: string;
   /** The OIDs in `pg_type` of the columns that it reads; undefined for any. */
   readonly reads: readonly number[] | undefined;
   /** The OIDs of the parameters that it may be sent as, if they differ from `reads`. */

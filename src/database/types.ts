@@ -23,9 +23,13 @@ import type { DatabaseType } from "./type-text.ts";
 const integers = [21, 23];
 const texts = [25, 1043, 1042, 19, customTypes];
 
-/** `int4`, `int2`: a whole number from −2 147 483 648 to 2 147 483 647. */
+/**
+ * `int4`, `int2`: a whole number from −2 147 483 648 to 2 147 483 647. `Path.int` and `v.integer()` read longer ones: bound what a
+ * client sends, or its number is a 500.
+ */
 export const int: DatabaseType<number> = {
   name: "int",
+  takes: "a whole number from -2147483648 to 2147483647",
   reads: integers,
   sends: [...integers, 20, 1700, 700, 701],
   parse: (text) => fit(Number(text), Number.isInteger),
@@ -61,8 +65,17 @@ export const numeric: DatabaseType<string> = {
   print: (value) => fit(value, (value) => decimal.test(value)),
 };
 
-/** `text`, `varchar`, `char`, `name`, and types of extensions, as `citext`. PostgreSQL's text cannot contain NUL. */
-export const text: DatabaseType<string> = { name: "text", reads: texts, parse: (text) => text, print: storableText };
+/**
+ * `text`, `varchar`, `char`, `name`, and types of extensions, as `citext`. PostgreSQL's text cannot contain NUL, and JSON's can: bound
+ * what a client sends, by `v.regex`, or its text is a 500.
+ */
+export const text: DatabaseType<string> = {
+  name: "text",
+  takes: "a text without NUL and without half a surrogate pair",
+  reads: texts,
+  parse: (text) => text,
+  print: storableText,
+};
 
 /** `bool`. */
 export const bool: DatabaseType<boolean> = {
@@ -159,6 +172,7 @@ export function array<A>(type: DatabaseType<A>): DatabaseType<readonly A[]> {
   const reads = numbers(type.reads);
   return {
     name: `array of ${type.name}`,
+    ...(type.takes === undefined ? {} : { takes: `a list, each item ${type.takes}` }),
     // The server names the base type of a domain, but not of its array.
     reads: reads && [...reads, customTypes],
     ...(sends === undefined ? {} : { sends }),

@@ -203,6 +203,22 @@ describe("a value that does not fit its type is not sent", () => {
   });
 });
 
+describe("a parameter past its bounds: the error says them, and not the value", () => {
+  const whole = "a whole number from -2147483648 to 2147483647";
+  const rows: readonly (readonly [name: string, type: Type<never>, value: unknown, takes: string])[] = [
+    ["an int", Type.int as Type<never>, 3_000_000_000, `int: it takes ${whole}`],
+    ["an optional int", Type.optional(Type.int) as Type<never>, 2 ** 31, `optional int: it takes ${whole}`],
+    ["a list", Type.array(Type.int) as Type<never>, [2 ** 31], `array of int: it takes a list, each item ${whole}`],
+    ["NUL", Type.text as Type<never>, "a\0b", "text: it takes a text without NUL and without half a surrogate pair"],
+  ];
+  it.each(rows)("%s", async (_, type, value, takes) => {
+    const some = await pool({ size: 1 });
+    const send = Statement.exec("select $1", { params: [type] });
+    const detail = `parameter $1 is no ${takes}, for select $1`;
+    await expect(some.exec(send, value as never)).rejects.toMatchObject({ failure: { kind: "db", detail } });
+  });
+});
+
 describe("a row that does not fit its declaration", () => {
   const rows: readonly (readonly [string, string, Type<unknown>, string])[] = [
     ["has no such column", "select 1 as another", Type.int, "there is no column value"],
