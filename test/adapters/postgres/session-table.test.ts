@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "usher-http";
-import { SessionTable, Statement } from "usher-http/postgres";
+import { SessionTable, Statement, Type } from "usher-http/postgres";
 import type { DatabaseError, PoolOptions } from "usher-http/postgres";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { logWith } from "../../support/logs.ts";
@@ -58,6 +58,17 @@ describe("schema", () => {
     const one = await pool();
     expect(() => SessionTable.store(one, { table: name })).toThrow(says);
   });
+});
+
+it("lets a statement end every session of a user, also by an index", async () => {
+  const { name, store } = await table();
+  await outside.unsafe(`create index on ${name} ((data::jsonb->>'clerk'))`);
+  for (const [digest, data] of Object.entries({ a: { clerk: "Kim" }, b: { clerk: "Lee" }, c: { clerk: "Kim", n: 1 } }))
+    await store.save(digest, { ...entry, data: JSON.stringify(data) }, "started");
+  const end = Statement.count(`delete from ${name} where data::jsonb->>'clerk' = $1`, { params: [Type.text] });
+  expect(await (await pool()).exec(end, "Kim")).toBe(2);
+  const left = await Promise.all(["a", "b", "c"].map((digest) => store.find(digest)));
+  expect(left.map((found) => found !== undefined)).toEqual([false, true, false]);
 });
 
 describe("store: changes", () => {
