@@ -264,7 +264,8 @@ export class Collector implements SpanProcessor {
 
   #logDropped(): void {
     if (this.#dropped === 0) return;
-    say("warn", `dropped ${this.#dropped} spans: more ended than the collector was sent`);
+    const why = this.#batches === undefined ? "the packages are missing" : "more ended than the collector was sent";
+    say("warn", `dropped ${this.#dropped} ${this.#dropped === 1 ? "span" : "spans"}: ${why}`);
     this.#dropped = 0;
   }
 }

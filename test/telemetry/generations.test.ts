@@ -62,7 +62,7 @@ it("without any of its packages, log lines name the missing ones", async () => {
   expect(lines.map(({ level, message }) => `${level}: ${message}`)).toEqual([
     "error: no spans are sent: Trace.otlp needs @opentelemetry/sdk-trace and @opentelemetry/exporter-trace-otlp-http (ERR_MODULE_NOT_FOUND): npm install @opentelemetry/sdk-trace @opentelemetry/exporter-trace-otlp-http",
     "error: GET /raises: internal: it raised",
-    "warn: dropped 4 spans: more ended than the collector was sent",
+    "warn: dropped 4 spans: the packages are missing",
     expect.stringMatching(
       /Metrics\.routes needs @opentelemetry\/sdk-metrics and .*: npm install @opentelemetry\/sdk-metrics @opentelemetry\/exporter-prometheus$/,
     ),
