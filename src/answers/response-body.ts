@@ -31,6 +31,8 @@ function streamOf(parts: StreamBody["parts"], length: number | undefined): Strea
 
 /** More than this is not read before the head is sent, unless it is one part. */
 const maxReadyBytes = 65_536;
+/** Reads that settle at once let no timer fire, and a body may have parts without bytes, or of one byte, without an end. */
+const maxReads = 1024;
 
 /**
  * Most responses of other code are a text, whose stream gives it as one part. So they are sent by one write, in place of a head, a chunk
@@ -69,7 +71,7 @@ export class ResponseBody implements StreamBody {
     const ready: Uint8Array[] = [];
     let bytes = 0;
     let reading: Promise<StreamRead> | undefined;
-    while (ready.length < 2 || bytes <= maxReadyBytes) {
+    for (let reads = 0; reads < maxReads && (ready.length < 2 || bytes <= maxReadyBytes); reads++) {
       reading = reader.read();
       const read = (await isSettledSoon(reading)) ? await reading.catch(() => undefined) : undefined;
       // `fetch` gives the end of its body in a later event than the last bytes.
@@ -81,9 +83,10 @@ export class ResponseBody implements StreamBody {
       // A body that is not as long as its head says fails where it is sent.
       if (read.done && (this.length === undefined || this.length === bytes)) return joined(ready, bytes);
       if (read.done) break;
+      reading = undefined;
+      if (read.value.byteLength === 0) continue;
       ready.push(read.value);
       bytes += read.value.byteLength;
-      reading = undefined;
     }
     this.#parts = new ReaderParts(reader, ready, reading);
     this.whenStreamed?.();

@@ -94,9 +94,7 @@ export class OpenStream {
 
   /** The next part that is not empty, cut at the length; undefined at the end. Rejects with what the producer throws. */
   async next(): Promise<Uint8Array | undefined> {
-    const parts = this.#parts();
-    let part = await parts.next();
-    while (part?.byteLength === 0) part = await parts.next();
+    const part = await this.#parts().next();
     if (part === undefined || this.length === undefined) return part;
     const left = this.#left;
     this.#left -= part.byteLength;

@@ -77,7 +77,7 @@ export interface StreamRequest {
 
 /** Reads a body's parts. */
 export interface Parts {
-  /** Resolves with the next part, or undefined at the end. Rejects if the producer fails or a part is not bytes. */
+  /** Resolves with the next part that has bytes, or undefined at the end. Rejects if the producer fails or a part is not bytes. */
   readonly next: () => Promise<Uint8Array | undefined>;
   /**
    * Stops the producer, also during a pending `next`. Resolves once it has ended: a generator has left its `finally`, an
@@ -139,23 +139,33 @@ function iteratedParts(
   iterator: AsyncIterator<Uint8Array>,
   request: StreamRequest | undefined,
 ): Parts {
+  let isCancelled = false;
   const cancel = once(async () => {
+    isCancelled = true;
     await iterator.return?.();
     await parts.produced;
   });
-  return { next: () => nextOf(request, () => iterator.next()), cancel };
+  return { next: () => nextOf(request, () => (isCancelled ? ended : iterator.next())), cancel };
 }
+
+const ended: Promise<IteratorResult<never, undefined>> = /* @__PURE__ */ Promise.resolve({
+  done: true,
+  value: undefined,
+});
 
 // The listener calls this from a "drain" event, outside the request's context.
 async function nextOf(
   request: StreamRequest | undefined,
   read: () => Promise<IteratorResult<unknown>>,
 ): Promise<Uint8Array | undefined> {
-  if (shouldYield()) await yieldToEventLoop();
-  const { done, value } = await (request === undefined ? read() : request.run(read));
-  if (done === true) return undefined;
-  if (!isBytes(value)) throw new InvalidAnswerError("a stream with a part that is no bytes");
-  return ownBytes(value);
+  for (;;) {
+    // A producer may make empty parts without an end.
+    if (shouldYield()) await yieldToEventLoop();
+    const { done, value } = await (request === undefined ? read() : request.run(read));
+    if (done === true) return undefined;
+    if (!isBytes(value)) throw new InvalidAnswerError("a stream with a part that is no bytes");
+    if (value.byteLength > 0) return ownBytes(value);
+  }
 }
 
 /** The response is over: an error of the producer has no place to go. */
