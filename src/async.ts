@@ -30,7 +30,7 @@ export function handled<A>(promise: Promise<A>): Promise<A> {
 const maxTurns = 10;
 
 /** Whether a promise settles in these turns of the microtask queue, before any event. */
-export async function isSettledSoon(promise: PromiseLike<unknown>): Promise<boolean> {
+export async function isSettledSoon(promise: Promise<unknown>): Promise<boolean> {
   let isSettled = false;
   const settled = (): void => {
     isSettled = true;

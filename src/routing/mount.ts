@@ -184,10 +184,11 @@ class Mounting {
     } catch (thrown) {
       return this.#raised(thrown);
     }
-    return isThenable(answered) ? this.#awaited(answered, made) : this.#answered(answered, made);
+    // A thenable may do its work each time that `then` is called.
+    return isThenable(answered) ? this.#awaited(Promise.resolve(answered), made) : this.#answered(answered, made);
   }
 
-  async #awaited(answering: PromiseLike<unknown>, made: MountRequest): Promise<unknown> {
+  async #awaited(answering: Promise<unknown>, made: MountRequest): Promise<unknown> {
     try {
       if (!(await isSettledSoon(answering))) made.follow();
       return this.#answered(await answering, made);

@@ -243,9 +243,13 @@ function withEmpty<R>(rest: RoutesByMethod<R>): RoutesByMethod<R> {
 
 /** The methods that no standard `Request` can have. */
 const noRequests: ReadonlySet<string> = new Set(["", "CONNECT", "TRACE", "TRACK"]);
+/** Those that it refuses, or would write in upper case (Fetch, "normalize"): methods of HTTP/2 may have any case. */
+const changed = /^(?:connect|trace|track|delete|get|head|options|post|put)$/i;
 
 function ofMethod<R>(routes: RoutesByMethod<R>, method: string): Listed<R> | undefined {
-  return routes.get(method) ?? (noRequests.has(method) ? undefined : routes.get(anyMethod));
+  const own = routes.get(method);
+  if (own !== undefined || noRequests.has(method)) return own;
+  return method !== method.toUpperCase() && changed.test(method) ? undefined : routes.get(anyMethod);
 }
 
 /** The end of the segment that begins at a position. */

@@ -22,6 +22,7 @@ import {
   refuse,
   setCookie,
 } from "usher-http";
+import { http2Ask, http2Client } from "../support/http2-client.ts";
 import { start } from "../support/node-server.ts";
 import { logged } from "../support/logs.ts";
 
@@ -84,6 +85,17 @@ describe("which paths and methods it answers", () => {
     const refused = await some.fetch(new Request("http://h/m/x", { method: "POST" }));
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, PUT, HEAD"]);
   });
+
+  it.each(["get", "Head", "post", "options", "trace", "TRACK", "connect"])(
+    "does not answer a method that would be another one in its Request: %s",
+    async (method) => {
+      const { port } = await start([Route.mount(Path.of("m"), echo)], { http2: true });
+      const session = await http2Client(`http://127.0.0.1:${port}`);
+      const asked = { ":method": method, ":path": "/m" };
+      expect((await http2Ask(session, asked, "body")).status).toBe(501);
+      expect(await http2Ask(session, { ...asked, ":method": "Patch" }, "body")).toMatchObject({ status: 200 });
+    },
+  );
 
   it("is no path of a request whose segments URL would resolve", async () => {
     const { port } = await start([Route.mount(Path.of("auth"), echo), Route.mount(Path.of("admin"), echo)]);
@@ -283,6 +295,30 @@ describe("the Response", () => {
     expect((await app.fetch(new Request("http://h/a"))).status).toBe(500);
     expect(logged().join("")).toContain(line);
     expect(logged().join("")).not.toContain("secret");
+  });
+
+  it("may come by a thenable, whose `then` runs once, as that of a query builder does its work", async () => {
+    let runs = 0;
+    const lazy = () => ({
+      then(settle: (response: Response) => void) {
+        runs++;
+        setTimeout(() => settle(new Response(`run ${runs}`)), 1);
+      },
+    });
+    // A promise ignores what is thrown after it was settled.
+    const settled = () => ({
+      then(settle: (response: Response) => void) {
+        settle(new Response("settled"));
+        throw new Error("late");
+      },
+    });
+    const app = App.make([
+      Route.mount(Path.of("lazy"), lazy as never),
+      Route.mount(Path.of("settled"), settled as never),
+    ]);
+    expect(await (await app.fetch(new Request("http://h/lazy"))).text()).toBe("run 1");
+    expect(runs).toBe(1);
+    expect(await (await app.fetch(new Request("http://h/settled"))).text()).toBe("settled");
   });
 
   it("is cut where its stream fails, and the server answers the next", async () => {
