@@ -44,6 +44,8 @@ export interface Exchange extends TakeoverRequest, CertificateHolder {
   byteLength(text: string): number;
   /** Bytes as UTF-8, likewise; undefined where they are invalid. A byte order mark is part of the text. */
   decode(bytes: Uint8Array): string | undefined;
+  /** The most bytes of an answer's head that the listener can send, as {@link headBytes} counts them; undefined where any can be. */
+  readonly maxHeadBytes?: number;
   /** Whether a 101 can be answered: the request is a `GET` of HTTP/1.1, on a runtime that opens sockets. */
   readonly canUpgrade?: boolean;
   /** The route, where the listener had to find it before it could make this exchange: a connection to be upgraded. */
@@ -103,6 +105,13 @@ export interface WireResponse {
   readonly unsent?: (() => void) | undefined;
   /** What the application did that it had not declared. A test fails on it. */
   readonly undeclared?: string;
+}
+
+/** The bytes of a head: names and values, and 12 for each field, as it may take before it is compressed (RFC 7541 §6). */
+export function headBytes(head: readonly string[]): number {
+  let bytes = head.length * 6;
+  for (const text of head) bytes += text.length;
+  return bytes;
 }
 
 /** Whether a response is an event stream, which a stopping server ends at once. */

@@ -32,6 +32,7 @@ import {
   measureRequest,
 } from "./access-log.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
+import { headBytes } from "./exchange.ts";
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
 import { failureAnswer, formatted, handlerFailure, internalAnswer } from "./refused.ts";
 import type { RequestState } from "./request.ts";
@@ -113,6 +114,8 @@ function responseOf(request: RequestState, made: Answer, revised: Answer): WireR
   const undeclared = undeclaredBy(request, revised === made ? answer : made);
   const size = sizeOf(request, answer);
   const head = headOf(request, answer, size);
+  const { maxHeadBytes } = request.exchange;
+  if (maxHeadBytes !== undefined && headBytes(head) > maxHeadBytes) throw headTooLong(maxHeadBytes);
   const body = bodyOf(request, answer);
   // Nothing of the application's that could throw is called below: a line is written once.
   if (request.ending.at.reply === "making")
@@ -136,6 +139,12 @@ function responseOf(request: RequestState, made: Answer, revised: Answer): WireR
   }
   if (reading?.isOpen === true && reading.close()) reading.readTooLate();
   return undeclared === undefined ? response : { ...response, undeclared };
+}
+
+function headTooLong(max: number): InvalidAnswerError {
+  return new InvalidAnswerError(
+    `headers of more than ${max} bytes, which this listener cannot send: give fewer headers and cookies, or shorter ones`,
+  );
 }
 
 /** Writes the log lines of an answer, ends the request's span and counts it. */

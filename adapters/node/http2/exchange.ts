@@ -64,6 +64,9 @@ export function refusedHead({ headers, raw }: RequestHead, maxHeaderBytes: numbe
  */
 const maxQueuedFrames = 256;
 
+/** nghttp2's limit of 64 KiB, without `:status`: past it Node resets the stream and ends the session, and calls no code. */
+const maxHeadBytes = 65_536 - 64;
+
 /** A target is ASCII (RFC 3986 §2), and nghttp2 takes other bytes. */
 const printable = /^[\x21-\x7e]+$/;
 
@@ -78,6 +81,7 @@ export class Http2Exchange implements Exchange {
   readonly stream: ServerHttp2Stream;
   readonly listener = "node:http2";
   readonly canTakeOver = false;
+  readonly maxHeadBytes = maxHeadBytes;
   /** The whole response was given to the stream. */
   isWritten = false;
   readonly #head: RequestHead;

@@ -1,7 +1,7 @@
 /** Responses of HTTP/2 to a slow client, or while the server stops. */
 import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Answer, Codec, Cookie, Event, Path, Returns, get } from "usher-http";
+import { Answer, Codec, Cookie, Event, Path, Returns, Route, get } from "usher-http";
 import type { Server } from "usher-http/node";
 import { eventually } from "../../support/eventually.ts";
 import { gate } from "../../support/gate.ts";
@@ -54,6 +54,51 @@ describe("http2: a header of the application", () => {
       expect([status, headers[name], body]).toEqual([200, expected, "x"]);
     },
   );
+});
+
+describe("http2: a head", () => {
+  /** Its longest value, with the framework's own fields. */
+  const longest = 65_200;
+  const headers: { readonly [kind: string]: () => Headers } = {
+    "one header": () => new Headers({ "x-long": "a".repeat(longest + 400) }),
+    "many cookies": () => {
+      const fields = new Headers();
+      for (let n = 0; n < 3000; n++) fields.append("set-cookie", `c${n}=${n}`);
+      return fields;
+    },
+  };
+
+  it.each(Object.keys(headers))(
+    "past 64 KiB is a 500 whose line says so, and its session answers: %s",
+    async (kind) => {
+      const returns = Returns.response;
+      const routes = [
+        Route.mount(Path.of("mount"), () => new Response("long", { headers: (headers[kind] as () => Headers)() })),
+        get(Path.of("pass"), { returns }, () =>
+          Answer.pass(new Response("long", { headers: (headers[kind] as () => Headers)() })),
+        ),
+        get(Path.of("make"), { returns }, () => Answer.make("long", { headers: [["x-long", "a".repeat(1 << 20)]] })),
+        get(Path.of("short"), inText, () => "short"),
+      ];
+      const session = await http2Client((await start(routes, { http2: true })).url);
+      for (const path of ["/mount", "/pass", "/make"]) {
+        expect((await http2Ask(session, { ":path": path })).status).toBe(500);
+        expect(messages("error").at(-1)).toContain("headers of more than 65472 bytes");
+      }
+      expect(messages("info").filter((line) => String(line).endsWith(" 500"))).toHaveLength(3);
+      expect((await http2Ask(session, { ":path": "/short" })).body).toBe("short");
+    },
+  );
+
+  it("of that length is sent", async () => {
+    const long = get(Path.of("long"), { returns: Returns.response }, () =>
+      Answer.make("long", { headers: [["x-long", "a".repeat(longest)]] }),
+    );
+    const options = { settings: { maxHeaderListSize: 1 << 20 } };
+    const session = await http2Client((await start([long], { http2: true })).url, options);
+    const answer = await http2Ask(session, { ":path": "/long" });
+    expect([answer.status, answer.headers["x-long"]]).toEqual([200, "a".repeat(longest)]);
+  });
 });
 
 describe("http2: a header that occurs twice in an answer", () => {
