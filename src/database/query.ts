@@ -85,11 +85,12 @@ export function queryStatement(
 
 function statementFor(text: QueryText, reader: RowsReader): QueryStatement {
   const { sql } = text;
+  const wrong = wrongText(text);
   return {
     sql,
     params: [],
     row: undefined,
-    print: ([values]) => printed(text, values),
+    print: ([values]) => printed(text, wrong, values),
     read(result: StatementResult) {
       try {
         return reader.read(result);
@@ -101,8 +102,19 @@ function statementFor(text: QueryText, reader: RowsReader): QueryStatement {
   };
 }
 
-function printed({ sql, parameters, hasSecond }: QueryText, values: readonly unknown[]): StatementValues {
-  if (hasSecond) throw mismatch(sql, "there are several statements where there is one");
+/** Why a text cannot be sent. */
+function wrongText({ sql, hasSecond }: QueryText): string | undefined {
+  // NUL ends a text in the protocol, and a lone surrogate would be sent as another character.
+  if (sql.includes("\0") || !sql.isWellFormed()) return "the text has NUL or a lone surrogate";
+  return hasSecond ? "there are several statements where there is one" : undefined;
+}
+
+function printed(
+  { sql, parameters }: QueryText,
+  wrong: string | undefined,
+  values: readonly unknown[],
+): StatementValues {
+  if (wrong !== undefined) throw mismatch(sql, wrong);
   if (parameters !== undefined && values.length !== parameters)
     throw mismatch(sql, `${values.length} values where there are ${parameters} parameters`);
   // `map` would skip a hole, which is undefined.
@@ -110,8 +122,9 @@ function printed({ sql, parameters, hasSecond }: QueryText, values: readonly unk
     try {
       return valueText(value);
     } catch (thrown) {
-      if (thrown instanceof ValueMismatch) throw mismatch(sql, `value $${at + 1} ${thrown.message}`);
-      throw thrown;
+      // Another error is the value's own, as that of a revoked proxy, and may quote it.
+      const why = thrown instanceof ValueMismatch ? thrown.message : "throws where it is read";
+      throw mismatch(sql, `value $${at + 1} ${why}`);
     }
   });
 }

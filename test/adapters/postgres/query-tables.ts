@@ -8,12 +8,20 @@ function itself<A extends object>(value: A): A {
   return value;
 }
 
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
 /** Refused before it is sent: the error says why, and never the value. */
 export const refused: readonly (readonly [what: string, text: string, values: readonly unknown[], why: string])[] = [
   ["a second statement", "select 1; select 2", [], "several statements"],
   ["a second statement that writes", "select $1::int4;delete from person", [1], "several statements"],
   ["too few values", "select $1::int4, $2::int4", [1], "1 values where there are 2 parameters"],
   ["too many values", "select 1", [1], "1 values where there are 0 parameters"],
+  ["NUL in the text", "select 'a'\0", [], "the text has NUL"],
+  ["half a surrogate pair in the text", "select '\ud800'", [], "or a lone surrogate"],
   ["undefined", "select $1::int4", [undefined], "value $1 is undefined"],
   // oxlint-disable-next-line no-sparse-arrays
   ["a hole", "select $1::int4", [,], "value $1 is undefined"],
@@ -36,6 +44,8 @@ export const refused: readonly (readonly [what: string, text: string, values: re
   ["a bigint in an object", "select $1::jsonb", [{ a: 1n }], "a bigint"],
   ["a Map in an object", "select $1::jsonb", [{ a: new Map() }], "an object of a class"],
   ["undefined in a list of an object", "select $1::jsonb", [{ a: [undefined] }], "a list that has undefined"],
+  ["a revoked proxy", "select $1::text", [revoked()], "value $1 throws where it is read"],
+  ["a revoked proxy in a list", "select $1::text[]", [[revoked()]], "value $1 throws where it is read"],
   ["a getter that throws", "select $1::jsonb", [{ get a() { throw new Error("s3cret"); } }], "cannot be written"], // prettier-ignore
 ];
 
