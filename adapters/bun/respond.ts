@@ -384,7 +384,7 @@ class ClientWatch implements StreamEvents {
 
   cancelled(): StreamEnd {
     const { cutting, sendSeconds } = this.#state;
-    if (cutting) return "connection closed";
+    if (cutting) return "server stopped";
     return performance.now() - this.#since < sendSeconds * 1000 ? "client gone" : "client stopped reading";
   }
 

@@ -296,7 +296,7 @@ export class DenoSender implements StreamEvents, Cuttable {
   }
 
   cut(): void {
-    this.#streaming.end("connection closed");
+    this.#streaming.end("server stopped");
   }
 
   /** The server stops. */

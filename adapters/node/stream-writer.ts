@@ -112,7 +112,7 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Bod
 
   /** The source is cancelled, and what was written is sent. */
   cut(): void {
-    this.#stream.end("connection closed");
+    this.#stream.end("server stopped");
   }
 
   /** The server stops. */
@@ -131,7 +131,7 @@ export abstract class StreamWriter<C extends Channel> implements StreamSink, Bod
       this.channel.off("close", this.#left);
       if (how === "finished") this.finish();
       else if (how === "stopped") this.finishInTime();
-      else if (how === "connection closed") this.abortInTime();
+      else if (how === "server stopped") this.abortInTime();
       else if (!this.isGone) this.abort(how);
     } catch (thrown) {
       this.raised(thrown);

@@ -52,7 +52,7 @@ export class Takeover {
       this.#finish();
     } catch (thrown) {
       // Reading or writing a lost connection throws, and so does a call that `stopping` ended: no bugs of the handler.
-      if (isOfSignal(this.#stopping.signal, thrown)) this.#endReason ??= "connection closed";
+      if (isOfSignal(this.#stopping.signal, thrown)) this.#endReason ??= "server stopped";
       const isFault = request.raised(thrown, this.#endReason);
       request.ended(this.#endReason ?? (isFault ? "its handler raised" : "client gone"));
       this.#socket.destroy();
@@ -66,7 +66,7 @@ export class Takeover {
 
   /** Ends it at once. */
   cut(): void {
-    this.#endReason ??= "connection closed";
+    this.#endReason ??= "server stopped";
     this.#socket.destroy();
   }
 

@@ -322,12 +322,18 @@ const requestEnds: { readonly [End in StreamEnd]?: RequestEnd["how"] } = {
   finished: "answered",
   "client gone": "client gone",
   "client stopped reading": "client gone",
-  "connection closed": "stopped",
+  "server stopped": "stopped",
   stopped: "stopped",
 };
 
-/** How an end is logged, where it is not logged by its name: the connection of a stream that says that the server stops is closed after it. */
-const loggedEnds: { readonly [End in StreamEnd]?: string } = { stopped: "connection closed" };
+/** The ends that the end of an input's validity makes: the application is to read that access has ended. */
+const endsByValidity: ReadonlySet<string> = /* @__PURE__ */ new Set(["finished", "closed", "server stopped"]);
+
+/** How an end is logged. */
+function loggedEnd(how: string, validity: RequestState["validity"]): string {
+  if (validity?.hasLapsed === true && endsByValidity.has(how)) return "access ended";
+  return how === "stopped" ? "server stopped" : how;
+}
 
 const nothingRaised: RaisedFailure = { level: "error", why: "", fields: {} };
 
@@ -381,7 +387,7 @@ export class StreamLog implements StreamRequest {
     }
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
-    const shown = how === "finished" && validity?.hasLapsed === true ? "access ended" : (loggedEnds[how] ?? how);
+    const shown = loggedEnd(how, validity);
     const fields = { "url.path": rawPath, duration, "framework.stream.ended": shown };
     log({ level: "info", source, message: `stream on ${rawPath} ended: ${shown}`, fields, context });
   }
@@ -431,14 +437,16 @@ export class ConnectionLog implements SocketRequest {
   }
 
   ended(how: string, closeCode?: number): void {
-    this.#request.deadline?.stop();
-    this.#request.validity?.over();
-    this.#request.ending.over(this.#requestEnd);
+    const { rawPath, ending, deadline, validity } = this.#request;
+    deadline?.stop();
+    validity?.over();
+    ending.over(this.#requestEnd);
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
-    this.#log("info", `${this.#kind} on ${this.#request.rawPath} ended: ${how}`, {
+    const shown = loggedEnd(how, validity);
+    this.#log("info", `${this.#kind} on ${rawPath} ended: ${shown}`, {
       duration,
-      [endFields[this.#kind]]: how,
+      [endFields[this.#kind]]: shown,
       ...(closeCode === undefined ? {} : { "framework.websocket.close_code": closeCode }),
     });
   }

@@ -128,7 +128,7 @@ export class OpenStream {
    */
   stopWithServer(later: (cut: () => void) => void): void {
     if (this.how !== undefined || this.#wholeEnd === "stopped") return;
-    const cut = (): void => this.end("connection closed");
+    const cut = (): void => this.end("server stopped");
     if (this.#body.stopWithServer === undefined) return cut();
     this.#wholeEnd = "stopped";
     this.#body.stopWithServer();

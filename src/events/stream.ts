@@ -54,7 +54,7 @@ export type StreamEnd =
   | "client gone"
   | "client stopped reading"
   /** The server stopped: the body is cut. */
-  | "connection closed"
+  | "server stopped"
   /** The server stopped, and the body is whole: it says so at its end. */
   | "stopped"
   /** Fewer, or more, bytes than its length. */

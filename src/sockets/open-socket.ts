@@ -38,6 +38,13 @@ const maxInflatedBytes = 16_777_216;
 /** About what an empty message takes in memory. */
 const messageOverhead = 64;
 
+/** A close by this side. */
+interface Closing {
+  readonly frame: { readonly code: number; readonly reason: string };
+  /** How the end of the socket is logged. */
+  readonly logged: "closed" | "server stopped";
+}
+
 /** A caller that waits for a message: `receive` gets the end in a result, an iteration as its end or as an error. */
 type SocketReader<Client> = { readonly reject: (thrown: unknown) => void } & (
   | { readonly of: "receive"; readonly resolve: (received: Result<Client, SocketEnd>) => void }
@@ -67,7 +74,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   /** The transport's progress when the client was last quiet, and whether there was any since the time before. */
   #progress: number | undefined = undefined;
   #wasMoving = false;
-  #closing: { readonly code: number; readonly reason: string } | undefined = undefined;
+  #closing: Closing | undefined = undefined;
   #end: SocketEnd | undefined = undefined;
   /** The code that the runtime sent for an invalid frame. */
   #faultCode: number | undefined = undefined;
@@ -109,13 +116,18 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   async close({ code = 1000, reason = "" }: { readonly code?: number; readonly reason?: string } = {}): Promise<void> {
+    await this.#close(code, reason, "closed");
+  }
+
+  async #close(code: number, reason: string, logged: Closing["logged"]): Promise<void> {
     if (this.#end !== undefined || this.#closing !== undefined) {
       await this.ended;
       return;
     }
-    this.#closing = { code: this.#sendableCode(code), reason: this.#sendableReason(reason) };
+    const frame = { code: this.#sendableCode(code), reason: this.#sendableReason(reason) };
+    this.#closing = { frame, logged };
     // The time-out starts once the Close frame is sent: a slow client first reads what was sent before, under the send time-out.
-    const sent = this.#transport.close(this.#closing.code, this.#closing.reason);
+    const sent = this.#transport.close(frame.code, frame.reason);
     // The answer to it comes behind messages that no handler takes any more.
     this.#transport.resume?.();
     await sent;
@@ -173,12 +185,12 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     // workerd accepts any code. 1005 means that there was none.
     if (code !== 1005 && !isSendableCode(code)) return this.lost("a close with a code that none can send");
     // Some runtimes report the client's answer to our close, others our own code. Ours counts.
-    this.#finish({ kind: "closed", code, reason, ...this.#closing });
+    this.#finish({ kind: "closed", code, reason, ...this.#closing?.frame });
   }
 
   lost(detail: string, code?: number): void {
     this.#faultCode = code;
-    this.#finish(this.#closing === undefined ? { kind: "lost", detail } : { kind: "closed", ...this.#closing });
+    this.#finish(this.#closing === undefined ? { kind: "lost", detail } : { kind: "closed", ...this.#closing.frame });
   }
 
   /** The code of the Close frame that was sent or received; undefined if there was none. */
@@ -186,8 +198,13 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     return this.#end?.kind === "closed" ? this.#end.code : this.#faultCode;
   }
 
+  /** How a socket that has ended is logged. */
+  endText(end: SocketEnd): string {
+    return end.kind === "closed" ? (this.#closing?.logged ?? "closed") : socketEndText(end);
+  }
+
   stopping(): void {
-    inBackground(this.close({ code: 1001, reason: "The server is stopping." }));
+    inBackground(this.#close(1001, "The server is stopping.", "server stopped"));
   }
 
   /** Gives the reader the next message or the end, now or later. */
@@ -256,7 +273,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   #currentEnd(): SocketEnd {
-    return this.#end ?? { kind: "closed", code: this.#closing?.code ?? 1000, reason: this.#closing?.reason ?? "" };
+    return this.#end ?? { kind: "closed", code: 1000, reason: "", ...this.#closing?.frame };
   }
 
   #sendableCode(code: number): number {
@@ -304,7 +321,7 @@ export async function serveSocket<Client, Server>(
   const outcome = await runHandler(handler, socket, request);
   await socket.close(closes[outcome.kind]);
   const end = await socket.ended;
-  request.ended(outcomeText(outcome, end), socket.closeCode);
+  request.ended(outcomeText(outcome, socket, end), socket.closeCode);
 }
 
 /** The outcome of a handler. */
@@ -313,9 +330,9 @@ type ServedSocket =
   | { readonly kind: "raised" }
   | Extract<SocketEnd, { readonly kind: "unreadable" }>;
 
-function outcomeText(outcome: ServedSocket, end: SocketEnd): string {
+function outcomeText<C, S>(outcome: ServedSocket, socket: OpenSocket<C, S>, end: SocketEnd): string {
   if (outcome.kind === "raised") return "its handler raised";
-  return socketEndText(outcome.kind === "unreadable" && end.kind === "closed" ? outcome : end);
+  return outcome.kind === "unreadable" && end.kind === "closed" ? socketEndText(outcome) : socket.endText(end);
 }
 
 const closes: { readonly [S in ServedSocket["kind"]]: { readonly code: number; readonly reason: string } } = {

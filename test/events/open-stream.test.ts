@@ -119,7 +119,7 @@ describe.each(Object.keys(senders))("a body that is %s", (name) => {
     );
   });
 
-  it.each<StreamEnd>(["client gone", "client stopped reading", "connection closed"])(
+  it.each<StreamEnd>(["client gone", "client stopped reading", "server stopped"])(
     "ends once as `%s` while a part is awaited, and what comes later is not sent",
     async (how) => {
       const told = new Told();

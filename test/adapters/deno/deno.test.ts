@@ -152,7 +152,7 @@ describe("a server that stops", () => {
       server.child.kill("SIGTERM");
       expect(await server.ended).toBe(0);
       expect(server.logged.slice(-2)).toEqual([
-        `stream on ${path} ended: connection closed`,
+        `stream on ${path} ended: server stopped`,
         "stopped with 1 requests unanswered after 0.5s",
       ]);
       client.socket.resume();

@@ -309,6 +309,7 @@ describe("http2: the limits of a WebSocket", () => {
     await eventually(() => expect(client.received.subarray(2, 4)).toEqual(Buffer.from([3, 0xe9])));
     client.stream.end(frame(0x88, Buffer.from([3, 0xe9])));
     expect(await stopped).toBe(0);
+    expect(messages("info")).toContain("socket on /s ended: server stopped");
   });
 });
 

@@ -62,7 +62,7 @@ describe("a connection that is handed over while its server stops", () => {
       "/socket",
       handshake,
       '{"kind":"closed","code":1001,"reason":"The server is stopping."}',
-      "socket on /socket ended: closed",
+      "socket on /socket ended: server stopped",
     ],
     [
       "a takeover",

@@ -343,7 +343,7 @@ export const cases: { readonly [what: string]: (start: Start) => Promise<void> }
     await client.sees(": tick");
     server.child.kill("SIGTERM");
     await server.tells("t: ended");
-    await server.logs("stream on /ticks/t ended: connection closed");
+    await server.logs("stream on /ticks/t ended: server stopped");
     expect((await client.answer()).body).toMatch(/: stopping\n\n$/);
     expect(await server.ended).toBe(0);
   },

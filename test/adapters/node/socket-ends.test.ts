@@ -228,6 +228,7 @@ describe("a WebSocket: its end", () => {
     const stopped = server.stop();
     expect(await closed).toEqual([1001, "The server is stopping."]);
     expect(await stopped).toBe(0);
+    expect(messages("info")).toContain("socket on /echo ended: server stopped");
   });
 
   it("WS-22 is a room over a hub", async () => {

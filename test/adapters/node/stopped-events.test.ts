@@ -35,7 +35,7 @@ function waitingFeed(bytes = 0) {
   return { route, began: began.passed, left: left.passed };
 }
 
-const ended = "stream on /feed ended: connection closed";
+const ended = "stream on /feed ended: server stopped";
 const body = ": one\n\n: stopping\n\n";
 const gzip = ["accept-encoding: gzip"];
 

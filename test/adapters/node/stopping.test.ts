@@ -151,7 +151,7 @@ describe("a server that stops: time", () => {
       expect(await client.rest()).not.toContain("\r\n0\r\n\r\n");
       isWaiting = _what !== "that waits";
       await ended.passed;
-      expect(messages("info")).toContain("stream on /s ended: connection closed");
+      expect(messages("info")).toContain("stream on /s ended: server stopped");
       expect(messages("error")).toEqual([]);
     },
   );
@@ -197,7 +197,7 @@ describe("a server that stops: streams", () => {
     expect(await server.stop()).toBe(1);
     await ended.passed;
     expect(await client.rest()).not.toContain("\r\n0\r\n\r\n");
-    expect(messages("info")).toContain("stream on /s ended: connection closed");
+    expect(messages("info")).toContain("stream on /s ended: server stopped");
   });
 
   it("EV-15 sends an answer after which an event stream was pipelined", async () => {
@@ -214,7 +214,7 @@ describe("a server that stops: streams", () => {
     expect((await client.answer()).body).toBe("held");
     await client.closed();
     expect(await stopped).toBe(0);
-    expect(messages("info")).toContain("stream on /feed ended: connection closed");
+    expect(messages("info")).toContain("stream on /feed ended: server stopped");
   });
 });
 

@@ -220,7 +220,7 @@ it.each<[what: string, speak: (taken: TakenConnection) => Promise<unknown>]>([
   client.ask("GET /speaks", ["connection: upgrade", "upgrade: lines"]);
   expect((await client.answer()).status).toBe(101);
   await server.stop();
-  expect(messages("info")).toContain("takeover on /speaks ended: connection closed");
+  expect(messages("info")).toContain("takeover on /speaks ended: server stopped");
   expect([told, messages("error"), ends]).toEqual([[], [], ["stopped"]]);
 });
 
@@ -262,4 +262,5 @@ it("one whose input is not valid any more ends: its handler by stopping, or the 
     await client.closed();
   }
   expect(told).toEqual(["stopping"]);
+  await eventually(() => expect(messages("info")).toContain("takeover on /ending ended: access ended"));
 });

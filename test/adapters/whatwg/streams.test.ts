@@ -222,7 +222,7 @@ it("EV-15 event streams end with an app that stops, and their producers are noti
   app.drain();
   expect((await client.answer()).body).toBe(": one\n\n: stopping\n\n");
   expect(await told.passed).toBe("gone");
-  expect(messages("info")).toContain("stream on /feed ended: connection closed");
+  expect(messages("info")).toContain("stream on /feed ended: server stopped");
   const late = await clientTo(await servingApp(app));
   expect(await late.ask("GET /feed").rest()).not.toContain(": one");
   expect((await (await clientTo(await servingApp(app))).ask("GET /ok").answer()).body).toBe("ok");

@@ -125,7 +125,7 @@ export const stopping: readonly StoppingCase[] = [
       endsWhole(": stopping\n\n"),
       ended,
       logged("stopped sent: gone"),
-      logged("stream on /events/ticks/stopped ended: connection closed"),
+      logged("stream on /events/ticks/stopped ended: server stopped"),
       logged('"stopped"'),
       exits(0),
     ],

@@ -182,7 +182,7 @@ export const stoppedTakeovers: readonly StoppingCase[] = [
       noted("31b taken", "yes"),
       signalled("SIGTERM"),
       cut,
-      logged("takeover on /taken/31b/deaf ended: connection closed"),
+      logged("takeover on /taken/31b/deaf ended: server stopped"),
       logged("stopped with 1 requests unanswered after 0.3s"),
       exits(0),
     ],

@@ -108,6 +108,7 @@ export function describeDeadlines(start: Start, pipelines = true): void {
       client.leave();
       await server.tells("validity socket: over");
       await server.tells("validity socket: answered");
+      await server.logs("socket on /validity/socket ended: access ended");
     });
   });
 }

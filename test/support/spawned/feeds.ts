@@ -75,7 +75,7 @@ export function describeFeeds(start: Start, isPlatforms = false): void {
       server.child.kill("SIGTERM");
       await server.ended;
       // Nor was it kept to be ended with the server.
-      expect(server.logged.filter((line) => line.includes("connection closed"))).toEqual([]);
+      expect(server.logged.filter((line) => line.includes("server stopped"))).toEqual([]);
     });
 
     it("whose client does not read is ended, and its subscription too", async () => {
@@ -104,7 +104,7 @@ export function describeFeeds(start: Start, isPlatforms = false): void {
       for (const name of names) await server.tells(`${name}: began`);
       server.child.kill("SIGTERM");
       for (const name of [...names, "t"]) await server.tells(`${name}: ended`);
-      await server.logs("stream on /ticks/t ended: connection closed");
+      await server.logs("stream on /ticks/t ended: server stopped");
       for (const client of [...clients, ticking]) {
         expect((await client.answer()).body).toMatch(/: stopping\n\n$/);
         await client.closed();
@@ -125,7 +125,7 @@ export function describeFeeds(start: Start, isPlatforms = false): void {
       await server.tells("deaf: ended");
       expect(await server.ended).toBe(0);
       expect(server.logged.filter((line) => line.startsWith("stream on /feed/deaf"))).toEqual([
-        "stream on /feed/deaf ended: connection closed",
+        "stream on /feed/deaf ended: server stopped",
       ]);
     });
 
@@ -137,7 +137,7 @@ export function describeFeeds(start: Start, isPlatforms = false): void {
       server.child.kill("SIGTERM");
       await server.logs("stopping, with 1 requests in flight");
       await server.open();
-      await server.logs("stream on /late-feed/late ended: connection closed");
+      await server.logs("stream on /late-feed/late ended: server stopped");
       // Its producer may have begun. Bun sends it with a length.
       expect((await client.answer()).body).toMatch(/: stopping\n\n$/);
       expect(await server.ended).toBe(0);

@@ -105,7 +105,7 @@ export function describeStopping(start: Start): void {
       expect(await server.ended).toBe(0);
       await client.closed();
       expect(server.logged.filter((line) => line.startsWith("stream on"))).toEqual([
-        "stream on /events ended: connection closed",
+        "stream on /events ended: server stopped",
       ]);
     });
   });
