@@ -1,7 +1,7 @@
 /** `usher-http/bun`: serves on `Bun.serve`. */
 import { inBackground, useSink } from "../../src/doors/logging.ts";
 import { make, refuseCertificateReaders, unmade } from "../../src/doors/apps.ts";
-import type { App } from "../../src/doors/apps.ts";
+import type { App, InFlightCounts } from "../../src/doors/apps.ts";
 import {
   EventStreams,
   OpenSockets,
@@ -109,8 +109,8 @@ class BunListener extends Listener {
     throw new TypeError("replaceCertificates: Bun.serve cannot do it: start the program again, or use a proxy");
   }
 
-  protected get inFlight(): number {
-    return this.inFlightNow;
+  protected get inFlight(): InFlightCounts {
+    return { requests: this.inFlightNow + this.streams + this.eventStreams.size, sockets: this.open.size };
   }
 
   #options(where: Partial<BunServeOptions>): BunServeOptions {

@@ -1,7 +1,7 @@
 /** `usher-http/deno`: serves on `Deno.serve`. */
 import { isA, useSink } from "../../src/doors/logging.ts";
 import { make, refuseCertificateReaders, logListener, logReported } from "../../src/doors/apps.ts";
-import type { App } from "../../src/doors/apps.ts";
+import type { App, InFlightCounts } from "../../src/doors/apps.ts";
 import {
   OpenSockets,
   until,
@@ -106,8 +106,8 @@ class DenoListener extends Listener {
     throw new TypeError("replaceCertificates: Deno.serve cannot do it: start the program again, or use a proxy");
   }
 
-  protected get inFlight(): number {
-    return this.pending.size;
+  protected get inFlight(): InFlightCounts {
+    return { requests: this.pending.size + this.streams.size + this.eventStreams.size, sockets: this.open.size };
   }
 
   readonly #answer = (request: Request, info: ServeInfo): Response | Promise<Response> => {

@@ -129,6 +129,15 @@ export class RequestHandler implements ServerState {
     return new Promise((resolve) => (this.#whenAnswered = resolve));
   }
 
+  /** The number of open event streams. */
+  get eventStreams(): number {
+    let open = 0;
+    this.streams.each(({ isEventStream }) => {
+      if (isEventStream) open++;
+    });
+    return open;
+  }
+
   /** Ends every open stream. */
   endStreams(): void {
     this.streams.each((stream) => stream.cut());

@@ -5,7 +5,7 @@ import type { TLSSocket } from "node:tls";
 import { needsFunction } from "../../src/arguments.ts";
 import { inTime } from "../../src/doors/base.ts";
 import { make, refuseCertificateReaders, logReported, CountedLog } from "../../src/doors/apps.ts";
-import type { App } from "../../src/doors/apps.ts";
+import type { App, InFlightCounts } from "../../src/doors/apps.ts";
 import { Listener, limitsOf, refusedConnect } from "../../src/doors/server.ts";
 import type { ListenAddress, StopSignals, Limits, ServeOptions, Server, Certificates } from "../../src/doors/server.ts";
 import { measureConnections } from "../../src/telemetry/measure.ts";
@@ -137,8 +137,16 @@ class NodeListener extends Listener {
     return bound;
   }
 
-  protected get inFlight(): number {
-    return this.#handler.inFlight;
+  protected get inFlight(): InFlightCounts {
+    const { sockets, takeovers } = this.#upgrades ?? {};
+    const { inFlight, eventStreams } = this.#handler;
+    const requests = inFlight + this.#unsent + eventStreams + (takeovers?.size ?? 0);
+    return { requests, sockets: sockets?.size ?? 0 };
+  }
+
+  /** The number of responses that their clients have not read whole: all but event streams. */
+  get #unsent(): number {
+    return this.#connections.unsent + (this.#http2?.unsent ?? 0);
   }
 
   get #openConnections(): number {
@@ -291,8 +299,7 @@ class NodeListener extends Listener {
     const ended = Promise.all([protocolsEnded, closed]);
     const drained = await inTime(ended, drainMs);
     const openProtocols = (sockets?.size ?? 0) + (takeovers?.size ?? 0);
-    const unsent = this.#connections.unsent + (this.#http2?.unsent ?? 0);
-    const cut = drained ? 0 : handler.inFlight + unsent + openProtocols;
+    const cut = drained ? 0 : handler.inFlight + this.#unsent + openProtocols;
     handler.endStreams();
     takeovers?.cut();
     this.#connections.closeAll();

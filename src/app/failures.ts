@@ -49,15 +49,34 @@ export function logRefusedHead(status: number, why: string): void {
   logListener("info", `refused a request head: ${status} ${why}`);
 }
 
+/** What is open on a server. */
+export interface InFlightCounts {
+  /** The requests whose answers have not ended: also those that are streamed, and not those of sockets. */
+  readonly requests: number;
+  /** The open WebSockets. */
+  readonly sockets: number;
+}
+
+export function logStopping({ requests, sockets }: InFlightCounts): void {
+  const besides = sockets === 0 ? "" : ` and ${numberOf(sockets, "socket")}`;
+  logListener("info", `stopping, with ${numberOf(requests, "request")}${besides} in flight`);
+}
+
 export function logStopped(cut: number, drainMs: number): void {
   if (cut === 0) logListener("info", "stopped");
-  else logListener("warn", `stopped with ${cut} requests unanswered after ${drainMs / 1000}s`);
+  else logListener("warn", `stopped with ${numberOf(cut, "request")} unanswered after ${drainMs / 1000}s`);
 }
 
 /** Logs what a server that stops did not wait for. */
 export function logUnsettled(count: number): void {
-  if (count > 0)
-    logListener("warn", `stopping, although the work of ${count} requests after their answers has not ended`);
+  if (count === 0) return;
+  const after = count === 1 ? "its answer" : "their answers";
+  logListener("warn", `stopping, although the work of ${numberOf(count, "request")} after ${after} has not ended`);
+}
+
+/** `1 request`, `2 requests`. */
+function numberOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** The most names of works in one line. */

@@ -5,6 +5,7 @@ export { DeclarationError, refuseCertificateReaders } from "../app/checks.ts";
 export type { Middleware } from "../app/compile.ts";
 export { CountedLog } from "../app/counted-log.ts";
 export { logListener, logRefusedHead, logReported } from "../app/failures.ts";
+export type { InFlightCounts } from "../app/failures.ts";
 export {
   FetchExchange,
   announcesBody,

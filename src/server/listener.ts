@@ -1,6 +1,7 @@
 import type { App } from "../app/app.ts";
 import { CountedLog } from "../app/counted-log.ts";
-import { logListener, logRunning, logStopped, logUnsettled } from "../app/failures.ts";
+import { logListener, logRunning, logStopped, logStopping, logUnsettled } from "../app/failures.ts";
+import type { InFlightCounts } from "../app/failures.ts";
 import { guarded, inBackground, logRaised } from "../logging/raised.ts";
 import { Deadlines } from "./deadlines.ts";
 import { SendBudget } from "./send-budget.ts";
@@ -85,8 +86,7 @@ export abstract class Listener implements Server {
   /** Opens the listening sockets. */
   protected abstract listen(): Promise<ListenAddress>;
 
-  /** The number of requests without a response. */
-  protected abstract get inFlight(): number;
+  protected abstract get inFlight(): InFlightCounts;
 
   /** Refuses new requests, waits at most `drainMs` for those in flight, and cuts the rest. Resolves with their number. */
   protected abstract drain(drainMs: number): Promise<number>;
@@ -113,7 +113,7 @@ export abstract class Listener implements Server {
     const { drainMs } = this.limits;
     this.stopping = true;
     this.app.drain();
-    logListener("info", `stopping, with ${this.inFlight} requests in flight`);
+    logStopping(this.inFlight);
     const end = performance.now() + drainMs;
     const cut = await this.drain(drainMs);
     this.deadlines.stop();

@@ -1,6 +1,7 @@
 /** The life of a server on any runtime, without one: whether signals reach it, and what it leaves when it has stopped. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { App, Path, Returns, get } from "usher-http";
+import type { InFlightCounts } from "../../src/app/failures.ts";
 import { Listener } from "../../src/server/listener.ts";
 import type { ListenAddress } from "../../src/server/listener.ts";
 import { limitsOf } from "../../src/server/options.ts";
@@ -19,6 +20,7 @@ class HeldListener extends Listener {
   /** What a signal of the process calls. */
   readonly signals: Set<() => void>;
   isTaken = false;
+  counts: InFlightCounts = { requests: 0, sockets: 0 };
 
   constructor(options: ListenOptions, flush: () => Promise<void>) {
     const signals = new Set<() => void>();
@@ -34,8 +36,8 @@ class HeldListener extends Listener {
     return this.isSignalled;
   }
 
-  protected get inFlight(): number {
-    return 0;
+  protected get inFlight(): InFlightCounts {
+    return this.counts;
   }
 
   protected async listen(): Promise<ListenAddress> {
@@ -128,5 +130,21 @@ describe("a server that has stopped", () => {
       "RangeError",
     ]);
     expect([signal(listener), vi.getTimerCount()]).toEqual(["ends", 0]);
+  });
+});
+
+describe("the first line of a server that stops", () => {
+  it.each([
+    [0, 0, "0 requests"],
+    [1, 0, "1 request"],
+    [2, 0, "2 requests"],
+    [0, 1, "0 requests and 1 socket"],
+    [1, 2, "1 request and 2 sockets"],
+  ])("counts %i requests and %i sockets", async (requests, sockets, said) => {
+    const listener = await started();
+    listener.counts = { requests, sockets };
+    listener.drained.open();
+    await listener.stop();
+    expect(messages("info")).toContain(`stopping, with ${said} in flight`);
   });
 });

@@ -153,7 +153,7 @@ describe("a server that stops", () => {
       expect(await server.ended).toBe(0);
       expect(server.logged.slice(-2)).toEqual([
         `stream on ${path} ended: server stopped`,
-        "stopped with 1 requests unanswered after 0.5s",
+        "stopped with 1 request unanswered after 0.5s",
       ]);
       client.socket.resume();
       await client.closed();

@@ -17,5 +17,5 @@ it.each(nodes)("resolves `stopped` after drainMs, and the process ends with 0: o
   server.child.kill("SIGTERM");
   expect(await server.ended).toBe(0);
   expect(server.told).toEqual(["asked", "gone", "stopped: 1"]);
-  expect(server.logged.at(-1)).toBe("stopped with 1 requests unanswered after 0.001s");
+  expect(server.logged.at(-1)).toBe("stopped with 1 request unanswered after 0.001s");
 });

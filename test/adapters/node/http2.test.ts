@@ -235,6 +235,6 @@ describe("http2: a server that stops", () => {
     await reached.passed;
     expect(await server.stop()).toBe(1);
     expect(await failure).toMatch(/response|reset|closed/i);
-    expect(messages("warn")).toContain("stopped with 1 requests unanswered after 0.02s");
+    expect(messages("warn")).toContain("stopped with 1 request unanswered after 0.02s");
   });
 });

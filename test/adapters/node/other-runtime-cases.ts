@@ -321,7 +321,7 @@ export const cases: { readonly [what: string]: (start: Start) => Promise<void> }
     held.ask("GET /held");
     await server.tells("held: asked");
     server.child.kill("SIGTERM");
-    await server.logs("stopping, with 1 requests in flight");
+    await server.logs("stopping, with 1 request in flight");
     expect(await idle.rest()).toBe("");
     await expect(RawClient.to(server.port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
     await server.open();
@@ -353,7 +353,7 @@ export const cases: { readonly [what: string]: (start: Start) => Promise<void> }
     client.ask("GET /quiet");
     await client.sees("before");
     server.child.kill("SIGTERM");
-    await server.logs("stopping, with 0 requests in flight");
+    await server.logs("stopping, with 1 request in flight");
     await server.open();
     expect((await client.answer()).body).toBe("before after");
     expect(await server.ended).toBe(0);
@@ -378,7 +378,7 @@ export const cases: { readonly [what: string]: (start: Start) => Promise<void> }
     (await server.client()).ask("GET /never");
     await server.tells("never: asked");
     server.child.kill("SIGTERM");
-    await server.logs("stopping, with 1 requests in flight");
+    await server.logs("stopping, with 1 request in flight");
     server.child.kill("SIGTERM");
     expect(["SIGTERM", 143]).toContain(await server.ended);
   },

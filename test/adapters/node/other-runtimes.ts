@@ -28,7 +28,7 @@ export async function stopsUnderAnAnswer(start: Start) {
   await client.sees("\r\n\r\n");
   client.socket.pause();
   server.child.kill("SIGTERM");
-  await server.logs("stopping, with 0 requests in flight");
+  await server.logs("stopping, with 1 request in flight");
   client.socket.resume();
   return { server, client };
 }

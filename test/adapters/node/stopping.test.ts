@@ -58,7 +58,7 @@ describe("a server that stops: connections", () => {
     const answered = await client.answer();
     expect([answered.status, answered.body, header(answered, "connection")]).toEqual([200, "held", "close"]);
     expect(await stopped).toBe(0);
-    expect(messages("info")).toContain("stopping, with 1 requests in flight");
+    expect(messages("info")).toContain("stopping, with 1 request in flight");
   });
 
   it("SV-21 answers no pipelined request after an answer with Connection: close", async () => {

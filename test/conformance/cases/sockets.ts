@@ -561,7 +561,7 @@ export const stoppedSockets: readonly StoppingCase[] = [
       noted("forever opened", "yes"),
       signalled("SIGTERM"),
       hearsClose(1001),
-      logged("stopped with 1 requests unanswered after 0.3s"),
+      logged("stopped with 1 request unanswered after 0.3s"),
       exits(0),
     ],
   },

@@ -183,7 +183,7 @@ export const stoppedTakeovers: readonly StoppingCase[] = [
       signalled("SIGTERM"),
       cut,
       logged("takeover on /taken/31b/deaf ended: server stopped"),
-      logged("stopped with 1 requests unanswered after 0.3s"),
+      logged("stopped with 1 request unanswered after 0.3s"),
       exits(0),
     ],
   },

@@ -135,7 +135,7 @@ export function describeFeeds(start: Start, isPlatforms = false): void {
       client.ask("GET /late-feed/late");
       await server.tells("late: asked");
       server.child.kill("SIGTERM");
-      await server.logs("stopping, with 1 requests in flight");
+      await server.logs("stopping, with 1 request in flight");
       await server.open();
       await server.logs("stream on /late-feed/late ended: server stopped");
       // Its producer may have begun. Bun sends it with a length.

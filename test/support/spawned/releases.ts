@@ -5,7 +5,8 @@ import type { Start } from "./server.ts";
 
 /** Longer than any test runs: what ends before it did not wait for it. */
 const drainMs = 600_000;
-const opening = [
+/** The headers of a handshake. */
+export const opening: readonly string[] = [
   "connection: upgrade",
   "upgrade: websocket",
   "sec-websocket-version: 13",
@@ -141,7 +142,7 @@ export function describeReleases(start: Start): void {
       expect(await server.asks("GET /released/never")).toBe("never");
       server.child.kill("SIGTERM");
       expect(await server.ended).toBe(0);
-      expect(server.logged).toContain("stopping, although the work of 1 requests after their answers has not ended");
+      expect(server.logged).toContain("stopping, although the work of 1 request after its answer has not ended");
     });
   });
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { header } from "../raw-client.ts";
+import type { RawClient } from "../raw-client.ts";
+import { opening } from "./releases.ts";
 import { refusesAt } from "./server.ts";
 import type { Start } from "./server.ts";
 
@@ -18,7 +20,7 @@ export function describeStopping(start: Start): void {
       expect(await server.asks("GET /readyz")).toBe("ok");
       await server.asks("POST /stop");
       await server.tells("ready while it stops: 503");
-      await server.logs("stopping, with 1 requests in flight");
+      await server.logs("stopping, with 1 request in flight");
       await refusesAt(server.port);
       // Idle, so it is ended.
       await other.closed();
@@ -48,7 +50,7 @@ export function describeStopping(start: Start): void {
       client.send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", "abc");
       await server.tells("parts: 3");
       server.child.kill("SIGTERM");
-      await server.logs("stopping, with 1 requests in flight");
+      await server.logs("stopping, with 1 request in flight");
       client.send("def");
       const answered = await client.answer();
       expect(answered.body).toBe("6 bytes");
@@ -62,7 +64,7 @@ export function describeStopping(start: Start): void {
       client.ask("GET /quiet");
       await client.sees("before");
       server.child.kill("SIGTERM");
-      await server.logs("stopping, with 0 requests in flight");
+      await server.logs("stopping, with 1 request in flight");
       await refusesAt(server.port);
       await server.open();
       expect((await client.answer()).body).toBe("before after");
@@ -110,6 +112,30 @@ export function describeStopping(start: Start): void {
     });
   });
 
+  describe("a server that stops: its first line", () => {
+    it("counts each request whose answer has not ended, and the open sockets", async () => {
+      const server = await start({ drainMs: 50 });
+      const asked: RawClient[] = [];
+      const ask = async (target: string, seen: string, headers: readonly string[] = []): Promise<void> => {
+        const client = await server.client();
+        asked.push(client.ask(`GET ${target}`, headers));
+        await client.sees(seen);
+      };
+      await ask("/events", "\r\n\r\n");
+      await ask("/ticks/t", ": tick");
+      await ask("/quiet", "before");
+      await ask("/socket", "\r\n\r\n", opening);
+      await ask("/socket", "\r\n\r\n", opening);
+      asked.push((await server.client()).ask("GET /never"));
+      await server.tells("never: asked");
+      server.child.kill("SIGTERM");
+      await server.logs("stopping, with 4 requests and 2 sockets in flight");
+      await server.logs("stopped with");
+      for (const client of asked) client.leave();
+      expect(await server.ended).toBe(0);
+    });
+  });
+
   describe("a server that stops: time and signals", () => {
     it("cuts off what is not answered in time, ends open streams, and returns the number", async () => {
       const server = await start({ drainMs: 50 });
@@ -148,7 +174,7 @@ export function describeStopping(start: Start): void {
       await server.tells("parts: 3");
       await server.asks("POST /stop");
       await server.tells("stopped: 1");
-      await server.logs("stopped with 1 requests unanswered after 0.05s");
+      await server.logs("stopped with 1 request unanswered after 0.05s");
       await server.logs("the body ended early");
     });
 
@@ -158,7 +184,7 @@ export function describeStopping(start: Start): void {
         (await server.client()).ask("GET /never");
         await server.tells("never: asked");
         server.child.kill(signal);
-        await server.logs("stopping, with 1 requests in flight");
+        await server.logs("stopping, with 1 request in flight");
         server.child.kill(signal);
         expect([signal, 128 + 15, 128 + 2]).toContain(await server.ended);
       }
