@@ -6,6 +6,7 @@ import {
   OpenSockets,
   until,
   Listener,
+  starting,
   limitsOf,
   checkFit,
   refuseTls,
@@ -49,7 +50,11 @@ declare const Deno: DenoRuntime;
  * const server = await serve([hello], { port: 8080 });
  * ```
  */
-export async function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
+export function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
+  return starting(options, () => startServer(routes, options));
+}
+
+async function startServer(routes: readonly Route[], options: ServeOptions): Promise<Server> {
   const limits = limitsOf(options);
   refuseTls("serve: tls", limits.tls, {
     clientCertificates: "is not kept by Deno.serve: serve with usher-http/node, on Node",

@@ -6,7 +6,7 @@ import { needsFunction } from "../../src/arguments.ts";
 import { inTime } from "../../src/doors/base.ts";
 import { make, refuseCertificateReaders, logReported, CountedLog } from "../../src/doors/apps.ts";
 import type { App, InFlightCounts } from "../../src/doors/apps.ts";
-import { Listener, limitsOf, refusedConnect } from "../../src/doors/server.ts";
+import { Listener, limitsOf, refusedConnect, starting } from "../../src/doors/server.ts";
 import type { ListenAddress, StopSignals, Limits, ServeOptions, Server, Certificates } from "../../src/doors/server.ts";
 import { measureConnections } from "../../src/telemetry/measure.ts";
 import { attempt, guarded, useSink } from "../../src/doors/logging.ts";
@@ -58,7 +58,11 @@ export interface NodeServeOptions extends ServeOptions {
  * const server = await serve([hello], { port: 8080 });
  * ```
  */
-export async function serve(routes: readonly Route[], options: NodeServeOptions = {}): Promise<Server> {
+export function serve(routes: readonly Route[], options: NodeServeOptions = {}): Promise<Server> {
+  return starting(options, () => startServer(routes, options));
+}
+
+async function startServer(routes: readonly Route[], options: NodeServeOptions): Promise<Server> {
   const limits = limitsOf(options);
   const { attach } = options;
   if (attach !== undefined) needsFunction("serve: attach", attach);

@@ -22,6 +22,7 @@ import type { Exporter } from "../telemetry/exporter.ts";
 import { optionNames } from "./option-names.ts";
 import { respond } from "./respond.ts";
 import type { Background } from "./background.ts";
+import { noteStart } from "./failed-start.ts";
 import { DeclarationError, checkRoute, checkTogether, declared, isDeadline } from "./checks.ts";
 import type { Declared } from "./checks.ts";
 import { compile } from "./compile.ts";
@@ -219,7 +220,10 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     problems.push(`trusted origin ${problem}`);
   });
   const cors = options.cors?.policy(routes, problems);
-  if (problems.length > 0) throw new DeclarationError(problems);
+  if (problems.length > 0) {
+    noteStart(options.background, true);
+    throw new DeclarationError(problems);
+  }
 
   const app: CompiledApp = {
     router,

@@ -5,6 +5,7 @@ import type { LogContext } from "../logging/entry.ts";
 import { attempt, inBackground } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
 import { busy, isRefusal, refuse } from "../refusals.ts";
+import { hasFailedStart } from "./failed-start.ts";
 import { failureOf } from "./failures.ts";
 import { RunningWork } from "./running-work.ts";
 
@@ -28,7 +29,7 @@ export interface BackgroundOptions {
 export interface Background {
   /**
    * Starts work, once the runtime has handled the events that it has. What it throws is an error line that begins with `what`, and never
-   * ends the process. Its log lines have the id of the request that started it.
+   * ends the process. After a server of the program could not start, the line is at debug: the error of the start is read first. Its log lines have the id of the request that started it.
    *
    * @param what Names the work in the log: `"the nightly report"`.
    * @param work Gets a signal that aborts once the server begins to stop. A loop ends with it; short work need not look at it.
@@ -140,7 +141,8 @@ class OwnWork implements Background {
   }
 
   #failed({ what }: Work, thrown: unknown, context: LogContext | undefined): void {
-    const { level, why, fields } = failureOf(thrown);
+    const { level: usual, why, fields } = failureOf(thrown);
+    const level = hasFailedStart(this) ? "debug" : usual;
     log({ level, source: "framework.background", message: `${what} raised${why}`, fields, context });
     if (this.#onError === undefined || isRefusal(thrown)) return;
     const report = async (): Promise<void> => {

@@ -26,6 +26,7 @@ export { PulledUnsent } from "../server/pulled-unsent.ts";
 export type { SendStop, SendingState } from "../server/pulled-unsent.ts";
 export { SendBudget } from "../server/send-budget.ts";
 export type { HeldBytes, Recipient, Unsent } from "../server/send-budget.ts";
+export { starting } from "../server/starting.ts";
 export { timedBodyOf } from "../server/timed-body.ts";
 export type { BodyReadingLimits, TimedBody } from "../server/timed-body.ts";
 export { checkReplacement, refuseTls, withCertificate } from "../server/tls.ts";
