@@ -20,6 +20,12 @@ function socketPath(): string {
 }
 
 const chunked = "transfer-encoding: chunked";
+const handshake = [
+  "connection: upgrade",
+  "upgrade: websocket",
+  "sec-websocket-version: 13",
+  "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+];
 const posts = (path: string, ...lines: readonly string[]) => [`POST ${path} HTTP/1.1`, "host: h", ...lines, "", ""];
 
 export const cases: { readonly [what: string]: (start: Start) => Promise<void> } = {
@@ -203,6 +209,14 @@ export const cases: { readonly [what: string]: (start: Start) => Promise<void> }
     client.ask("GET /endless");
     await server.tells("endless: over");
     await server.logs("closed a connection whose client stopped reading for 0.5s");
+    expect(await server.asks("GET /hello")).toBe("hi");
+  },
+  "a WebSocket is held back by a client that takes nothing, which is cut off in time": async (start) => {
+    const server = await start({ sendTimeoutMs: 500 });
+    const client = await server.client();
+    client.socket.pause();
+    client.ask("GET /socket/floods", handshake);
+    await server.logs("socket on /socket/floods ended: lost: nothing written was taken for 0.5s");
     expect(await server.asks("GET /hello")).toBe("hi");
   },
 

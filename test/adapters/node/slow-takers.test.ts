@@ -6,6 +6,7 @@ import { messages } from "../../support/logs.ts";
 import { holdClock, start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import { eventually } from "../../support/eventually.ts";
+import { bytes, framed } from "./open-sockets.ts";
 
 const part = Buffer.alloc(1024 * 1024);
 const all = Buffer.alloc(200 * part.byteLength);
@@ -120,3 +121,29 @@ it.each(listeners.flatMap((how) => ["whole", "stream"].map((path) => ({ ...how, 
     expect(warned()).toEqual(["1", "1"]);
   },
 );
+
+it("a WebSocket whose client reads less than minSendRate of a message is cut off, and its send fails", async () => {
+  holdClock();
+  const sent: unknown[] = [];
+  const sends = get(
+    Path.of("s"),
+    { returns: Returns.websocket(bytes, { keepAliveMs: 2 ** 31 - 1 }) },
+    () => async (socket) => {
+      await socket.send(all);
+      // It waits for the first.
+      sent.push(await socket.send(part));
+    },
+  );
+  const sendBudget = 2 ** 31;
+  const limits = { minSendRate: 1_000_000, sendTimeoutMs: 30_000, sendBudget, sendShare: sendBudget };
+  const { client } = await framed([sends], "/s", limits);
+  client.socket.removeAllListeners("data");
+  const reader = readerOf(client.socket);
+  for (let seconds = 0; seconds < 92; seconds += 4) {
+    await reader.take(part.byteLength);
+    vi.advanceTimersByTime(4000);
+  }
+  await eventually(() =>
+    expect(sent).toEqual([{ ok: false, error: { kind: "lost", detail: "what was written was taken too slowly" } }]),
+  );
+});
