@@ -1,7 +1,22 @@
 /** Which requests run in an AsyncLocalStorage context for their deadline: up to Node 22 the first context slows every promise. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Alarm, App, Background, Deadline, Event, Log, Meta, Path, Returns, Test, after, get } from "usher-http";
+import {
+  Alarm,
+  Answer,
+  App,
+  Background,
+  Deadline,
+  Dep,
+  Event,
+  Log,
+  Meta,
+  Path,
+  Returns,
+  Test,
+  after,
+  get,
+} from "usher-http";
 import { ambient } from "../../src/ambient.ts";
 import { gate } from "../support/gate.ts";
 import "../support/logs.ts";
@@ -100,6 +115,18 @@ describe("work that no answer waits for has no deadline", () => {
     ready.open();
     await background.settled(60_000);
     expect(told.toSorted()).toEqual(["at its start: none", "later: none", "the alarm: none"]);
+  });
+
+  it("a stream that continues after the answer of a route with a deadline", async () => {
+    async function* parts() {
+      for (let part = 0; part < 3; part++) yield Buffer.from(`${await later()}\n`);
+    }
+    const inputs = { bound: Dep.ofRequest(later) };
+    const route = get(Path.of("x"), { inputs, returns: Returns.response, meta: own }, ({ bound }) =>
+      Answer.stream(parts(), { headers: [["handler", bound]] }),
+    );
+    const { headers, body } = await Test.call(Test.app([route]), "GET", "/x");
+    expect([headers.get("handler"), body]).toEqual(["a deadline", "none\nnone\nnone\n"]);
   });
 
   it("a task of `after`, next to the stream of a route with a deadline", async () => {
