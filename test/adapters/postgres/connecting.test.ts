@@ -8,6 +8,9 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { Pool, Statement, Type } from "usher-http/postgres";
+import { parse } from "../../../adapters/postgres/connection-string.ts";
+import { openConnection } from "../../../adapters/postgres/connection.ts";
+import { loadDriver } from "../../../adapters/postgres/private.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { commands } from "./commands.ts";
 
@@ -179,3 +182,12 @@ async function answersOf([file = "", ...rest]: readonly string[]): Promise<reado
   if (line === undefined) throw new Error(await complained);
   return JSON.parse(line) as readonly string[];
 }
+
+it("a connection whose session cannot be set up is closed", async () => {
+  let closed = 0;
+  const driver = await loadDriver("connecting.test");
+  const options = { driver, parameters: {}, session: "select 1/0", statementCache: 8 };
+  const opening = openConnection(parse(plain.url()), options, { closed: () => closed++ });
+  await expect(opening).rejects.toMatchObject({ reason: { kind: "unreachable", why: "ERROR 22012" } });
+  expect(closed).toBe(1);
+});
