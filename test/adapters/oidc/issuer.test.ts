@@ -90,11 +90,15 @@ describe("the discovery document of the issuer", () => {
       "with an endpoint over http",
       () => Response.json({ issuer: "https://issuer.example", authorization_endpoint: "http://localhost/auth" }),
     ],
-  ])("is refused if it is %s", async (_what, instead) => {
+  ])("is refused, and not asked for again in the same second, if it is %s", async (_what, instead) => {
+    holdClock();
     const shop = new Shop();
     shop.issuer.answers = { instead: { [discovery]: instead } };
-    const answer = await begin(shop);
-    expect([answer.status, answer.json()]).toMatchObject([503, { error: "sign_in_unavailable" }]);
+    for (let i = 0; i < 3; i++) {
+      const answer = await begin(shop);
+      expect([answer.status, answer.json()]).toMatchObject([503, { error: "sign_in_unavailable" }]);
+    }
+    expect(shop.issuer.count(discovery)).toBe(1);
     expect(logged().join("")).not.toContain("evil");
   });
 });
