@@ -20,6 +20,7 @@ import {
   setCookie,
 } from "usher-http";
 import type { SocketEnd } from "usher-http";
+import { gate } from "../support/gate.ts";
 import "../support/logs.ts";
 
 const spoken = Socket.protocol({ client: Socket.text, server: Socket.text });
@@ -66,6 +67,30 @@ describe("Test.call with an upgrade", () => {
     await Test.call(app, "GET", "/lines", { headers: offer });
     expect(ends).toEqual(["client gone", "client gone"]);
   });
+});
+
+it("Test.websocket ends a send that waits for its peer when the client is gone", async () => {
+  const [gone, over] = [new AbortController(), gate()];
+  // It reads nothing.
+  const deaf = get(Path.of("socket"), { returns: Returns.websocket(spoken) }, () => () => over.passed);
+  const ended = await Test.websocket(
+    Test.app([deaf]),
+    spoken,
+    "/socket",
+    async (socket) => {
+      for (;;) {
+        const sending = socket.send("x".repeat(65_536));
+        const soon = await Promise.race([sending, new Promise<void>((resolve) => setTimeout(resolve, 20))]);
+        if (soon === undefined) gone.abort();
+        const sent = await sending;
+        if (sent.ok) continue;
+        over.open();
+        return sent.error.kind;
+      }
+    },
+    { gone: gone.signal },
+  );
+  expect(ended).toEqual({ ok: true, value: "lost" });
 });
 
 it("Test.websocket resolves after the values of a refused handshake are released", async () => {
