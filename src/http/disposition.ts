@@ -1,4 +1,5 @@
 /** `Content-Disposition` of a response (RFC 6266). */
+import { percentEncoded } from "./target.ts";
 
 // Control characters, line separators, and what turns the direction of a text: `cod\u202Efdp.exe` would be shown as `codexe.pdf`.
 const unshown = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
@@ -16,12 +17,9 @@ export function contentDisposition(path: string): string {
   // Without a name a browser takes that of the URL.
   if (name === "") return "attachment";
   const attachment = `attachment; filename="${plain}"`;
-  return plain === name ? attachment : `${attachment}; filename*=UTF-8''${percentEncoded(name)}`;
+  return plain === name ? attachment : `${attachment}; filename*=UTF-8''${percentEncoded(name, notAttrChars)}`;
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();
-
-/** RFC 8187 §3.2.1: `attr-char` stays as it is. */
-function percentEncoded(text: string): string {
-  return encodeURIComponent(text).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
-}
+/** What is no `attr-char` of RFC 8187 §3.2.1, of what `encodeURIComponent` keeps. */
+const notAttrChars = "'()*";

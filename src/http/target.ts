@@ -202,15 +202,18 @@ function comparable(segment: string): string {
 
 /** An encoded path segment. A parser of RFC 3986 keeps `%2E` and `%2E%2E`; that of WHATWG removes them as it does `.` and `..`. */
 export function encodeSegment(text: string): string {
-  return text === "." || text === ".." ? text.replaceAll(".", "%2E") : percentEncoded(text);
+  return text === "." || text === ".." ? text.replaceAll(".", "%2E") : percentEncoded(text, "!'()*");
 }
 
-/** RFC 3986 §2.3: only unreserved characters stay as they are. */
-function percentEncoded(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+/**
+ * A text of which only the unreserved characters of RFC 3986 §2.3 stay as they are, and those that `encodeURIComponent` keeps too.
+ *
+ * @param signs Which of these, `!'()*`, are encoded: all of them are reserved.
+ */
+export function percentEncoded(text: string, signs: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => {
+    return signs.includes(sign) ? `%${sign.charCodeAt(0).toString(16).toUpperCase()}` : sign;
+  });
 }
 
 /**
