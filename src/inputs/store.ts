@@ -55,7 +55,8 @@ export function storeInput<Store, Made = Store>(
     needsStore(store, kind);
     return of(store as Store);
   };
-  if (!isInput(given)) return constant(made(given));
+  needsStoreFrom(given, kind);
+  if (!isInput(given)) return constant(of(given as Store));
   const known = given.node.constant;
   const compile: NonNullable<DepNode["compile"]> =
     (_route, [slot = 0]) =>
@@ -67,7 +68,8 @@ export function storeInput<Store, Made = Store>(
 
 /** @throws TypeError for what is neither an input nor a store of this kind. */
 export function needsStoreFrom(given: unknown, kind: StoreKind): void {
-  if (!isInput(given)) needsStore(given, kind);
+  if (!isInput(given))
+    needsStore(given, { ...kind, what: `${kind.what}, a resource, or another input that gives one` });
 }
 
 /** @throws TypeError for what is no store of this kind. */

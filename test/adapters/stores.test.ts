@@ -312,7 +312,7 @@ describe.each(Object.entries(takers))("%s", (name, { stores, routes, leave, isFo
   });
 
   it("refuses what is no store at once", () => {
-    expect(() => routes({} as never)).toThrow(wrong);
+    expect(() => routes({} as never)).toThrow(`${wrong}, a resource, or another input that gives one`);
     expect(() => routes(Promise.resolve(Rate.memory()) as never)).toThrow("is a promise, and not");
   });
 
