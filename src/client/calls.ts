@@ -13,45 +13,45 @@ export interface ClientOptions {
   /** The URL in front of the routes' paths: `https://orders.example/api`; in a browser `""` for the page's own origin. */
   readonly baseUrl: string;
   /** Sends each request; the platform's `fetch` by default. */
-  readonly fetch?: (request: Request) => Promise<Response>;
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** Headers of every call; those of a call override them. */
-  readonly headers?: { readonly [name: string]: string };
+  readonly headers?: { readonly [name: string]: string } | undefined;
   /**
    * Reads the refusal of a response that is not 2xx, where the app has a `refusalFormat` of its own. Without it, the framework's
    * own format and problem details (RFC 9457) are read. Undefined, or an exception, makes the call `unreachable`.
    */
-  readonly readRefusal?: (response: Response) => RefusalRead | undefined | Promise<RefusalRead | undefined>;
+  readonly readRefusal?:
+    | ((response: Response) => RefusalRead | undefined | Promise<RefusalRead | undefined>)
+    | undefined;
   /**
    * The most bytes of a response that is read whole, after decompression: JSON, a text, a refusal. 16 MiB by default. A longer
    * one makes the call `unreachable`, and ends its connection.
    */
-  readonly maxBody?: number;
+  readonly maxBody?: number | undefined;
   /** The longest line of JSON lines, in UTF-16 code units: 1,048,576 by default. A longer one throws a RangeError in the loop. */
-  readonly maxLine?: number;
+  readonly maxLine?: number | undefined;
   /** The longest event of a stream, as it is sent, in UTF-16 code units: 1,048,576 by default. A longer one throws a RangeError in the loop. */
-  readonly maxEvent?: number;
+  readonly maxEvent?: number | undefined;
   /**
    * The least time between two connections of an event stream, in milliseconds, from one request to the next: 1,000 by default. A
    * server that sends `retry: 0` and ends each connection gets no more requests than that.
    */
-  readonly minReconnectMs?: number;
+  readonly minReconnectMs?: number | undefined;
   /**
    * Makes the WebSocket of {@link SocketCall.open}: the platform's own by default. Node 20 has none: `(url, protocols, headers) =>
    * new WebSocket(url, protocols, { headers })`, of the package `ws`, which can also send headers.
    */
-  readonly webSocket?: (
-    url: string,
-    protocols: string[],
-    headers: { readonly [name: string]: string },
-  ) => WebSocketLike;
+  readonly webSocket?:
+    | ((url: string, protocols: string[], headers: { readonly [name: string]: string }) => WebSocketLike)
+    | undefined;
   /**
    * The most of a WebSocket's messages that wait, in bytes, or UTF-16 code units of text: 1,048,576 by default. It is the limit of one
    * message too, and each counts 32 more. If more were received than the loop has read, the socket is closed, and the loop throws a RangeError after the
    * messages before. If more were not sent yet, `send` throws a RangeError.
    */
-  readonly maxSocketBuffer?: number;
+  readonly maxSocketBuffer?: number | undefined;
   /** How long a WebSocket may take to open, in milliseconds: 30,000 by default. */
-  readonly openTimeoutMs?: number;
+  readonly openTimeoutMs?: number | undefined;
 }
 
 /** A refusal as {@link ClientOptions.readRefusal} reads it from a response. */
@@ -61,9 +61,9 @@ export interface RefusalRead {
   /** A sentence for the user. */
   readonly message: string;
   /** Empty unless given. */
-  readonly problems?: readonly Problem[];
+  readonly problems?: readonly Problem[] | undefined;
   /** How many problems are not listed. */
-  readonly more?: number;
+  readonly more?: number | undefined;
 }
 
 /** The codes of any call: the framework's own, and `unreachable` if no response of the application arrived. */

@@ -35,19 +35,19 @@ export interface HttpClient {
 /** The options of one call. */
 export interface HttpClientInit extends RequestInit {
   /** Overrides the client's: the limit of the whole call, with reading the body. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** The options of a client. */
 export interface HttpClientOptions {
   /** The base of relative URLs. If it is set, the client calls no other origin. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** The limit of a call, with reading the body; 30 s by default. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** The most bytes of a body, after decompression; 16 MiB by default. */
-  readonly maxBody?: number;
+  readonly maxBody?: number | undefined;
   /** Default headers; a call's own headers override them. */
-  readonly headers?: { readonly [name: string]: string };
+  readonly headers?: { readonly [name: string]: string } | undefined;
 }
 
 /**

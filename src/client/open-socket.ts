@@ -153,7 +153,7 @@ class BufferedSocket implements ClientSocket<unknown, unknown> {
   async close({
     code = 1000,
     reason = "",
-  }: { readonly code?: number; readonly reason?: string } = {}): Promise<ClientSocketEnd> {
+  }: { readonly code?: number | undefined; readonly reason?: string | undefined } = {}): Promise<ClientSocketEnd> {
     if (this.#state.at === "over") return this.closed;
     this.#socket.close(code, reason);
     this.#state = { at: "closing" };

@@ -44,7 +44,10 @@ export interface ClientSocket<in Sent, out Got, out Subprotocol = string | undef
    *
    * @throws what the platform's `close` throws, for another code and for a reason of more than 123 bytes.
    */
-  close(options?: { readonly code?: number; readonly reason?: string }): Promise<ClientSocketEnd>;
+  close(options?: {
+    readonly code?: number | undefined;
+    readonly reason?: string | undefined;
+  }): Promise<ClientSocketEnd>;
   /** Messages may be taken by several loops: each gets the next one. */
   [Symbol.asyncIterator](): AsyncIterableIterator<Got, undefined>;
 }

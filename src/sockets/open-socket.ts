@@ -115,7 +115,10 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     return ok();
   }
 
-  async close({ code = 1000, reason = "" }: { readonly code?: number; readonly reason?: string } = {}): Promise<void> {
+  async close({
+    code = 1000,
+    reason = "",
+  }: { readonly code?: number | undefined; readonly reason?: string | undefined } = {}): Promise<void> {
     await this.#close(code, reason, "closed");
   }
 

@@ -225,7 +225,7 @@ export interface Socket<Client, Server, out Subprotocol = string | undefined> ex
   /** Resolves once there is room for another message. It also takes a message of `Socket.encode`. */
   send(message: Server | Encoded<Server>): Promise<Result<void, SocketEnd>>;
   /** Closes it, with code 1000 unless set. Only the first call counts. Resolves once the client has answered. */
-  close(options?: { readonly code?: number; readonly reason?: string }): Promise<void>;
+  close(options?: { readonly code?: number | undefined; readonly reason?: string | undefined }): Promise<void>;
 }
 
 /** Handles one client. If it returns an `unreadable` end, the socket closes with code 1007. */

@@ -153,17 +153,17 @@ async function encodeAsFetch(body: FetchBody): Promise<EncodedBody> {
 /** The options of a call. */
 export interface TestCallOptions {
   /** A list may repeat a header. */
-  readonly headers?: Iterable<readonly [name: string, value: string]> | { readonly [name: string]: string };
+  readonly headers?: Iterable<readonly [name: string, value: string]> | { readonly [name: string]: string } | undefined;
   /** Text and bytes are sent unchanged, a `Blob` with its type, `URLSearchParams` and `FormData` as forms, anything else as JSON. */
-  readonly body?: CallBody;
+  readonly body?: CallBody | undefined;
   /** The client's address: `127.0.0.1` unless set. */
-  readonly peer?: string;
+  readonly peer?: string | undefined;
   /** The certificate that the client shows: none unless set. */
-  readonly peerCertificate?: PeerCertificate;
+  readonly peerCertificate?: PeerCertificate | undefined;
   /** The time of the request, instead of the app's clock. */
-  readonly now?: Date;
+  readonly now?: Date | undefined;
   /** Abort it to disconnect the client. */
-  readonly gone?: AbortSignal;
+  readonly gone?: AbortSignal | undefined;
 }
 
 /** An exchange for tests: target and header lines are not normalised. */

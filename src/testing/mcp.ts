@@ -28,7 +28,7 @@ export interface TestAgent {
 /** The options of an agent. */
 export interface TestAgentOptions extends Pick<TestCallOptions, "headers" | "peer" | "now"> {
   /** The path of `Mcp.routes`: `/mcp` unless given. */
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
 /**

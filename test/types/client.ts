@@ -8,6 +8,7 @@ import {
   Form,
   Header,
   Health,
+  HttpClient,
   Metrics,
   Openapi,
   Path,
@@ -17,6 +18,7 @@ import {
   Returns,
   Shape,
   Socket,
+  Test,
   answer,
   bodyStream,
   get,
@@ -26,6 +28,7 @@ import {
   post,
   refuse,
 } from "usher-http";
+import type { RefusalRead } from "usher-http/client";
 
 const orderId = Path.int("order_id");
 const Order = v.object({ id: v.number(), item: v.string(), placed_at: Shape.instant });
@@ -525,4 +528,31 @@ export async function opened(signal: AbortSignal): Promise<void> {
   await api["GET /chat"]();
   // @ts-expect-error a call is not opened
   await Client.of<readonly [typeof own]>({ baseUrl: "" })["GET /own"].open();
+}
+
+interface Maybe {
+  readonly fetch: ((request: Request) => Promise<Response>) | undefined;
+  readonly headers: { readonly [name: string]: string } | undefined;
+  readonly number: number | undefined;
+  readonly text: string | undefined;
+  readonly readRefusal: (() => RefusalRead | undefined) | undefined;
+  readonly webSocket: ((url: string) => WebSocket) | undefined;
+  readonly date: Date | undefined;
+  readonly gone: AbortSignal | undefined;
+}
+
+/** What an option is made of may be missing: the option then is as one that is left out. */
+export async function optioned({ fetch, headers, number, text, readRefusal, webSocket, date, gone }: Maybe) {
+  const limits = { maxBody: number, maxLine: number, maxEvent: number, minReconnectMs: number };
+  const sockets = { webSocket, maxSocketBuffer: number, openTimeoutMs: number };
+  const api = Client.of<typeof routes>({ baseUrl: "", fetch, headers, readRefusal, ...limits, ...sockets });
+  const read: RefusalRead = { error: "busy", message: "Busy.", problems: undefined, more: number };
+  const client = HttpClient.make({ baseUrl: text, timeoutMs: number, maxBody: number, headers });
+  await client.fetch("/", { timeoutMs: number });
+  const app = Test.app([]);
+  const call = { headers, peer: text, now: date };
+  const options = { ...call, body: undefined, peerCertificate: undefined, gone };
+  await Test.call(app, "GET", "/", options);
+  const agent = Test.mcp(app, { ...call, path: text });
+  return { api, read, agent };
 }
