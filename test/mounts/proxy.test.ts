@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { describe, expect, it } from "vitest";
 import { Path, Refusal, Route, client, refuse } from "usher-http";
+import { Compress } from "usher-http/compress";
 import { serverOfTest } from "../support/http-server.ts";
 import { start } from "../support/node-server.ts";
 
@@ -44,6 +45,25 @@ async function stalled(count: () => number): Promise<void> {
 }
 
 describe("a proxy", () => {
+  it("gets a 304 of the other server, though its client has the tag of a compressed response", async () => {
+    const { url } = await serverOfTest((request, response) => {
+      const isKnown = request.headers["if-none-match"]?.includes('"one"') === true;
+      response.writeHead(isKnown ? 304 : 200, { etag: '"one"', "content-type": "text/plain" });
+      response.end(isKnown ? undefined : "x".repeat(4096));
+    });
+    const feed = Route.mount(Path.of("feed"), ({ headers }) => {
+      const known = headers.get("if-none-match");
+      return fetch(url, { headers: known === null ? {} : { "if-none-match": known } });
+    });
+    const { port } = await start([feed], { middleware: [Compress.make()] });
+    const first = await fetch(`http://127.0.0.1:${port}/feed`, { headers: { "accept-encoding": "gzip" } });
+    const etag = first.headers.get("etag");
+    expect([first.status, etag, (await first.text()).length]).toEqual([200, '"one-gzip"', 4096]);
+    const conditions = { "accept-encoding": "gzip", "if-none-match": String(etag) };
+    const again = await fetch(`http://127.0.0.1:${port}/feed`, { headers: conditions });
+    expect([again.status, again.headers.get("etag")]).toEqual([304, '"one-gzip"']);
+  });
+
   it("sets X-Forwarded-*, and passes on redirects as they are", async () => {
     const { url } = await serverOfTest((request, response) => {
       if (request.url === "/api/moved") response.writeHead(302, { location: "/elsewhere" }).end();
