@@ -218,6 +218,25 @@ function printInteger(value: number): string {
  */
 export const int: Codec<number, number> = { parse: parseInteger, print: printInteger, text: { type: "integer" } };
 
+const notInt32 = /* @__PURE__ */ malformed("a whole number from -2147483648 to 2147483647");
+
+/**
+ * A 32-bit whole number, −2^31 to 2^31−1, as PostgreSQL's `int` holds: `Type.int` takes each. A number outside the range is
+ * malformed, and prints as nothing.
+ */
+export const int32: Codec<number, number> = {
+  parse(text) {
+    const read = parseInteger(text);
+    return read.ok && isInt32(read.value) ? read : notInt32;
+  },
+  print: (value) => (isInt32(value) ? String(value) : ""),
+  text: { type: "integer", format: "int32" },
+};
+
+function isInt32(value: number): boolean {
+  return Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31;
+}
+
 // 2^63 has 19 digits. `BigInt` never gets a longer text, because its work grows faster than the text.
 const maxDigits = 19;
 

@@ -12,6 +12,7 @@ export { forwarded } from "./forwarded.ts";
 export { httpDate } from "./conditions.ts";
 export { instant } from "./time.ts";
 export { int } from "./codec.ts";
+export { int32 } from "./codec.ts";
 export { int64 } from "./codec.ts";
 export { mediaType } from "./negotiation.ts";
 export { basicLogin, bearerToken } from "./credentials.ts";

@@ -24,8 +24,8 @@ const integers = [21, 23];
 const texts = [25, 1043, 1042, 19, customTypes];
 
 /**
- * `int4`, `int2`: a whole number from −2 147 483 648 to 2 147 483 647. `Path.int` and `v.integer()` read longer ones: bound what a
- * client sends, or its number is a 500.
+ * `int4`, `int2`: a whole number from −2 147 483 648 to 2 147 483 647. `Path.int32` and `Codec.int32` read no
+ * other, and `Path.int` and `v.integer()` read longer ones: bound what a client sends, or its number is a 500.
  */
 export const int: DatabaseType<number> = {
   name: "int",

@@ -1,5 +1,5 @@
 import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
-import { int as intCodec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
+import { int as intCodec, int32 as int32Codec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
 import {
   isObject,
   isSegment,
@@ -173,6 +173,14 @@ export function int<const Name extends string>(
   options?: ParamOptions<number>,
 ): Param<Name, number, number> {
   return codecParam("Path.int", name, intCodec, options);
+}
+
+/** A 32-bit whole number, −2^31 to 2^31−1, as PostgreSQL's `int` holds. A longer one does not parse. */
+export function int32<const Name extends string>(
+  name: Name,
+  options?: ParamOptions<number>,
+): Param<Name, number, number> {
+  return codecParam("Path.int32", name, int32Codec, options);
 }
 
 /** A 64-bit whole number, exact. */

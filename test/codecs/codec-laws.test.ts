@@ -18,6 +18,7 @@ function law<A>(codec: Codec.Codec<A>, values: fc.Arbitrary<A>): Law<unknown> {
 const laws: Readonly<Record<string, Law<unknown>>> = {
   string: law(Codec.string, fc.string({ unit: codePoint })),
   int: law(Codec.int, fc.maxSafeInteger()),
+  int32: law(Codec.int32, fc.integer()),
   int64: law(Codec.int64, fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })),
   float: law(Codec.float, fc.double({ noNaN: true, noDefaultInfinity: true })),
   bool: law(Codec.bool, fc.boolean()),

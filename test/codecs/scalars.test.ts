@@ -59,6 +59,32 @@ describe("int", () => {
   it.each([1.5, 2 ** 53, NaN, Infinity])("prints %s as nothing", (value) => expect(Codec.int.print(value)).toBe(""));
 });
 
+describe("int32", () => {
+  table(Codec.int32, "a whole number from -2147483648 to 2147483647", {
+    reads: [
+      ["int32", "2147483647", "2147483647"],
+      ["int32", "-2147483648", "-2147483648"],
+      ["int32", "-0", "0"],
+      ["int32", `-${"0".repeat(40)}12`, "-12"],
+    ],
+    refuses: [
+      ["int32", "2147483648"],
+      ["int32", "-2147483649"],
+      ["int32", "9007199254740993"],
+      ["int32", ""],
+      ["int32", "-"],
+      ["int32", "+1"],
+      ["int32", " 1"],
+      ["int32", "1.0"],
+      ["int32", "four"],
+    ],
+  });
+  it("reads -0 as 0", () => expect(Object.is(valueOf(Codec.int32, "-0"), 0)).toBe(true));
+  it.each([2 ** 31, -(2 ** 31) - 1, 1.5, NaN, Infinity])("prints %s as nothing", (value) =>
+    expect(Codec.int32.print(value)).toBe(""),
+  );
+});
+
 describe("int64", () => {
   table(Codec.int64, "a whole number", {
     reads: [

@@ -114,6 +114,7 @@ describe("an operation: parameters", () => {
 
   it.each([
     [Codec.string, { type: "string" }],
+    [Codec.int32, { type: "integer", format: "int32" }],
     [Codec.int64, { type: "integer" }],
     [Codec.bool, { type: "boolean" }],
     [Codec.uuid, { type: "string", format: "uuid" }],

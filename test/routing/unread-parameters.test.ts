@@ -27,6 +27,7 @@ import "../support/logs.ts";
 
 const x = Path.str("x");
 const n = Path.int("n");
+const int32 = Path.int32("int32");
 const big = Path.int64("big");
 const rest = Path.rest("rest");
 const even = Path.param(
@@ -72,6 +73,13 @@ const wrong: readonly (readonly [string, Path.Path, string, Inputs, Problems])[]
   ["text that is no UTF-8", Path.of("t", x), "/t/%ff", {}, [["path.x", "malformed", notText]]],
   ["a whole number", Path.of("o", n), "/o/abc", {}, [["path.n", "malformed", notWhole]]],
   ["a whole number that is none", Path.of("o", n), "/o/%zz", {}, [["path.n", "malformed", notWhole]]],
+  [
+    "32 bits",
+    Path.of("o", int32),
+    "/o/2147483648",
+    {},
+    [["path.int32", "malformed", "This is not a whole number from -2147483648 to 2147483647."]],
+  ],
   ["64 bits", Path.of("o", big), "/o/9223372036854775808", {}, [["path.big", "malformed", notWhole]]],
   ["the application's own", Path.of("o", even), "/o/3", {}, [["path.even", "malformed", "This is not even."]]],
   ["a rest", Path.of("r", rest), "/r/a/%zz/b", {}, [["path.rest", "malformed", notText]]],

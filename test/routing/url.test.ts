@@ -37,6 +37,7 @@ describe("Path.url", () => {
     ["UR", Path.of(file), { file: [] }, "/"],
     ["UR", Path.of("a b", "é", "..", Path.s("{x}")), {}, "/a%20b/%C3%A9/%2E%2E/%7Bx%7D"],
     ["UR", Path.of(Path.param("day", Codec.date)), { day: [2026, 9, 30] }, "/2026-09-30"],
+    ["UR", Path.of(Path.int32("id")), { id: -(2 ** 31) }, "/-2147483648"],
     ["UR", Path.of(Path.int64("id")), { id: 9007199254740993n }, "/9007199254740993"],
   ])("%s %# is built", (_id, path, args, expected) => {
     expect(url(path, args)).toEqual({ ok: true, value: expected });
@@ -50,6 +51,7 @@ describe("Path.url", () => {
     ["UR-11", statics, { file: ["a", "", "b"] }, "/static/{file*}: file has an empty segment, which no URL can hold"],
     ["UR-11", statics, { file: ["a", ""] }, "/static/{file*}: file has an empty segment, which no URL can hold"],
     ["UR-11", statics, { file: ["", "a"] }, "/static/{file*}: file has an empty segment, which no URL can hold"],
+    ["UR", Path.of(Path.int32("id")), { id: 2 ** 31 }, "/{id}: id printed as nothing, which no URL can hold"],
     ["UR", items, { order_id: "" }, "/orders/{order_id}/items: order_id printed as nothing, which no URL can hold"],
     ["UR", Path.of(Path.str("toString")), {}, "/{toString}: no argument for toString"],
   ])("%s %# is an error with the name of the parameter", (_id, path, args, expected) => {

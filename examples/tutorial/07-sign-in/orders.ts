@@ -13,7 +13,7 @@ const stock = { pen: 1000, ink: 3 };
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "There is too little of that item left." });
 
 const orders = Path.of("orders");
-const orderId = Path.int("order_id");
+const orderId = Path.int32("order_id");
 
 const placeOrder = post(
   orders,

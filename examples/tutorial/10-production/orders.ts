@@ -16,7 +16,7 @@ const log = Log.source("shop");
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "There is too little of that item left." });
 
 const orders = Path.of("orders");
-const orderId = Path.int("order_id");
+const orderId = Path.int32("order_id");
 
 const placeOrder = post(
   orders,

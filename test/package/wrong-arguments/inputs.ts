@@ -36,6 +36,7 @@ const paths: readonly Row[] = [
   ["Path.s", (x) => answers(Path.of("a", Path.s(x))), [":b"]],
   ["Path.str", (x, o) => answers(Path.of("a", Path.str(x, o))), ["b", {}]],
   ["Path.int", (x, o) => answers(Path.of("a", Path.int(x, o))), ["b", {}]],
+  ["Path.int32", (x, o) => answers(Path.of("a", Path.int32(x, o))), ["b", {}]],
   ["Path.int64", (x, o) => answers(Path.of("a", Path.int64(x, o))), ["b", {}]],
   ["Path.param", (x, k, o) => answers(Path.of("a", Path.param(x, k, o))), ["b", Codec.int, {}]],
   ["Path.rest", (x) => answers(Path.of("a", Path.rest(x))), ["b"]],
