@@ -97,7 +97,7 @@ const shared = [
 const ofClient = [
   { name: "client-calls", holds: /^src\/(client\/of|events\/text-kinds|inputs\/wire-write)\./ },
   { name: "event-reader", holds: /^src\/events\/event-reader\./ },
-  { name: "body-until", holds: /^src\/(following|client\/body-until|http\/retry-after)\./ },
+  { name: "body-until", holds: /^src\/(following|queue|client\/body-until|http\/retry-after)\./ },
 ];
 
 /**

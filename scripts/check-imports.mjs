@@ -16,6 +16,7 @@ const lines = [
     "node-stream.ts",
     "oldest-first.ts",
     "packages.ts",
+    "queue.ts",
     "result.ts",
     "runtime.ts",
   ],

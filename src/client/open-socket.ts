@@ -1,5 +1,6 @@
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
+import { Queue } from "../queue.ts";
 import type { ClientOptions } from "./calls.ts";
 import type { ClientSocket, ClientSocketEnd, SocketOutcome, WebSocketLike } from "./socket-types.ts";
 
@@ -90,7 +91,7 @@ class BufferedSocket implements ClientSocket<unknown, unknown> {
   readonly #maxWaiting: number;
   readonly #stopping: Following;
   #state: SocketState = { at: "opening" };
-  readonly #received: (string | Uint8Array)[] = [];
+  readonly #received = new Queue<string | Uint8Array>();
   #receivedLength = 0;
   /** Loops that wait for a message, or for its end. */
   readonly #waiting = new Set<() => void>();

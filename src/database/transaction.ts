@@ -2,6 +2,7 @@ import { isObject, needs, needsCount, needsFunction, needsOptions } from "../arg
 import { onAbort } from "../following.ts";
 import { currentDeadline } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
+import { Queue } from "../queue.ts";
 import { Refusal } from "../refusals.ts";
 import { info, warn } from "./acquire-queue.ts";
 import type { PooledConnection } from "./acquire-queue.ts";
@@ -71,7 +72,7 @@ export class Lease implements Queryable {
   /** The numbers of its open cursors. */
   readonly #cursors = new Set<number>();
   // Statements that wait for the running one.
-  readonly #turns: (() => void)[] = [];
+  readonly #turns = new Queue<() => void>();
   #cancelling: Promise<void> | undefined = undefined;
   readonly #keep: TransactionOptions["keep"];
   /** A refusal, and the answer of `keep` for it. */

@@ -1,5 +1,6 @@
 import { shouldYield, yieldToEventLoop } from "../async.ts";
 import { attempt, inBackground } from "../logging/raised.ts";
+import { Queue } from "../queue.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { stoppingText } from "./event-reader.ts";
@@ -102,7 +103,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
   /** The number of `send` calls that wait for room in the sink. */
   #waiting = 0;
   #pendingRead: PendingRead | undefined = undefined;
-  readonly #queue: Queued[] = [];
+  readonly #queue = new Queue<Queued>();
   /** Resolves the `send` whose part was pulled last. */
   #sending: () => void = noop;
   #state: "new" | "producing" | "finished" | "gone" = "new";
@@ -140,7 +141,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     this.#sink = sink;
     if (this.#state === "new") this.#start();
     else {
-      for (const { bytes } of this.#queue.splice(0)) sink.write(bytes);
+      for (const { bytes } of this.#queue.takeAll()) sink.write(bytes);
       sink.end();
     }
     return this;
@@ -173,7 +174,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     this.#pendingRead?.take(end);
     this.#sending();
     this.#sending = noop;
-    for (const { sent } of this.#queue.splice(0)) sent();
+    for (const { sent } of this.#queue.takeAll()) sent();
     return Promise.resolve(end);
   }
 

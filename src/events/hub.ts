@@ -1,3 +1,4 @@
+import { Queue } from "../queue.ts";
 import type { Event } from "./event.ts";
 
 /** Delivers events to the subscribers of their topic. It never waits for a subscriber. */
@@ -18,7 +19,7 @@ export interface Hub<K, Tag = void> {
 export class Subscription<K> implements AsyncIterable<Event<K>> {
   readonly #depth: number;
   readonly #leave: () => void;
-  readonly #queued: Event<K>[] = [];
+  readonly #queued = new Queue<Event<K>>();
   /** The waiting `next()`. There is rarely more than one, so the others have a list of their own. */
   #first: ((event: Event<K> | undefined) => void) | undefined = undefined;
   #others: ((event: Event<K> | undefined) => void)[] | undefined = undefined;

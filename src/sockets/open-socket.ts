@@ -4,6 +4,7 @@ import type { KeptAlive } from "../events/event-stream.ts";
 import { WireEvent } from "../events/event.ts";
 import { byteLength } from "../http/bytes.ts";
 import { guarded, inBackground, isA } from "../logging/raised.ts";
+import { Queue } from "../queue.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { Unreadable, socketEndText } from "./socket.ts";
@@ -60,7 +61,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   readonly #transport: SocketTransport;
   readonly #setting: SocketSetting;
   /** Unread messages: one, and those that the runtime had read before it was paused. */
-  readonly #inbox: (string | Uint8Array)[] = [];
+  readonly #inbox = new Queue<string | Uint8Array>();
   /** The approximate size of the inbox. */
   #inboxBytes = 0;
   #reads = 0;
@@ -212,7 +213,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
 
   /** Gives the reader the next message or the end, now or later. */
   #read(reader: SocketReader<Client>): void {
-    const data = this.#inbox.length > 0 ? this.#inbox.shift() : undefined;
+    const data = this.#inbox.shift();
     if (data !== undefined) {
       this.#inboxBytes -= data.length + messageOverhead;
       if (this.#inbox.length === 0) this.#transport.resume?.();

@@ -5,6 +5,7 @@ import { Deadline, Dep, Meta, Path, Returns, Test, get } from "usher-http";
 import { DatabaseError, Pool, Type } from "usher-http/postgres";
 import type { Queryable } from "usher-http/postgres";
 import type { PostgresServer } from "../../../examples/orders/postgres-server.ts";
+import { movesOf } from "../../support/list-moves.ts";
 import { startServer } from "../../support/postgres/database.ts";
 import { eventually } from "./pools.ts";
 import { columns, kinds, lists, refused, refusedByServer } from "./query-tables.ts";
@@ -231,6 +232,18 @@ it("runs many queries at a time on few connections, each with its own result", a
     Array.from({ length: 300 }, (_, at) => pool.query<{ a: number }>("select $1::int4 as a", [at])),
   );
   expect(found.map(({ rows }) => rows[0]?.a)).toEqual(Array.from({ length: 300 }, (_, at) => at));
+});
+
+it("runs as many at a time in one transaction, and moves no long list for each", async () => {
+  const count = 3000;
+  const { moved } = await movesOf(async () => {
+    const found = await pool.transaction((tx) =>
+      Promise.all(Array.from({ length: count }, (_, at) => tx.query<{ a: number }>("select $1::int4 as a", [at]))),
+    );
+    expect(found.map(({ rows }) => rows[0]?.a)).toEqual(Array.from({ length: count }, (_, at) => at));
+  });
+  // A list of those that wait would move half of them for each.
+  expect(moved).toBeLessThan((count * count) / 10);
 });
 
 it.each([
