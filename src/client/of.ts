@@ -3,6 +3,7 @@ import { askingForTextKinds } from "../events/text-kinds.ts";
 import type { BodyToSend } from "../inputs/body-inputs.ts";
 import { wirePairs } from "../inputs/wire-write.ts";
 import type { WirePair } from "../inputs/wire-write.ts";
+import type { Problem } from "../refusals.ts";
 import type { ClientRoute } from "../routing/route.ts";
 import type { Client, ClientOptions, RefusalRead } from "./calls.ts";
 import type { SocketParts } from "./open-socket.ts";
@@ -139,9 +140,10 @@ async function outcomeOf(
     if (!response.ok) {
       try {
         const read = await (readRefusal ? readRefusal(ending) : ownRefusal(ending, maxBody));
-        const { error, message, problems = [], more } = read ?? {};
+        const { error, message, problems, more } = read ?? {};
         if (typeof error === "string" && typeof message === "string") {
-          result = { error, message, problems, ...(more && { more }) };
+          const listed = Array.isArray(problems) ? problems.filter(isProblem) : [];
+          result = { error, message, problems: listed, ...(typeof more === "number" && more > 0 && { more }) };
         }
       } finally {
         // It may be in the headers alone, or throw. Of a body that is read this rejects.
@@ -154,7 +156,8 @@ async function outcomeOf(
       result = { value: await (await import("./received.ts")).valueOf(response, call) };
     } else {
       const text = await textUpTo(maxBody, ending);
-      result = { value: type ? JSON.parse(text) : text || undefined };
+      // Some servers name a type although there is no content.
+      result = { value: type && response.status !== 204 ? JSON.parse(text) : text || undefined };
     }
   } catch (thrown) {
     // No response, an incomplete one, or no refusal, as the page of a gateway.
@@ -163,6 +166,12 @@ async function outcomeOf(
   }
   const { status, headers } = response;
   return { ok: "value" in result, status, headers, ...result } as CallResult;
+}
+
+/** A server may send anything in their place. */
+function isProblem(value: unknown): value is Problem {
+  const { at, code, message } = (value ?? {}) as { readonly [name: string]: unknown };
+  return typeof at === "string" && typeof code === "string" && typeof message === "string";
 }
 
 const limits = ["maxBody", "maxLine", "maxEvent", "minReconnectMs", "maxSocketBuffer", "openTimeoutMs"] as const;

@@ -112,7 +112,7 @@ async function* linesOf(
     for (let part = await parts.next(); !stopped.aborted; part = await parts.next()) {
       if (part.done && !part.value) throw new Error("the JSON lines were cut off");
       // The last line may have no line feed.
-      const text = part.done ? "\n" : decoder.decode(part.value, { stream: true });
+      const text = part.done ? `${decoder.decode()}\n` : decoder.decode(part.value, { stream: true });
       const [rest = "", ...lines] = text.split("\n");
       begun += rest;
       for (const line of lines) {
