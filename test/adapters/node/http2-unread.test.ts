@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, constants } from "node:http2";
 import type { ClientHttp2Session } from "node:http2";
 import { expect, it, onTestFinished } from "vitest";
-import { Answer, Path, Returns, Socket, get } from "usher-http";
+import { Answer, Path, Returns, Socket, body, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -16,6 +16,8 @@ const stream = get(Path.of("stream"), { returns: Returns.response }, () => {
   }
   return Answer.stream(parts());
 });
+
+const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => `${body.length}`);
 
 function session(port: number, initialWindowSize: number): ClientHttp2Session {
   const client = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize } });
@@ -68,6 +70,38 @@ it("are not begun past the share of their connection, and all are answered once 
   const got = await Promise.all(asked.map(({ ended }) => ended));
   expect(got.filter(({ bytes, isReset }) => !isReset && bytes >= length).length).toBe(30);
   expect(made).toBe(30);
+});
+
+it("that were held back count as unsent no more, once their client has taken them", async () => {
+  let made = 0;
+  const counted = get(Path.of("counted"), { returns: Returns.text }, () => `${made++} ${"x".repeat(length)}`);
+  const never = get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {}));
+  const server = await start([counted, never], { ...shares, drainMs: 1 });
+  const client = session(server.port, 0);
+  const asked = Array.from({ length: 10 }, () => asks(client, "/counted"));
+  await eventually(() => expect(made).toBe(4));
+  client.settings({ initialWindowSize: 2_000_000 });
+  await Promise.all(asked.map(({ ended }) => ended));
+  asks(client, "/never");
+  await eventually(() => expect((server as unknown as { readonly inFlight: number }).inFlight).toBe(1));
+  expect(await server.stop()).toBe(1);
+});
+
+it("that are held back with a body leave no stream open where their client resets them without an error", async () => {
+  let made = 0;
+  const counted = get(Path.of("counted"), { returns: Returns.text }, () => `${made++} ${"x".repeat(length)}`);
+  const server = await start([counted, size], { ...shares, drainMs: 600_000 });
+  const client = session(server.port, 0);
+  const asked = Array.from({ length: 5 }, () => asks(client, "/counted"));
+  await eventually(() => expect(made).toBe(4));
+  const given = client.request({ ":method": "POST", ":path": "/size" }, { endStream: false });
+  given.on("error", () => {}).write("its body is not read");
+  // What was sent before this is with the server.
+  await new Promise((resolve) => client.ping(resolve));
+  given.close(constants.NGHTTP2_NO_ERROR);
+  client.settings({ initialWindowSize: 2_000_000 });
+  await Promise.all(asked.map(({ ended }) => ended));
+  expect(await server.stop()).toBe(0);
 });
 
 it("are not read on past the share of their connection, and end once their client reads", async () => {
