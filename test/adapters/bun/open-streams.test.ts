@@ -1,6 +1,6 @@
 /** What a server on Bun counts as open: the test takes the place of the runtime. */
 import { expect, it } from "vitest";
-import { bunResponse } from "../../../adapters/bun/respond.ts";
+import { LateAnswer, bunResponse } from "../../../adapters/bun/respond.ts";
 import { HeldResponses } from "../../../adapters/bun/held.ts";
 import { compressStream } from "../../../adapters/compress/codings.ts";
 import type { BunExchange } from "../../../adapters/bun/respond.ts";
@@ -11,6 +11,7 @@ import { EventStreams } from "../../../src/server/lifecycle.ts";
 import type { PulledStream } from "../../../src/events/readable.ts";
 import type { StreamBody } from "../../../src/events/stream.ts";
 import { gate } from "../../support/gate.ts";
+import { messages } from "../../support/logs.ts";
 import { OpenStream } from "../../../src/events/open-stream.ts";
 
 const exchange = {
@@ -85,4 +86,16 @@ it.each<[what: string, coded: (body: StreamBody) => StreamBody, first: Buffer]>(
   const { value } = await reading;
   expect(Buffer.from(value ?? []).subarray(0, 2)).toEqual(first);
   await reader.cancel();
+});
+
+it("a late answer that cannot be made is a 500, and its request is over", async () => {
+  const times = { ...counted, idleSeconds: 1, sendSeconds: 1, stopping: false, cutting: false };
+  const state = { ...times, eventStreams: new EventStreams(), streams: 0, inFlightNow: 1 };
+  const timeout = (): never => {
+    throw new Error("a fault of the runtime");
+  };
+  const late = new LateAnswer({ ...exchange, server: { timeout } } as unknown as BunExchange, state);
+  late.pass({ status: 200, head: [], body: undefined, closes: false });
+  expect((await late.response)?.status).toBe(500);
+  expect([state.inFlightNow, messages("error").length]).toEqual([0, 1]);
 });
