@@ -294,13 +294,10 @@ class ClusterConnection extends ScriptConnection {
   }
 
   async connect(): Promise<void> {
-    const timer = setTimeout(() => this.destroy(), 2 * connectMs);
-    try {
-      await this.client.connect();
-    } finally {
-      clearTimeout(timer);
+    if (!(await settles(this.client.connect(), 2 * connectMs))) {
+      this.destroy();
+      throw new Error(`the cluster did not answer within ${2 * connectMs} ms`);
     }
-    if (!this.client.isOpen) throw new Error(`the cluster did not answer within ${2 * connectMs} ms`);
     for (const node of this.#nodes()) node.unref();
     this.#pings = setInterval(() => this.#ping(), connectMs).unref();
   }
@@ -321,12 +318,24 @@ class ClusterConnection extends ScriptConnection {
 
   protected async end(waitMs: number): Promise<void> {
     clearInterval(this.#pings);
-    const timer = setTimeout(() => this.destroy(), waitMs);
+    // The client forgets its nodes as it begins to close them.
+    const nodes = [...this.#nodes()];
+    const timer = setTimeout(() => {
+      for (const node of nodes) node.destroy();
+    }, waitMs);
     // A node that is away is not ready: its `close()` would wait for what is never sent.
-    for (const node of this.#nodes()) if (!node.isReady) node.destroy();
+    for (const node of nodes) if (!node.isReady) node.destroy();
     await this.client.close().catch(() => {});
     clearTimeout(timer);
   }
+}
+
+/** Whether a call settles in that time; it rejects as the call does. `connect()` of a cluster does not settle with its client's end. */
+function settles(call: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(false), ms);
+    call.finally(() => clearTimeout(timer)).then(() => resolve(true), reject);
+  });
 }
 
 /** The package catches no error of a move that fails, which would end the process. */
