@@ -1,6 +1,6 @@
 /** Bodies that a handler reads while they arrive on a network socket (facts 5.5, 8.2; rows BS). */
 import { describe, expect, it, vi } from "vitest";
-import { Body, Path, Returns, bodyStream, clientGone, get, post } from "usher-http";
+import { Answer, Body, Path, Returns, bodyStream, clientGone, get, post } from "usher-http";
 import type { Awaitable, Route } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
@@ -92,6 +92,31 @@ describe("a body that is read as a stream: chunks", () => {
     expect((await client.answer()).body).toBe("all");
     await sending;
   });
+
+  it.each(["arrives", "does not arrive"])(
+    "whose short rest %s after the end of its streamed answer: the connection stays open, for the time of a body",
+    async (how) => {
+      holdClock();
+      const begun = post(Path.of("begun"), { inputs: { upload }, returns: Returns.response }, async ({ upload }) => {
+        const read = await upload.read();
+        async function* parts() {
+          if (read.ok) yield read.value ?? Buffer.of();
+        }
+        return Answer.stream(parts());
+      });
+      const client = await clientOf([begun, ok]);
+      client.send("POST /begun HTTP/1.1", "host: h", "content-length: 10", "", "12345");
+      const answered = await client.answer();
+      expect([answered.body, header(answered, "connection")]).toEqual(["12345", undefined]);
+      if (how === "arrives") {
+        client.send("67890").ask("GET /ok");
+        expect((await client.answer()).body).toBe("ok");
+      } else {
+        vi.advanceTimersByTime(21_000);
+        await client.closed();
+      }
+    },
+  );
 });
 
 describe("a body that is read as a stream: several", () => {
