@@ -287,3 +287,21 @@ it("another algorithm is refused with its name", () => {
     'Password.make: algorithm is "bcrypt", and not "scrypt" or "argon2id"',
   );
 });
+
+it("a Node whose OpenSSL has no Argon2id says so where it is called: it is called once", async () => {
+  const node = process.getBuiltinModule("node:crypto");
+  const own = Object.getOwnPropertyDescriptor(node, "argon2Sync");
+  const argon2Sync = vi.fn(() => {
+    throw new Error("error:030000EA:digital envelope routines::Argon2 is not supported");
+  });
+  Object.defineProperty(node, "argon2Sync", { value: argon2Sync, configurable: true, writable: true });
+  onTestFinished(() => {
+    if (own === undefined) Reflect.deleteProperty(node, "argon2Sync");
+    else Object.defineProperty(node, "argon2Sync", own);
+  });
+  // A module of its own: another test may have asked already.
+  const ofThisTest = "../../src/security/argon2.ts?of-this-test";
+  const { hasArgon2 } = (await import(ofThisTest)) as { readonly hasArgon2: () => boolean };
+  expect([hasArgon2(), hasArgon2()]).toEqual([false, false]);
+  expect(argon2Sync).toHaveBeenCalledTimes(1);
+});
