@@ -1,10 +1,11 @@
 /**
- * A small mutation run: `npm run mutants -- [--sample 80] [--seed 1] [--minutes 20] [--workers 2] [--map]
+ * A small mutation run: `npm run mutants -- [--sample 80] [--seed 1] [--minutes 20] [--workers 2] [--map] [--near]
  * [--in src/events,src/sockets] [--tests test/events,test/server]`.
  * In a copy of the working tree it removes statements that clean up, or inverts the conditions that guard them. After each
  * one it runs the tests that reach the place, and prints the changes that no test noticed.
  * Which tests reach which place is recorded first, of every test file that the map does not have yet: a run that was ended
- * continues where it was. `--map` records all of them again. `--map --sample 0 --workers 4` does only that.
+ * continues where it was. `--map` records all of them again. `--map --sample 0 --workers 4` does only that. `--near` records
+ * only the tests of the folders that the mutants are in: what survives these may be noticed by others.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,6 +45,7 @@ const { values } = parseArgs({
     tests: { type: "string", default: "" },
     workers: { type: "string", default: "2" },
     map: { type: "boolean", default: false },
+    near: { type: "boolean", default: false },
   },
 });
 const [sample, seed, minutes, workers] = [values.sample, values.seed, values.minutes, values.workers].map(Number);
@@ -99,11 +101,13 @@ for (let i = 0; i < (workers ?? 1); i++) {
   places.push({ copy, runs: new Runs(copy) });
 }
 
-const map = values.map ? {} : known();
-await learn(tests.filter((test) => map[test]?.longestMs === undefined));
 const chosen = shuffled(seed ?? 1)
   .filter(({ key }) => values.in.split(",").some((start) => key.startsWith(start)))
   .slice(0, sample);
+const map = values.map ? {} : known();
+const folders = new Set(chosen.map(({ file }) => testFolderOf(file)));
+const isNear = (/** @type {string} */ test) => [...folders].some((folder) => test.startsWith(folder));
+await learn(tests.filter((test) => map[test]?.longestMs === undefined && (!values.near || isNear(test))));
 console.log(`${mutants.length} mutants, ${chosen.length} of them by seed ${seed}`);
 
 const end = Date.now() + (minutes ?? 20) * 60_000;
@@ -184,7 +188,7 @@ async function tried(mutant, { copy, runs }, from) {
 function testsOf({ file, key }) {
   const starts = Object.entries(silent).flatMap(([place, starts]) => (file.startsWith(place) ? starts : []));
   const isSilent = (/** @type {string} */ test) => starts.some((start) => test.startsWith(start));
-  const own = new Set([`test/${file.replace(/\.ts$/, ".test.ts")}`, ...(madeFor[file] ?? [])]);
+  const own = new Set([`test/${file.replace(/^src\//, "").replace(/\.ts$/, ".test.ts")}`, ...(madeFor[file] ?? [])]);
   const isKnown = Object.values(map).some(({ reached }) => reached.includes(key));
   const related = Object.entries(map).filter(([test, { reached, isLeftOut }]) => {
     if (isLeftOut || !tests.includes(test)) return false;
@@ -192,7 +196,7 @@ function testsOf({ file, key }) {
     // A place changed since the map was made counts as reached by every test that reaches its file.
     return isKnown ? reached.includes(key) : reached.some((other) => other.startsWith(`${file}: `));
   });
-  const near = `test/${dirname(file)}/`;
+  const near = testFolderOf(file);
   /** @param {[test: string, Learned]} of */
   const cost = ([test, { ms, reached }]) => (test.startsWith(near) ? 0.1 : 1) * ms * (reached.length + 1);
   related.sort((a, b) => cost(a) - cost(b));
@@ -201,6 +205,21 @@ function testsOf({ file, key }) {
     left -= ms;
     return left > 0 || i === 0 || isSilent(test) || own.has(test) ? [test] : [];
   });
+}
+
+/** The start of the paths of a file's tests: the folder of its own, or the nearest around it that has tests. @param {string} file @returns {string} */
+function testFolderOf(file) {
+  const parts = file
+    .replace(/^src\//, "")
+    .replace(/\.ts$/, "")
+    .split("/");
+  // A file of `src` itself has a test of its name.
+  if (parts.length === 1) return `test/${parts[0]}.`;
+  for (let length = parts.length - 1; length > 0; length--) {
+    const folder = `test/${parts.slice(0, length).join("/")}/`;
+    if (tests.some((test) => test.startsWith(folder))) return folder;
+  }
+  return "test/";
 }
 
 /** Runs test files, and records which places each reaches. @param {readonly string[]} missing */
