@@ -283,6 +283,28 @@ describe("a hostile server", () => {
   });
 });
 
+it("a loop that waits for each of many messages keeps nothing of those before", async () => {
+  const messages = 200_000;
+  const socket = Object.assign(new EventTarget(), { readyState: 1, send() {}, close() {} });
+  const webSocket = (): WebSocket => {
+    queueMicrotask(() => socket.dispatchEvent(new Event("open")));
+    return socket as unknown as WebSocket;
+  };
+  const closed = Object.assign(new Event("close"), { code: 1000 });
+  let count = 0;
+  const tell = (): void => {
+    socket.dispatchEvent(count < messages ? new MessageEvent("message", { data: "7" }) : closed);
+  };
+  const opened = await openedOf(clientOf(0, { webSocket }));
+  queueMicrotask(tell);
+  for await (const _ of opened) {
+    count++;
+    // The loop waits by then. To tell each of its waits before again would take minutes.
+    (count % 1000 === 0 ? setImmediate : queueMicrotask)(tell);
+  }
+  expect(count).toBe(messages);
+});
+
 it("a platform without a WebSocket, and one that sends no headers, say so", async () => {
   const saved = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
   onTestFinished(() => void (saved && Object.defineProperty(globalThis, "WebSocket", saved)));
