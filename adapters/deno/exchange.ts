@@ -1,4 +1,4 @@
-import { peerAddress, endOfAuthority } from "../../src/doors/http.ts";
+import { fieldsOf, peerAddress, endOfAuthority } from "../../src/doors/http.ts";
 import { Buffer, isUtf8 } from "node:buffer";
 import type { Exchange } from "../../src/app/exchange.ts";
 import { announcesBody } from "../../src/doors/apps.ts";
@@ -186,7 +186,7 @@ export class DenoExchange implements Exchange {
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {
-    return readOr(() => [...this.#request.headers], []);
+    return readOr(() => fieldsOf(this.#request.headers), []);
   }
 
   byteLength(text: string): number {

@@ -4,7 +4,7 @@ import type { StreamBody } from "../events/stream.ts";
 import type { Page } from "../html/page.ts";
 import type { PageStream } from "../html/stream.ts";
 import type { MaybePromise } from "../deferred.ts";
-import { lists } from "../http/fields.ts";
+import { fieldsOf, lists } from "../http/fields.ts";
 import { inBackground } from "../logging/raised.ts";
 import { InvalidAnswerError, none } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
@@ -19,7 +19,7 @@ function fromResponse(response: Response): Answer {
   if (response.bodyUsed) throw new InvalidAnswerError("a Response whose body is read already");
   const headers: (readonly [string, string])[] = [];
   let contentType: string | undefined;
-  for (const [name, value] of response.headers) {
+  for (const [name, value] of fieldsOf(response.headers)) {
     if (name === "content-type") contentType = value;
     else if (isServerOwned(name, response)) {
       const instead = "Answer.pass(response) sends a Response of other code";

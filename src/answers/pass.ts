@@ -1,6 +1,6 @@
 import { isObject, needs } from "../arguments.ts";
 import { connectionFields } from "../http/connection-fields.ts";
-import { contentLengthOf, itemsOf } from "../http/fields.ts";
+import { contentLengthOf, fieldsOf, itemsOf } from "../http/fields.ts";
 import { isWorkers } from "../runtime.ts";
 import { InvalidAnswerError, none } from "../refusals.ts";
 import type { Answer } from "../exchange/answer.ts";
@@ -46,7 +46,7 @@ export function pass(response: Response): Answer {
   const headers: (readonly [string, string])[] = [];
   let contentType: string | undefined;
   let length: number | undefined;
-  for (const [sent, value] of response.headers) {
+  for (const [sent, value] of fieldsOf(response.headers)) {
     // Those of a package's own `Response` may be as they were written.
     const name = sent.toLowerCase();
     if (notPassed.has(name) || isOfConnection(name) || name === "set-cookie") continue;

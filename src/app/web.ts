@@ -8,6 +8,7 @@ import type { StreamEnd } from "../events/stream.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { endedEarly, gather, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import { fieldsOf } from "../http/fields.ts";
 import { endOfAuthority, isHost } from "../http/target.ts";
 import { guarded } from "../logging/raised.ts";
 import { internalRefusal } from "../refusals.ts";
@@ -101,7 +102,7 @@ export class FetchExchange implements Exchange {
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {
-    return this.#request.headers;
+    return fieldsOf(this.#request.headers);
   }
 
   byteLength(text: string): number {

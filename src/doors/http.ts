@@ -10,6 +10,16 @@ export {
   losslessBytes,
 } from "../http/bytes.ts";
 export { contentDisposition } from "../http/disposition.ts";
-export { FieldScanner, fieldValue, httpDate, lists, readWord, stripped, token, withOneCookie } from "../http/fields.ts";
+export {
+  FieldScanner,
+  fieldValue,
+  fieldsOf,
+  httpDate,
+  lists,
+  readWord,
+  stripped,
+  token,
+  withOneCookie,
+} from "../http/fields.ts";
 export { retryAfterMs } from "../http/retry-after.ts";
 export { decodeSegment, encodeSegment, endOfAuthority, isHost } from "../http/target.ts";

@@ -32,6 +32,17 @@ export function fieldValue(lines: readonly string[]): string | undefined {
   return first === undefined ? undefined : stripped(lines.length === 1 ? first : lines.join(", "));
 }
 
+/**
+ * The fields of `Headers`. Deno's iterator looks at all of them for each one (2.9.5: 80 µs for 12 of them, and 12 s for 4,000), and its
+ * `forEach` does not.
+ */
+export function fieldsOf(headers: Headers): Iterable<readonly [name: string, value: string]> {
+  if (!("Deno" in globalThis)) return headers;
+  const fields: [name: string, value: string][] = [];
+  headers.forEach((value, name) => fields.push([name, value]));
+  return fields;
+}
+
 /** The fields of a request over HTTP/2 with one of all its cookies, which a client may split (RFC 9113 §8.2.3). */
 export function* withOneCookie(
   fields: Iterable<readonly [name: string, value: string]>,
