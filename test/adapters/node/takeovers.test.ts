@@ -7,7 +7,7 @@ import { Answer, Dep, Path, Returns, clientGone, get, post, validWhile } from "u
 import type { TakenConnection } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { eventually } from "../../support/eventually.ts";
-import { clientOf, gate, start } from "../../support/node-server.ts";
+import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, turns } from "../../support/raw-client.ts";
 
 const echo = get(Path.of("taken"), { returns: Returns.response }, () =>
@@ -240,6 +240,38 @@ it("a write that its client does not read in time fails, and the connection ends
   expect(await failed.passed).toEqual(new Error("the connection is closed: client stopped reading"));
   await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /floods ended: client stopped reading"));
   expect(messages("error")).toEqual([]);
+});
+
+it("a write that its client read late leaves a later one its whole time", async () => {
+  holdClock();
+  onTestFinished(() => void vi.useRealTimers());
+  const part = new Uint8Array(16_777_216);
+  const [first, second] = [gate(), gate()];
+  const writes = get(Path.of("writes"), { returns: Returns.response }, () =>
+    Answer.takeover("echo", async ({ writable }) => {
+      const writer = writable.getWriter();
+      await writer.write(part);
+      first.open();
+      await second.passed;
+      await writer.write(part);
+      await writer.close();
+    }),
+  );
+  // At this rate no byte that is taken gives more time.
+  const { port } = await start([writes], { sendTimeoutMs: 30_000, minSendRate: 1_000_000_000 });
+  const client = await RawClient.to(port);
+  client.ask("GET /writes", ["connection: upgrade", "upgrade: echo"]);
+  expect((await client.answer()).status).toBe(101);
+  await client.bytes(part.length);
+  await first.passed;
+  vi.advanceTimersByTime(29_000);
+  client.socket.pause();
+  second.open();
+  // The buffers of the system take what they can.
+  for (let i = 0; i < 3; i++) await turns(port);
+  vi.advanceTimersByTime(20_000);
+  client.socket.resume();
+  expect((await client.rest()).length).toBe(part.length);
 });
 
 it("one whose input is not valid any more ends: its handler by stopping, or the connection is cut", async () => {
