@@ -45,6 +45,14 @@ afterEach(() => {
   timers.clear();
 });
 
+/** The requests that were sent: the platform's request listens to the signal until it is collected. */
+const held: Request[] = [];
+const holding = (fetch: (request: Request) => Promise<Response>) => (request: Request) => {
+  held.push(request);
+  return fetch(request);
+};
+type Api = { readonly [call: string]: (given: object) => Promise<unknown> };
+
 /** The number of listeners on the signal, and of timers. */
 const left = (of = signal) => [getEventListeners(of, "abort").length, timers.size];
 
@@ -116,23 +124,18 @@ const calls: readonly (readonly [what: string, path: string, then: Call])[] = [
 ];
 
 it.each(calls)("a typed call that is answered %s", async (_what, path, then) => {
-  const api = Client.of({ baseUrl }) as {
-    readonly [call: string]: (given: object) => Promise<{ readonly value: unknown }>;
-  };
+  const api = Client.of({ baseUrl, fetch: holding(fetch) }) as Api;
   const [before = 0] = left();
   await then((await api[`GET ${path}`]?.({ signal })) as { readonly value: unknown });
-  // The platform's request listens until it is collected.
   expect(left()).toEqual([before + 1, 0]);
 });
 
 it("a refusal whose body readRefusal does not read", async () => {
   const cancelled = vi.fn();
   const body = new ReadableStream({ cancel: cancelled });
-  const fetch = async () => new Response(body, { status: 409, headers: { "x-error": "taken" } });
+  const fetch = holding(async () => new Response(body, { status: 409, headers: { "x-error": "taken" } }));
   const readRefusal = ({ headers }: Response) => ({ error: headers.get("x-error") ?? "", message: "It is taken." });
-  const api = Client.of({ baseUrl, fetch, readRefusal }) as {
-    readonly [call: string]: (given: object) => Promise<unknown>;
-  };
+  const api = Client.of({ baseUrl, fetch, readRefusal }) as Api;
   const [before = 0] = left();
   expect(await api["GET /"]?.({ signal })).toMatchObject({ status: 409, error: "taken" });
   expect(cancelled).toHaveBeenCalledOnce();
@@ -142,23 +145,28 @@ it("a refusal whose body readRefusal does not read", async () => {
 it("a refusal that readRefusal cannot read", async () => {
   const cancelled = vi.fn();
   const body = new ReadableStream({ cancel: cancelled });
-  const fetch = async () => new Response(body, { status: 502 });
+  const fetch = holding(async () => new Response(body, { status: 502 }));
   const readRefusal = ({ headers }: Response) => JSON.parse(headers.get("x-error") ?? "") as never;
-  const api = Client.of({ baseUrl, fetch, readRefusal }) as {
-    readonly [call: string]: (given: object) => Promise<unknown>;
-  };
+  const api = Client.of({ baseUrl, fetch, readRefusal }) as Api;
   const [before = 0] = left();
   expect(await api["GET /"]?.({ signal })).toMatchObject({ status: 502, error: "unreachable" });
   expect(cancelled).toHaveBeenCalledOnce();
   expect(left()).toEqual([before + 1, 0]);
 });
 
-it.each([
-  ["without a response", "http://127.0.0.1:9", {}],
-  ["with an invalid header", "http://127.0.0.1:9", { headers: { a: "\n" } }],
-])("a typed call %s", async (_what, baseUrl, given) => {
-  const api = Client.of({ baseUrl }) as { readonly [call: string]: (given: object) => Promise<unknown> };
+it("a typed call without a response", async () => {
+  const api = Client.of({ baseUrl: "http://127.0.0.1:9", fetch: holding(fetch) }) as Api;
   const [before = 0] = left();
-  await api["GET /"]?.({ ...given, signal }).catch(() => {});
+  await api["GET /"]?.({ signal }).catch(() => {});
   expect(left()).toEqual([before + 1, 0]);
+});
+
+it("a typed call with an invalid header", async () => {
+  const api = Client.of({ baseUrl }) as Api;
+  const { signal } = new AbortController();
+  await expect(api["GET /"]?.({ headers: { a: "1\n2" }, signal })).rejects.toThrow(/header/i);
+  const [listeners, timers] = left(signal);
+  // The platform's request, which could not be made, listens until it is collected.
+  expect(listeners).toBeLessThanOrEqual(1);
+  expect(timers).toBe(0);
 });
