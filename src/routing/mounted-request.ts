@@ -56,7 +56,7 @@ interface RequestAccessors extends Omit<Request, "signal" | "clone"> {
   get signal(): AbortSignal;
   clone(): Request;
 }
-type RequestClass = new (url: string, init: RequestInit) => RequestAccessors;
+type RequestClass = new (url: string, init?: RequestInit) => RequestAccessors;
 
 interface FollowingRequest {
   /** From now on its own signal aborts, too. */
@@ -75,7 +75,8 @@ function makeLateRequest(): new (parts: MountRequestParts) => Request & Followin
     #following: Following | undefined = undefined;
 
     constructor({ url, method, headers, leavesOut, body, signals }: MountRequestParts) {
-      super(url, { method, ...withBody(body) });
+      // An init costs 0.6 µs of 2.7: undici copies its list of headers once more.
+      super(url, method === "GET" ? undefined : { method, ...withBody(body) });
       this.#signals = signals;
       // `Headers` in the constructor cost 2 µs more: undici checks and copies each twice.
       const own = this.headers;
