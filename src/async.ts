@@ -27,7 +27,7 @@ export function handled<A>(promise: Promise<A>): Promise<A> {
 }
 
 /** A part of a text is read after two turns, and one that `fetch` received after three (Node 20, 24 and 26). Other code between takes more. */
-const maxTurns = 10;
+export const soonTurns = 10;
 
 /** Whether a promise settles in these turns of the microtask queue, before any event. */
 export async function isSettledSoon(promise: Promise<unknown>): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function isSettledSoon(promise: Promise<unknown>): Promise<boolean>
     isSettled = true;
   };
   promise.then(settled, settled);
-  for (let turn = 0; !isSettled && turn < maxTurns; turn++) await Promise.resolve();
+  for (let turn = 0; !isSettled && turn < soonTurns; turn++) await Promise.resolve();
   return isSettled;
 }
 

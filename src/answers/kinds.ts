@@ -3,6 +3,7 @@ import type { Producer } from "../events/event-stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import type { Page } from "../html/page.ts";
 import type { PageStream } from "../html/stream.ts";
+import { chain } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { fieldsOf, lists } from "../http/fields.ts";
 import { inBackground } from "../logging/raised.ts";
@@ -52,7 +53,8 @@ export function answerFrom(returned: unknown): Answer {
 }
 
 // A getter of an object from JavaScript may throw, or return another value each time: each member is read once.
-function copyOf({ status, contentType, headers, cookies, body, closes, refused, revise, passed }: Answer): Answer {
+function copyOf(answer: Answer, body: AnswerBody = answer.body): Answer {
+  const { status, contentType, headers, cookies, closes, refused, revise, passed } = answer;
   // V8 takes seven times as long for a literal that begins with a spread.
   return { status, contentType, headers, cookies, body, closes, refused, revise, passed } as Answer;
 }
@@ -100,7 +102,7 @@ class PageBody implements StreamBody {
 export function startBody(answer: Answer): MaybePromise<Answer> {
   const { body } = answer;
   if (PageBody.is(body)) return body.start().then(() => answer);
-  if (ResponseBody.is(body)) return body.start().then((started) => ({ ...answer, body: started }));
+  if (ResponseBody.is(body)) return chain(body.start(), (started) => copyOf(answer, started));
   return answer;
 }
 

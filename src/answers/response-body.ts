@@ -1,4 +1,6 @@
-import { isSettledSoon } from "../async.ts";
+import { soonTurns } from "../async.ts";
+import { Deferred, chain } from "../deferred.ts";
+import type { MaybePromise } from "../deferred.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { isBytes } from "../http/bytes.ts";
 import { joined } from "../inputs/body-source.ts";
@@ -63,38 +65,89 @@ export class ResponseBody implements StreamBody {
     if (this.#parts instanceof ReaderParts) inBackground(this.#parts.return());
   }
 
-  /** Reads what is there, and waits for nothing. Resolves with the whole body, or with this one. */
-  async start(): Promise<Uint8Array | this> {
+  /** Reads what is there, and waits for nothing: the whole body, or this one. */
+  start(): MaybePromise<Uint8Array | this> {
     const stream = this.#parts;
     if (!(stream instanceof ReadableStream) || stream.locked) return this;
-    const reader = stream.getReader();
-    const ready: Uint8Array[] = [];
-    let bytes = 0;
-    let reading: Promise<StreamRead> | undefined;
-    for (let reads = 0; reads < maxReads && (ready.length < 2 || bytes <= maxReadyBytes); reads++) {
-      reading = reader.read();
-      const read = (await isSettledSoon(reading)) ? await reading.catch(() => undefined) : undefined;
-      // `fetch` gives the end of its body in a later event than the last bytes.
-      if (read === undefined && bytes > 0 && bytes === this.length) {
-        reading.then(({ done }) => (done ? undefined : reader.cancel())).catch(() => {});
-        return joined(ready, bytes);
-      }
-      if (read === undefined || (!read.done && !isBytes(read.value))) break;
-      // A body that is not as long as its head says fails where it is sent.
-      if (read.done && (this.length === undefined || this.length === bytes)) return joined(ready, bytes);
-      if (read.done) break;
-      reading = undefined;
-      if (read.value.byteLength === 0) continue;
-      ready.push(read.value);
-      bytes += read.value.byteLength;
-    }
-    this.#parts = new ReaderParts(reader, ready, reading);
-    this.whenStreamed?.();
-    return this;
+    return chain(new FirstParts(stream, this.length), (read) => {
+      if (!(read instanceof ReaderParts)) return read;
+      this.#parts = read;
+      this.whenStreamed?.();
+      return this;
+    });
   }
 }
 
 type StreamRead = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>;
+
+/**
+ * Reads a body until it is whole, or the next part is not there yet. With promises for each read, a mounted handler that answers with a text
+ * took 7 % more CPU on Node 24.
+ */
+class FirstParts extends Deferred<Uint8Array | ReaderParts> {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #length: number | undefined;
+  readonly #ready: Uint8Array[] = [];
+  #bytes = 0;
+  #reading: Promise<StreamRead> | undefined = undefined;
+  #reads = 0;
+  #turns = 0;
+  #isOver = false;
+
+  constructor(stream: ReadableStream<Uint8Array>, length: number | undefined) {
+    super();
+    this.#reader = stream.getReader();
+    this.#length = length;
+    this.#read();
+    this.#wait();
+  }
+
+  #read(): void {
+    this.#reads++;
+    this.#turns = 0;
+    this.#reading = this.#reader.read();
+    this.#reading.then(this.#take, this.#stop);
+  }
+
+  readonly #take = (read: StreamRead): void => {
+    if (this.#isOver) return;
+    if (read.done) {
+      // A body that is not as long as its head says fails where it is sent.
+      if (this.#length === undefined || this.#length === this.#bytes) this.#end(joined(this.#ready, this.#bytes));
+      else this.#stop();
+    } else if (isBytes(read.value)) {
+      this.#reading = undefined;
+      if (read.value.byteLength > 0) this.#ready.push(read.value);
+      this.#bytes += read.value.byteLength;
+      const isMore = this.#ready.length < 2 || this.#bytes <= maxReadyBytes;
+      if (isMore && this.#reads < maxReads) this.#read();
+      else this.#stop();
+    } else this.#stop();
+  };
+
+  readonly #wait = (): void => {
+    if (this.#isOver) return;
+    if (this.#turns++ === soonTurns) this.#stop();
+    else nextTurn.then(this.#wait, this.#stop);
+  };
+
+  readonly #stop = (): void => {
+    if (this.#isOver) return;
+    const reading = this.#reading;
+    // `fetch` gives the end of its body in a later event than the last bytes.
+    if (reading !== undefined && this.#bytes > 0 && this.#bytes === this.#length) {
+      reading.then(({ done }) => (done ? undefined : this.#reader.cancel())).catch(() => {});
+      this.#end(joined(this.#ready, this.#bytes));
+    } else this.#end(new ReaderParts(this.#reader, this.#ready, reading));
+  };
+
+  #end(read: Uint8Array | ReaderParts): void {
+    this.#isOver = true;
+    this.resolve(read);
+  }
+}
+
+const nextTurn = /* @__PURE__ */ Promise.resolve();
 
 /** The parts of a body that is being read. */
 class ReaderParts implements AsyncIterableIterator<Uint8Array> {
