@@ -68,7 +68,7 @@ export const passed = {
     },
   },
   fetch: {
-    name: "`node:http`, `await fetch(…)` and `arrayBuffer()` by hand",
+    name: "`fetch` and `node:http` by hand",
     start: (upstream) =>
       listening(
         http.createServer(async (asked, response) => {

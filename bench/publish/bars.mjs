@@ -182,9 +182,9 @@ export const listed = [
   {
     ...passedOn,
     id: "pass-fetch",
-    what: "the same, to fetch and arrayBuffer by hand",
+    what: "the same, to a server by hand that uses fetch, too",
     row: "usher, `Answer.pass(await fetch(…))`",
-    to: "`node:http`, `await fetch(…)` and `arrayBuffer()` by hand",
+    to: "`fetch` and `node:http` by hand",
     max: 1.1,
   },
   { ...passedOn, id: "pass-mount", what: "CPU of a mount as proxy, to by hand", row: "usher, a mount as proxy" },
