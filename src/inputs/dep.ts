@@ -73,10 +73,10 @@ export interface Inputs {
   readonly [name: string]: AnyDep;
 }
 /**
- * What a handler gets where its route has no inputs. Its name is the sentence of the compiler's error for `(req) => req.headers`, which
- * a handler of another framework does: a handler gets only the inputs that its route declares.
+ * What a handler gets where its route has no inputs. Its name and its parameter are the sentence of the compiler's error for
+ * `(req) => req.headers`, which a handler of another framework does: a handler gets only the inputs that its route declares.
  */
-export interface OnlyDeclaredInputs {}
+export interface OnlyDeclaredInputs<_Do = "List in `inputs` what it reads: Header, Query, param, json, request."> {}
 /** What a handler gets: the value of each input. */
 // `& {}` keeps the name of the alias, and with it every input's whole type, out of the compiler's errors.
 export type Values<I extends Inputs> = [keyof I] extends [never]
