@@ -4,7 +4,10 @@ import type { Answer } from "../exchange/answer.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { BodyDecoding } from "../inputs/encoded-body.ts";
 import type { RequestRecord } from "../inputs/request.ts";
+import { otherCopyOfInput } from "../inputs/copies.ts";
+import type { CopyPlaces } from "../inputs/copies.ts";
 import type { Awaitable, Supplied } from "../inputs/dep.ts";
+import { isInput } from "../inputs/store.ts";
 import { attempt } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -402,16 +405,35 @@ function readOptions(routes: unknown, options: AppOptions): AppOptions {
   return options;
 }
 
-/** Routes of another copy of the package, in one sentence. */
+/** Routes of another copy of the package, and own routes with an input of one, in a sentence each. */
 function ofOtherCopies(routes: readonly Route[]): readonly string[] {
   const others = routes.filter((route) => otherCopyOf(route) !== undefined);
   const [first] = others;
   const places = first && otherCopyOf(first);
-  if (first === undefined || places === undefined) return [];
+  if (first === undefined || places === undefined) return routes.flatMap(inputsOfOtherCopies).slice(0, 1);
   const more = others.length === 1 ? "is" : `and ${others.length - 1} more are`;
-  return [
-    `${first.method} ${first.pattern} ${more} of another copy of usher-http, ${places.other}, and the app is of ${places.own}: install one (npm ls usher-http shows both)`,
-  ];
+  return [ofTwoCopies(`${first.method} ${first.pattern} ${more}`, places)];
+}
+
+/** The first input of a route that another copy made, or that uses one. */
+function inputsOfOtherCopies({ method, pattern, inputs }: Route): readonly string[] {
+  for (const [name, input] of Object.entries(inputs)) {
+    const places = placesOf(input, new Set());
+    if (places !== undefined) return [ofTwoCopies(`${method} ${pattern}: its input ${name} is`, places)];
+  }
+  return [];
+}
+
+function placesOf(input: unknown, seen: Set<unknown>): CopyPlaces | undefined {
+  if (!isInput(input) || seen.has(input)) return undefined;
+  seen.add(input);
+  let places = otherCopyOfInput(input);
+  for (const used of input.node.from) places ??= placesOf(used, seen);
+  return places;
+}
+
+function ofTwoCopies(what: string, { other, own }: CopyPlaces): string {
+  return `${what} of another copy of usher-http, ${other}, and the app is of ${own}: install one (npm ls usher-http shows both)`;
 }
 
 function checkCounts(counts: { readonly [option: string]: number }, problems: string[]): void {

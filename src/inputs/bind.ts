@@ -1,3 +1,4 @@
+import { noted } from "./copies.ts";
 import { needsFunction } from "../arguments.ts";
 import { Refusal } from "../refusals.ts";
 import { bodyReadTwice } from "./body-source.ts";
@@ -19,7 +20,7 @@ export function bind<A, B, R extends string, Q extends string, W, X>(
     const chooser = {};
     return (_request, values, reading) => readChosen(reading, chooser, () => next(values[slot] as A));
   };
-  return { node: { from: [dep], opaque: true, binds: true, compile } };
+  return noted({ node: { from: [dep], opaque: true, binds: true, compile } });
 }
 
 /** Reads the input that `choose` returns, at most once like any other; `choose` is called once for each `chooser`. */

@@ -1,3 +1,4 @@
+import { noted } from "./copies.ts";
 import { needs, needsFunction, needsOptions, needsTexts } from "../arguments.ts";
 import { mediaType } from "../codecs/index.ts";
 import { isToken, stripped } from "../http/fields.ts";
@@ -161,7 +162,7 @@ export function json(
       };
     },
   };
-  return { node };
+  return noted({ node });
 }
 
 // An absent `Content-Type` passes: the client may still send JSON.
@@ -207,7 +208,7 @@ export function ofBody<A = never, C extends string = never, N extends string = n
   needsTexts("Dep.ofBody: contentTypes", contentTypes);
   needs(Array.isArray(refuses), "Dep.ofBody: refuses", refuses, "a list");
   needsFunction("Dep.ofBody: its block", parse);
-  return {
+  return noted({
     node: {
       from: [],
       codes: [unsupportedMediaType, ...refuses],
@@ -216,7 +217,7 @@ export function ofBody<A = never, C extends string = never, N extends string = n
       before: () => (request) => checkContentType(request, contentTypes),
       compile: () => (request) => parse(request.bytes),
     },
-  };
+  });
 }
 
 /** The options of a streamed body. */

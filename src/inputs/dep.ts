@@ -1,3 +1,4 @@
+import { noted } from "./copies.ts";
 import type { AnyCodec, Codec, EncodedAs, ListBounds, TextOptions } from "../codecs/codec.ts";
 import { isListOf, isObject, needs, needsFunction, needsObject, needsOptions, needsText } from "../arguments.ts";
 import { Problem, invalidRefusal, isCode } from "../refusals.ts";
@@ -265,7 +266,7 @@ export type InputCheck = (request: InputRequest) => unknown;
 /** Combines inputs into one with a record of their values. */
 export function all<const I extends Inputs>(inputs: I): Dep<Values<I>, RefusesOf<I>, WireOf<I>> {
   needsObject("Dep.all: inputs", inputs);
-  return { node: { from: Object.values(inputs), compile: (_route, from) => record(Object.keys(inputs), from) } };
+  return noted({ node: { from: Object.values(inputs), compile: (_route, from) => record(Object.keys(inputs), from) } });
 }
 
 /** The record of several inputs' values. */
@@ -282,7 +283,7 @@ export function record(
 
 /** Always this value. */
 export function constant<A>(value: A): Dep<A> {
-  return { node: { from: [], constant: () => value } };
+  return noted({ node: { from: [], constant: () => value } });
 }
 
 type Mapped<B> =
@@ -293,7 +294,7 @@ type Mapped<B> =
 /** A value computed from another one, without validation. It cannot refuse: use {@link join}. */
 export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) => Mapped<B>): Dep<B, R, W> {
   needsFunction("Dep.map: its block", f);
-  return { node: { from: [dep], compile: (_route, from) => reading(from, (value) => f(value as A)) } };
+  return noted({ node: { from: [dep], compile: (_route, from) => reading(from, (value) => f(value as A)) } });
 }
 
 /**
@@ -314,7 +315,7 @@ export function join<const I extends Inputs, B = never, C extends string = never
   needsObject("Dep.join: inputs", inputs);
   needsFunction("Dep.join: its block", block);
   needsOptions("Dep.join", options, "refuses");
-  return {
+  return noted({
     node: {
       from: Object.values(inputs),
       ...(options.refuses === undefined ? {} : { codes: options.refuses }),
@@ -323,7 +324,7 @@ export function join<const I extends Inputs, B = never, C extends string = never
         return (request, read) => block(values(request, read) as Values<I>);
       },
     },
-  };
+  });
 }
 
 /** A validation error for a `Dep.join` to return. The message is sent to the client unchanged. */
@@ -342,7 +343,7 @@ export function problems(problems: readonly Problem[]): Refusal<"invalid"> {
 /** Always refuses, for a route that is switched off. */
 export function refuse<const Name extends string>(refusal: Refusal<Name>): Dep<never, Name> {
   needs(isObject(refusal) && isCode(refusal.code), "Dep.refuse: it", refusal, "made by refuse");
-  return { node: { from: [], codes: [refusal.code], compile: () => () => refusal } };
+  return noted({ node: { from: [], codes: [refusal.code], compile: () => () => refusal } });
 }
 
 /** What the API document says of a credential. */
@@ -407,7 +408,9 @@ export function credential<A, R extends string, W>(
   needsOptions("Dep.credential", options, "doc name optional bearerFormat openIdConnect oauth2 scopes");
   if (options.name !== undefined) needsText("Dep.credential: name", options.name);
   const described = { scheme, ...options };
-  return { node: { from: [dep], credential: described, compile: (_route, from) => reading(from, (value) => value) } };
+  return noted({
+    node: { from: [dep], credential: described, compile: (_route, from) => reading(from, (value) => value) },
+  });
 }
 
 /** An input that runs at every use and not once per request. The inputs that it uses are still shared. */
@@ -441,7 +444,7 @@ export interface Supplied {
 /** Declares a resource. `App.make` refuses a route that reads a resource without a value. */
 export function ofResource<A>(name: string): Resource<A> {
   needsText("Dep.ofResource: its name", name);
-  return { name, node: { from: [], resource: name, constant: (context) => context.resource(name) } };
+  return noted({ name, node: { from: [], resource: name, constant: (context) => context.resource(name) } });
 }
 
 /** Gives a resource its value: `App.make(routes, { resources: [Dep.resource(store, new Store())] })`. */
@@ -462,12 +465,12 @@ export function ofRequest<A = never, C extends string = never, N extends string 
   needsOptions("Dep.ofRequest", options, "needs refuses");
   const { needs: reads = [] } = options;
   needs(isListOf(reads, isObject), "Dep.ofRequest: needs", reads, "a list of what it reads");
-  return {
+  return noted({
     node: {
       from: [],
       ...(options.needs === undefined ? { opaque: true } : { needs: options.needs }),
       ...(options.refuses === undefined ? {} : { codes: options.refuses }),
       compile: () => (request) => read(recordOf(request)),
     },
-  };
+  });
 }

@@ -1,3 +1,4 @@
+import { noted } from "./copies.ts";
 import { placeOf } from "../arguments.ts";
 import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { utf8Of } from "../http/bytes.ts";
@@ -59,7 +60,7 @@ export function list<const Name extends string, A, S = unknown>(
   const lower = at.slice("header.".length).toLowerCase();
   const read = (request: InputRequest): unknown => items(itemsOf(request.lines(lower)), request.maxProblems);
   const need: TextNeed = { in: "header", name, codec, required: isNeeded(about), style: "list", about };
-  return { node: { from: [], need, check: () => wrongText(need), compile: () => read } };
+  return noted({ node: { from: [], need, check: () => wrongText(need), compile: () => read } });
 }
 
 /** A recipient must skip empty items (RFC 9110 §5.6.1.2). */
@@ -88,5 +89,5 @@ function header(
     return readText(codec, lower === "last-event-id" ? utf8Of(text) : text, at);
   };
   const need: TextNeed = { in: "header", name, codec, required: false, style: "text", ...what };
-  return { node: { from: [], need, check: () => wrongText(need), compile: () => read } };
+  return noted({ node: { from: [], need, check: () => wrongText(need), compile: () => read } });
 }

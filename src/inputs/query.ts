@@ -1,3 +1,4 @@
+import { noted } from "./copies.ts";
 import { placeOf } from "../arguments.ts";
 import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import type { InputRequest } from "./request.ts";
@@ -72,7 +73,7 @@ export function list<const Name extends string, A, S = unknown>(
     };
   };
   const need: TextNeed = { in: "query", name, codec, required: isNeeded(about), style: "list", about };
-  return { node: { from: [], need, check: () => wrongText(need), compile } };
+  return noted({ node: { from: [], need, check: () => wrongText(need), compile } });
 }
 
 /**
@@ -101,7 +102,7 @@ export function object<const Name extends string, A, J>(
     return (request: InputRequest): unknown =>
       read(request.search === "" ? undefined : request.query(query), request.maxProblems);
   };
-  return { node: { from: [], need, check: () => wrongText(need), compile: compiled } };
+  return noted({ node: { from: [], need, check: () => wrongText(need), compile: compiled } });
 }
 
 function one(
@@ -121,7 +122,7 @@ function one(
     };
   };
   const need: TextNeed = { in: "query", name, codec, required: false, style: "text", ...what };
-  return { node: { from: [], need, check: () => wrongText(need), compile } };
+  return noted({ node: { from: [], need, check: () => wrongText(need), compile } });
 }
 
 export { withDefault as default };

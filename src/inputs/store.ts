@@ -1,4 +1,5 @@
 import { isObject, needs } from "../arguments.ts";
+import { noted } from "./copies.ts";
 import { constant } from "./dep.ts";
 import type { AnyDep, Dep, DepNode, RefusesOf, RouteContext, WireOf } from "./dep.ts";
 
@@ -56,14 +57,14 @@ export function storeInput<Store, Made = Store>(
     return of(store as Store);
   };
   needsStoreFrom(given, kind);
-  if (!isInput(given)) return constant(of(given as Store));
+  if (!isInput(given)) return constant(of(given));
   const known = given.node.constant;
   const compile: NonNullable<DepNode["compile"]> =
     (_route, [slot = 0]) =>
     (_request, values) =>
       made(values[slot]);
   const read = known === undefined ? { compile } : { constant: (context: RouteContext) => made(known(context)) };
-  return { node: { from: [given], ...read } };
+  return noted({ node: { from: [given], ...read } });
 }
 
 /** @throws TypeError for what is neither an input nor a store of this kind. */
@@ -86,5 +87,5 @@ export function ofApp<A>(make: () => A): Dep<A> {
     if (one === undefined) made.set(app, (one = { value: make() }));
     return one.value;
   };
-  return { node: { from: [], constant } };
+  return noted({ node: { from: [], constant } });
 }

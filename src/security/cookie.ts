@@ -1,3 +1,4 @@
+import { noted } from "../inputs/copies.ts";
 import { string } from "../codecs/codec.ts";
 import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
 import { isCookie, named as namedByCodec } from "../codecs/cookie.ts";
@@ -55,7 +56,7 @@ function cookieInput<A>(cookie: Cookie<A>, required: boolean, absent: () => unkn
     style: "text",
     ...(about === undefined ? {} : { about }),
   };
-  return { node: { from: [], need, check: () => wrongText(need), compile } };
+  return noted({ node: { from: [], need, check: () => wrongText(need), compile } });
 }
 
 /** A sealed cookie that does not open counts as absent: a client that forged it learns nothing. */

@@ -97,6 +97,41 @@ process.stdout.write(JSON.stringify(said));
   expect(none).toEqual([]);
 });
 
+it("an app of one copy refuses an input of the other, with both places", async () => {
+  writeFileSync(
+    join(packed.folder, "web/inputs.mjs"),
+    `import { App, Codec, Dep, Path, Query, Rate, Returns, Route, get } from "usher-http";
+import * as other from "../node_modules/usher-http/dist/index-node.js";
+const hello = (inputs) => get(Path.of("hello"), { inputs, returns: Returns.text }, () => "");
+const page = Query.optional("page", Codec.int);
+const user = Dep.join({ page }, ({ page }) => page);
+App.make([hello({ page, user, both: Dep.all({ page, user }) })]);
+const token = other.Query.optional("token", other.Codec.string);
+const lists = {
+  join: [hello({ page, user: other.Dep.join({}, () => 1) })],
+  used: [hello({ page, user: Dep.map(Dep.join({ token }, ({ token }) => token), (token) => token) })],
+  resource: [hello({ user: other.Dep.ofResource("user") })],
+  request: [hello({ user: other.Dep.ofRequest(() => 1) })],
+  group: Route.group({ inputs: { user: other.Dep.map(user, (user) => user) } }, [hello({ page })]),
+  rate: [hello({ user: other.Rate.limit(other.Rate.make({ limit: 1, perMs: 1000 }), { key: user }) })],
+};
+const said = [];
+for (const [name, routes] of Object.entries(lists)) {
+  try { App.make(routes); said.push([name, ""]); } catch (error) { said.push([name, error.message]); }
+}
+process.stdout.write(JSON.stringify(said));
+`,
+  );
+  const { stdout } = await run(process.execPath, [join(packed.folder, "web/inputs.mjs")]);
+  const place = (folder: string) => `file://\\S+${folder}/usher-http/dist/\\S+\\.js`;
+  const copies = `another copy of usher-http, ${place("/node_modules")}, and the app is of ${place("web/node_modules")}: install one`;
+  const sentence = new RegExp(`^App.make: GET /hello: its input user is of ${copies}`);
+  const said = JSON.parse(stdout) as readonly (readonly [name: string, message: string])[];
+  expect(said.map(([name, message]) => [name, sentence.test(message) ? "said" : message])).toEqual(
+    ["join", "used", "resource", "request", "group", "rate"].map((name) => [name, "said"]),
+  );
+});
+
 it.each([
   ["TypeScript 5.9", oldest],
   ["TypeScript 7", newest],
