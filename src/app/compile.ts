@@ -263,6 +263,7 @@ function contextOf({ route, name }: Declared, settings: RouteSettings): RouteCon
   };
   const [query, form] = [new FieldNames(), new FieldNames()];
   const resource: RouteContext["resource"] = (name) => supplied.get(name);
+  const lacks: RouteContext["lacks"] = (name) => !supplied.has(name);
   const encodings = decompress?.encodings ?? [];
   const emptyQuery = route.meta.find(emptyQueryKey);
   return {
@@ -273,6 +274,7 @@ function contextOf({ route, name }: Declared, settings: RouteSettings): RouteCon
     emptyQuery,
     app: supplied,
     resource,
+    lacks,
     refusalFormat,
     encodings,
     deadline,

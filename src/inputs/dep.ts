@@ -246,6 +246,8 @@ export interface RouteContext {
   /** One object for each app. */
   readonly app: object;
   resource(name: string): unknown;
+  /** Whether the app lacks a resource. `App.make` names each that is missing. */
+  lacks(name: string): boolean;
   /** The app's own format of refusals, for the API document. Its type is of answers, which are above inputs. */
   readonly refusalFormat: object | undefined;
   /** The content codings of bodies that the app reads. */

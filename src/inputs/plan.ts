@@ -71,6 +71,7 @@ const noInputs: Plan = {
     emptyQuery: undefined,
     app: {},
     resource: () => undefined,
+    lacks: () => false,
     refusalFormat: undefined,
     encodings: [],
     deadline: undefined,

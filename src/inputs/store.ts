@@ -58,12 +58,15 @@ export function storeInput<Store, Made = Store>(
   };
   needsStoreFrom(given, kind);
   if (!isInput(given)) return constant(of(given));
-  const known = given.node.constant;
+  const { constant: known, resource } = given.node;
   const compile: NonNullable<DepNode["compile"]> =
     (_route, [slot = 0]) =>
     (_request, values) =>
       made(values[slot]);
-  const read = known === undefined ? { compile } : { constant: (context: RouteContext) => made(known(context)) };
+  // `App.make` names a resource that is missing. The check of its store would be a second line for the same mistake.
+  const constantOf = (known: (context: RouteContext) => unknown) => (context: RouteContext) =>
+    resource !== undefined && context.lacks(resource) ? undefined : made(known(context));
+  const read = known === undefined ? { compile } : { constant: constantOf(known) };
   return noted({ node: { from: [given], ...read } });
 }
 

@@ -299,7 +299,7 @@ describe.each(Object.entries(takers))("%s", (name, { stores, routes, leave, isFo
 
   it("names a resource that is missing, at start", () => {
     expect(() => App.make(routes(stored as never))).toThrow(
-      /POST \/.* reads? the resource stored, which the option resources lacks: add Dep\.resource/,
+      /^App\.make: POST \/.* reads? the resource stored, which the option resources lacks: add Dep\.resource\(…, value\)$/,
     );
   });
 
