@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { ambient } from "../ambient.ts";
 import { needsOptions, needsText } from "../arguments.ts";
 import { following } from "../following.ts";
+import { isHeldUntilEnd } from "../inputs/held.ts";
 import { current, currentDeadline } from "../logging/context.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
@@ -369,12 +370,15 @@ export class Pool implements Queryable {
 
   /** Warns of a possible deadlock: two pieces of work that each hold a connection and wait for another. */
   #warned(waiting: Promise<PooledConnection>): Promise<PooledConnection> {
-    for (let held = borrowed.getStore(); held !== undefined; held = held.before)
-      if (held.from === this && !this.#connections.isClosed) {
-        warn("work that holds a connection waits for another of the same pool: hand the first one on");
-        break;
-      }
+    if (this.#isHeld() && !this.#connections.isClosed)
+      warn("work that holds a connection waits for another of the same pool: hand the first one on");
     return waiting;
+  }
+
+  /** Whether the running work holds one of its connections: inside of `use` or `transaction`, or by `Dep.transaction`. */
+  #isHeld(): boolean {
+    for (let held = borrowed.getStore(); held !== undefined; held = held.before) if (held.from === this) return true;
+    return isHeldUntilEnd(this);
   }
 
   #releaseAfterTransaction(pooled: PooledConnection, startedAt: number | undefined): Promise<void> {

@@ -4,6 +4,7 @@ import { Problem, Refusal } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { map, record } from "./dep.ts";
 import type { Dep, Inputs, Joining, RefusesOf, Values, WireOf } from "./dep.ts";
+import { holdUntilEnd } from "./held.ts";
 import type { InputRequest, RequestEnd } from "./request.ts";
 
 /** The options of {@link scoped}. */
@@ -135,6 +136,7 @@ class OpenTransaction<Db> {
   readonly #whole: Promise<unknown>;
   readonly #finish: (refused: Refusal | undefined) => void;
   readonly #fail: (thrown: unknown) => void;
+  readonly #free: () => void;
   #hasEnded = false;
 
   private constructor(
@@ -142,20 +144,22 @@ class OpenTransaction<Db> {
     whole: Promise<unknown>,
     finish: (refused: Refusal | undefined) => void,
     fail: (thrown: unknown) => void,
+    free: () => void,
   ) {
     this.db = db;
     this.#whole = whole;
     this.#finish = finish;
     this.#fail = fail;
+    this.#free = free;
   }
 
   /** Resolves once it has begun; rejects where it does not. */
-  static begin<Db, Options>(pool: Transactional<Db, Options>, options: Options): Promise<OpenTransaction<Db>> {
+  static begin<Db, Options>(pool: Transactional<Db, Options> & object, options: Options): Promise<OpenTransaction<Db>> {
     return new Promise((resolve, reject) => {
       const whole = pool.transaction((db) => {
         return new Promise((finish, fail) => {
           // `whole` is set: a pool calls the work once the transaction has begun, which takes a round trip.
-          queueMicrotask(() => resolve(new OpenTransaction(db, whole, finish, fail)));
+          queueMicrotask(() => resolve(new OpenTransaction(db, whole, finish, fail, holdUntilEnd(pool))));
         });
       }, options);
       whole.catch(reject);
@@ -166,6 +170,7 @@ class OpenTransaction<Db> {
   async end(refused: Refusal | undefined, hasFailed: boolean): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#free();
     if (!hasFailed) {
       this.#finish(refused);
       await this.#whole;

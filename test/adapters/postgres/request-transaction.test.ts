@@ -1,5 +1,5 @@
 /** `Dep.transaction`: one transaction for a request, which commits before its answer is sent. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { App, Dep, Path, Refusal, Returns, Test, post, refuse } from "usher-http";
 import type { Answer } from "usher-http";
 import { Pool, Statement, Type } from "usher-http/postgres";
@@ -131,7 +131,35 @@ describe("the connection of a request's transaction", () => {
       late = db;
       return "";
     });
-    await expect(late?.exec(add, 2)).rejects.toThrow("closed");
+    await expect(late?.exec(add, 2)).rejects.toThrow(
+      "the transaction has ended, and nothing was sent: await what uses it before its end, or use the pool",
+    );
+  });
+
+  it("is named where the handler waits for another one of the pool, and not after its end", async () => {
+    const small = await Pool.create(server.url(), { size: 1, waitMs: 10 });
+    onTestFinished(() => small.close());
+    const inputs = { tx, small: store };
+    const nested = post(
+      Path.of("x"),
+      { inputs, returns: Returns.text },
+      async ({ small }) => `${(await small.exec(count)).n}`,
+    );
+    const app = Test.app([nested], { resources: [Dep.resource(store, small)] });
+    expect((await Test.call(app, "POST", "/x")).status).toBe(503);
+    const warning = "work that holds a connection waits for another of the same pool: hand the first one on";
+    expect(messages("warn").filter((line) => line.includes(warning))).toHaveLength(1);
+    const released = Dep.scoped(
+      { small: store },
+      ({ small }) => small,
+      async (small) => {
+        await Promise.all([small.exec(count), small.exec(count)]);
+      },
+    );
+    const after = post(Path.of("x"), { inputs: { released, tx }, returns: Returns.text }, () => "done");
+    const other = Test.app([after], { resources: [Dep.resource(store, small)] });
+    expect((await Test.call(other, "POST", "/x")).status).toBe(200);
+    expect(messages("warn").filter((line) => line.includes(warning))).toHaveLength(1);
   });
 
   it("is returned, however the request ends", async () => {
