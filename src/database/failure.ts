@@ -174,8 +174,11 @@ export type DatabaseFailure =
   | { readonly kind: "pool_closed" }
   /** The database could not be reached. Nothing was done. */
   | { readonly kind: "unsent"; readonly detail: string }
-  /** The borrowed connection is closed, or was returned to the pool. Nothing was sent. */
-  | { readonly kind: "connection_closed" }
+  /**
+   * The borrowed connection is closed. Nothing was sent. `ended` is what had ended before, so that its connection was returned to the
+   * pool: the transaction, or the `use`.
+   */
+  | { readonly kind: "connection_closed"; readonly ended?: "transaction" | "use" }
   /** The connection was lost while a statement or a commit ran. Its outcome is unknown. */
   | { readonly kind: "lost"; readonly detail: string }
   /** A statement violated a unique, exclusion or foreign key constraint; or the commit, if the constraint is deferred. */
@@ -276,7 +279,9 @@ function sentenceOf(failure: DatabaseFailure): string {
     case "unsent":
       return `the database was not reached, and nothing was done: ${failure.detail}`;
     case "connection_closed":
-      return "the database connection is closed, and nothing was sent on it";
+      return failure.ended === undefined
+        ? "the database connection is closed, and nothing was sent on it"
+        : `the ${failure.ended} has ended, and nothing was sent: await what uses it before its end, or use the pool`;
     case "lost":
       return `the database connection was lost, and what was done is not known: ${failure.detail}`;
     case "conflict":

@@ -194,8 +194,7 @@ export class Lease implements Queryable {
   }
 
   async #exec<P extends readonly unknown[], A>(statement: Statement<P, A>, params: P): Promise<A> {
-    const { at } = this.#state;
-    if (at === "ending" || at === "ended") throw new DatabaseError({ kind: "connection_closed" });
+    this.#needsOpen();
     needsStatement("Database.exec: its statement", statement);
     const { sql } = statement;
     if (controlsTransaction(sql)) {
@@ -211,10 +210,14 @@ export class Lease implements Queryable {
     return statement.read(answer);
   }
 
+  #needsOpen(): void {
+    if (this.#state.at === "ending" || this.#state.at === "ended")
+      throw new DatabaseError({ kind: "connection_closed", ended: this.#isTransaction ? "transaction" : "use" });
+  }
+
   /** Runs a statement when those before it have ended. Its text and values are for the error. */
   async #inTurn(sql: string, values: StatementValues, act: () => Promise<StatementResult>): Promise<StatementResult> {
-    if (this.#state.at === "ending" || this.#state.at === "ended")
-      throw new DatabaseError({ kind: "connection_closed" });
+    this.#needsOpen();
     if (this.#state.at === "running") await new Promise<void>((resolve) => this.#turns.push(resolve));
     else this.#state = running;
     try {

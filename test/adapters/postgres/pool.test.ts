@@ -177,7 +177,10 @@ describe("callers of a connection", () => {
   it("cannot use it after its end", async () => {
     const some = await pool();
     const kept = await some.use(async (db) => ({ db }));
-    expect(await failure(kept.db.exec(next, 1))).toEqual({ kind: "connection_closed" });
+    expect(await failure(kept.db.exec(next, 1))).toEqual({ kind: "connection_closed", ended: "use" });
+    const left = await some.transaction(async (db) => ({ db }));
+    expect(await failure(left.db.exec(next, 1))).toEqual({ kind: "connection_closed", ended: "transaction" });
+    await expect(left.db.exec(next, 1)).rejects.toThrow("the transaction has ended, and nothing was sent");
   });
 });
 
