@@ -28,8 +28,10 @@ export function formatted(request: RequestState, answer: Answer): Answer {
     return (request.answerParts().formatted = written(request, answer, refused, refusalFormat));
   } catch (thrown) {
     if (refused.detail !== undefined) logRefusal(request, refused);
-    const refusal = internalOf(request, isRefusal(thrown) ? new InvalidAnswerError(raisedRefusal) : thrown);
-    return writtenSafely(request, refusal, refusalFormat);
+    const raised = isRefusal(thrown) ? new InvalidAnswerError(raisedRefusal) : thrown;
+    const by = refusalFormat === undefined ? "the option languages" : "the option refusalFormat";
+    const why = isA(InvalidAnswerError, raised) ? `${by}: ${raised.message}` : `${by} raised`;
+    return writtenSafely(request, internalOf(request, raised, why), refusalFormat);
   }
 }
 
@@ -78,10 +80,10 @@ export function internalAnswer(request: RequestState, thrown: unknown): Answer {
   return writtenSafely(request, internalOf(request, thrown), undefined);
 }
 
-function internalOf(request: RequestState, thrown: unknown): Refusal {
-  const refusal = internalRefusal(undefined);
-  logRaise(request, refusal, thrown);
-  return refusal;
+/** @param why Ends the log line; by default that something raised. */
+function internalOf(request: RequestState, thrown: unknown, why?: string): Refusal {
+  logRaise(request, internalRefusal(why), thrown);
+  return internalRefusal(undefined);
 }
 
 /** In the format and the language; where these throw, in the framework's own. */

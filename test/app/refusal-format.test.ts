@@ -150,7 +150,7 @@ describe("a refusal format that throws", () => {
     ["writes another shape", wrong(() => ({ text: 5 }))],
     ["writes later", wrong(async () => ({ text: "" }))],
     ["writes text that is none", RefusalFormat.text({ contentType: "text/plain", write: (() => 5) as never })],
-  ])("%s: 500 in the framework's own format, with a log line", async (_what, format) => {
+  ])("%s: 500 in the framework's own format, with a log line that names the option", async (_what, format) => {
     for (const target of ["/gone", "/raised", "/none"]) {
       const { status, text, type } = await answered(format, "GET", target);
       expect([status, type, JSON.parse(text).error]).toEqual([500, "application/json", "internal"]);
@@ -158,8 +158,24 @@ describe("a refusal format that throws", () => {
     }
     const told = lines();
     expect(told.filter(({ level }) => level === "error").length).toBeGreaterThanOrEqual(3);
+    expect(told.some(({ message }) => message.startsWith("GET /gone: internal: the option refusalFormat"))).toBe(true);
     expect(told.some(({ message }) => message === "GET /gone: gone: by night")).toBe(true);
     expect(JSON.stringify(told)).not.toContain("secret");
+  });
+
+  it("says which member the shape cannot write", async () => {
+    await answered(
+      wrong(() => ({ text: 5 })),
+      "GET",
+      "/gone",
+    );
+    expect(
+      lines()
+        .map(({ message }) => message)
+        .join("\n"),
+    ).toMatch(
+      /^GET \/gone: internal: the option refusalFormat: an answer its shape cannot write: value\.text must be /m,
+    );
   });
 
   it("for one refusal only: its 500 is in the format", async () => {
