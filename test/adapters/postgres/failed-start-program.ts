@@ -2,11 +2,12 @@
 import process from "node:process";
 import { serve } from "../../../adapters/node/index.ts";
 import { Pool, Statement, Type, relay } from "../../../adapters/postgres/index.ts";
-import { Broadcast, Path, Returns, get } from "../../../src/index.ts";
+import { Background, Broadcast, Path, Returns, get } from "../../../src/index.ts";
 
 const [url = "", way = "", port = ""] = process.argv.slice(2);
 const routes = [get(Path.root, { returns: Returns.text }, () => "hello")];
 const missing = Statement.list("select item from nowhere", { params: [], row: { item: Type.text } });
+const one = Statement.find("select 1 as n", { params: [], row: { n: Type.int } });
 
 /** What fails, once all else is open. */
 const ways: { readonly [name: string]: (pool: Pool) => Promise<unknown> } = {
@@ -16,6 +17,13 @@ const ways: { readonly [name: string]: (pool: Pool) => Promise<unknown> } = {
     await serve(routes, { port: Number(port) });
   },
   "a pool that cannot be opened": () => Pool.create(url.replace(/\/\w+(?=\?|$)/, "/absent")),
+  "an error before serve": (pool) => {
+    const background = Background.create();
+    background.start("the sweep", async () => {
+      for (;;) await pool.exec(one);
+    });
+    throw new Error("the secret is too short");
+  },
   "statements that are not of the database": (pool) => Statement.verify(pool, [missing]),
   "a signal while it starts": () => {
     process.kill(process.pid, "SIGTERM");

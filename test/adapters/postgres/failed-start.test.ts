@@ -27,6 +27,7 @@ describe.each(commands)("on %s", (runtime, command) => {
       ? [["a taken port, with a connection that is borrowed for ever", taken] as const]
       : []),
     ["a pool that cannot be opened", /FATAL 3D000/],
+    ["an error before serve", /rror: the secret is too short/],
     ["statements that are not of the database", /nowhere/],
   ])("%s", async (way, cause) => {
     const [file = "", ...flags] = command();
