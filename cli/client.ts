@@ -104,7 +104,7 @@ function typeOfMessage({ frame, shape }: AnyMessage, direction: Direction, typeO
 }
 
 function callOf(route: Route, typeOf: TypeOf): CallParts {
-  const reads = readsOf(route.inputs);
+  const reads = readsOf(route);
   // As in the typed client: a GET that sends no condition of its own gets no 412, though the document lists it.
   const declared = new Set([...route.refuses, ...reads.codes]);
   return {

@@ -50,7 +50,7 @@ function rowsOf(route: Route): readonly (readonly string[])[] {
 }
 
 function rowOf(route: Route): readonly string[] {
-  const reads = readsOf(route.inputs);
+  const reads = readsOf(route);
   const codes = codesOf(route, reads).map(({ name }) => name);
   const refuses = codes.filter((name) => !ofEveryRoute.has(name));
   return [route.method, route.pattern, inputs(route, reads), answers(route, reads), refuses.join(" ")];
@@ -65,7 +65,8 @@ function inputs(route: Route, reads: Reads): string {
   const fields = reads.fields.map((need) => `form.${need.name}${markOf(need)}`);
   const all = [
     ...segments.map(({ kind, name }) => `path.${name}${kind === "rest" ? "..." : ""}`),
-    ...new Set(named),
+    // One that an input needs is listed once, also where another input may do without it.
+    ...[...new Set(named)].filter((one) => !(one.endsWith("?") && named.includes(one.slice(0, -1)))),
     ...new Set(fields),
     ...bodyInList(reads),
     ...reads.alsoReads.map((what) => `(${what})`),

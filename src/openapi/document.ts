@@ -129,7 +129,7 @@ interface DescribedRoute {
 }
 
 function describeRoute({ route, of, operation }: DocumentedRoute, context: DocumentContext): DescribedRoute {
-  const reads = operation === undefined ? readsOf(route.inputs) : readsOfMount(route, operation);
+  const reads = operation === undefined ? readsOf(route) : readsOfMount(route, operation);
   const codes = codesOf(route, reads, operation === undefined && context.encodings.length > 0, context.hasDeadlines);
   const { node } = route.returns;
   const plain = (operation?.responses as Responses | undefined) ?? answersOf(node, context);
@@ -155,7 +155,7 @@ function describeRoute({ route, of, operation }: DocumentedRoute, context: Docum
 /** What an operation of a mount reads: what the mount's inputs do. Of its request only the author knows more. */
 function readsOfMount({ inputs, method }: Route, { requestBody }: MountedOperation): Reads {
   const { [mountedRequest]: own, ...others } = inputs;
-  const reads = readsOf(others);
+  const reads = readsOf({ inputs: others, method });
   const hasBody = requestBody !== undefined || (method !== "GET" && method !== "HEAD");
   return { ...reads, body: hasBody ? own?.node.body : undefined };
 }

@@ -119,11 +119,11 @@ export interface Reads {
 }
 
 /** Collects a route's inputs, dependencies first. */
-export function readsOf(inputs: Inputs): Reads {
+export function readsOf({ inputs, method }: { readonly inputs: Inputs; readonly method: string }): Reads {
   const deps = Object.values(inputs);
   const all = nodesOf(deps, false);
-  const open = nodesOf(deps, true);
-  const needs = all.flatMap(needsOf);
+  const open = nodesOf(deps, true).filter((node) => isReadBy(method, node));
+  const needs = all.filter((node) => isReadBy(method, node)).flatMap(needsOf);
   const isOpaque = all.some(({ opaque }) => opaque === true);
   const body = all.find((node) => node.body !== undefined)?.body;
   return {
@@ -138,6 +138,11 @@ export function readsOf(inputs: Inputs): Reads {
     isOpaque,
     isAny: needs.length > 0 || body !== undefined || isOpaque,
   };
+}
+
+/** Validators evaluate conditions for a 200 to GET or HEAD alone: any other answer is sent as it is. */
+function isReadBy(method: string, { validates }: DepNode): boolean {
+  return validates === undefined || method === "GET" || method === "HEAD";
 }
 
 /** Every node once, by identity; `open` leaves out inputs that only a credential reads. */

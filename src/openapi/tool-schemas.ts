@@ -61,7 +61,7 @@ export function describeTool(route: Route): ToolSchemas {
     encodings: [],
     hasDeadlines: false,
   };
-  const reads = readsOf(route.inputs);
+  const reads = readsOf(route);
   const given = { texts: textsOf(route, reads, context), body: toolBodyOf(reads, context, problems) };
   const answer = answerSchema(route, context, problems);
   const input = components.resolve(given) as typeof given;

@@ -73,10 +73,10 @@ export function answer(answer: Answer, validators: Validators): Answer {
 export const validators: Dep<(validators: Validators) => void> = {
   node: {
     from: [],
-    needs: ["If-None-Match", "If-Modified-Since"].map((name) => ({ in: "header", name })),
+    needs: ["if-none-match", "if-modified-since"].map((name) => ({ in: "header", name })),
     validates: preconditionFailed,
     compile: () => (request: InputRequest) => (given: Validators) => {
-      const version = versionOf(given, "Conditional.validators: it");
+      const version = versionOf(given, "Conditional.validators: its validators");
       request.changeAnswer((answer: Answer) => withVersion(answer, version));
     },
   },

@@ -178,12 +178,39 @@ describe("Conditional.validators", () => {
       responses: Record<string, { headers?: object }>;
       parameters: { name: string }[];
     };
-    expect(parameters.map(({ name }) => name)).toEqual(["If-None-Match", "If-Modified-Since"]);
+    expect(parameters.map(({ name }) => name)).toEqual(["if-none-match", "if-modified-since"]);
     expect(Object.keys(responses)).toEqual(["200", "304", "400", "412", "500", "503"]);
     expect([responses["200"], responses["304"]].map((one) => Object.keys(one!.headers ?? {}))).toEqual([
       ["ETag", "Last-Modified"],
       ["ETag"],
     ]);
+  });
+});
+
+describe("validators of a route that changes something", () => {
+  const change = patch(
+    Path.root,
+    {
+      inputs: { validators: Conditional.validators, precondition: Conditional.requiredPrecondition },
+      returns: Returns.text,
+      refuses: [Conditional.preconditionFailed],
+    },
+    () => "changed",
+  );
+
+  it("read no condition, so the document has those of the precondition alone", () => {
+    const { parameters, responses } = Openapi.document([change]).paths["/"]!["patch"] as {
+      parameters: { name: string }[];
+      responses: Record<string, { headers?: object }>;
+    };
+    expect(parameters.map(({ name }) => name)).toEqual(["if-match", "if-none-match", "if-unmodified-since"]);
+    expect(Object.keys(responses["200"]!.headers ?? {})).toEqual(["ETag", "Last-Modified"]);
+    const alone = post(
+      Path.root,
+      { inputs: { validators: Conditional.validators }, returns: Returns.text },
+      () => "made",
+    );
+    expect(Openapi.document([alone]).paths["/"]!["post"]).not.toHaveProperty("parameters");
   });
 });
 
@@ -388,7 +415,7 @@ describe("from JavaScript", () => {
       },
     );
     expect((await ask([route], "GET", {})).status).toBe(500);
-    expect(logged().join()).toContain("Conditional.validators: it: etag is");
+    expect(logged().join()).toContain("Conditional.validators: its validators: etag is");
     expect(logged().join()).not.toContain("with a blank");
   });
 });
