@@ -233,7 +233,8 @@ function invalidReason(answer: Answer): string | undefined {
   for (const pair of headers) {
     const [name, value] = pair;
     if (!Array.isArray(pair) || typeof name !== "string") return "a header that is no pair of a name and a value";
-    if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${shownName(name)}`;
+    if (!isToken(name)) return `a header that cannot be written: ${shownName(name)}`;
+    if (!isFieldValue(value)) return `a header that cannot be written: ${shownName(name)}: ${wrongValue(value)}`;
     const isOwned = isServerOwned(name, answer) || (opensSocket && isHandshakeOwned(name));
     if (isOwned) return `a header only the framework writes: ${JSON.stringify(name)}`;
   }
@@ -243,6 +244,12 @@ function invalidReason(answer: Answer): string | undefined {
     if (wrong !== undefined) return `a header that cannot be written: "set-cookie": ${wrong}`;
   }
   return undefined;
+}
+
+function wrongValue(value: unknown): string {
+  return typeof value === "string"
+    ? "its value has a line break, a control character or what is not ASCII"
+    : "its value is no text";
 }
 
 /** A header's name for the log. One that is no token may be anything, such as a text of a client's. */
