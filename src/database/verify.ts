@@ -40,9 +40,16 @@ export async function verify(pool: Pool, statements: readonly Statement<never, u
       ? one
       : `${one.what} is ${names.get(one.found) ?? `the type ${one.found}`}, and not ${one.declared}`;
   const lines = wrong.map(({ sql, what }) => `\n- ${clipped(sql)}: ${what.map(sentence).join(", ")}`);
-  const detail = `statements that do not fit it:${lines.join("")}`;
+  const isMissing = wrong.some(({ what }) =>
+    what.some((one) => typeof one === "string" && one.startsWith(missingTable)),
+  );
+  const next = isMissing ? "\nA table is missing: apply the migrations to this database before" : "";
+  const detail = `statements that do not fit it:${lines.join("")}${next}`;
   throw new DatabaseError({ kind: "db", code: undefined, detail });
 }
+
+/** How the server says that a statement names a table which is not there (PostgreSQL, appendix A: undefined_table). */
+const missingTable = "ERROR 42P01: ";
 
 /** The classes of SQLSTATE that are the server's state, and not a statement's fault: too little memory, a lock, a time-out. */
 const serverStates = /^(?:53|55|57|58)/;

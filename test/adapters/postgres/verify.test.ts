@@ -73,6 +73,7 @@ it("names every statement that does not fit, and the reason", async () => {
     // Its statement is there once.
     '\n- delete from items: ERROR 42P01: relation "items" does not exist\n',
     "delete item: ERROR 42601",
+    "\nA table is missing: apply the migrations to this database before",
   ])
     expect(message).toContain(said);
   expect(message.match(/select id from item:/g)).toHaveLength(1);
