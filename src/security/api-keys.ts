@@ -73,7 +73,12 @@ export function make<From extends StoreFrom<ApiKeyStore, string, unknown>>(
 ): ApiKeys<From> {
   needsOptions("ApiKeys.make", options, "prefix store usedEveryMs recheckMs");
   const { prefix, store, usedEveryMs = 60_000, recheckMs = defaultRecheckMs } = options;
-  needs(isPrefix(prefix), "ApiKeys.make: prefix", prefix, "a text such as shop_live, of 32 characters at most");
+  needs(
+    isPrefix(prefix),
+    "ApiKeys.make: prefix",
+    prefix,
+    "lower-case letters, digits and _ such as shop_live, 32 at most",
+  );
   needsStoreFrom(store, stores);
   needs(Number.isFinite(usedEveryMs) && usedEveryMs >= 0, "ApiKeys.make: usedEveryMs", usedEveryMs, "milliseconds");
   needsRecheck("ApiKeys.make: recheckMs", recheckMs);
