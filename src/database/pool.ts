@@ -271,7 +271,8 @@ export class Pool implements Queryable {
    * says otherwise. A thrown error rolls back and is rethrown. `work` runs once, unless `retries` allows more runs after a
    * conflict with a concurrent transaction.
    *
-   * Publish events and call other servers after the transaction: until it commits, nothing is kept.
+   * Publish events and call other servers after the transaction: until it commits, nothing is kept. Where `work` may refuse, look
+   * first: `if (sold instanceof Refusal) return sold`.
    */
   async transaction<A>(work: (db: Queryable) => Promise<A>, options: TransactionOptions = {}): Promise<A> {
     checkBorrower("Pool.transaction", work, options);
