@@ -158,7 +158,9 @@ describe("a refusal format that throws", () => {
     }
     const told = lines();
     expect(told.filter(({ level }) => level === "error").length).toBeGreaterThanOrEqual(3);
-    expect(told.some(({ message }) => message.startsWith("GET /gone: internal: the option refusalFormat"))).toBe(true);
+    expect(
+      told.some(({ message }) => String(message).startsWith("GET /gone: internal: the option refusalFormat")),
+    ).toBe(true);
     expect(told.some(({ message }) => message === "GET /gone: gone: by night")).toBe(true);
     expect(JSON.stringify(told)).not.toContain("secret");
   });

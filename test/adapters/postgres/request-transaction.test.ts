@@ -148,7 +148,7 @@ describe("the connection of a request's transaction", () => {
     const app = Test.app([nested], { resources: [Dep.resource(store, small)] });
     expect((await Test.call(app, "POST", "/x")).status).toBe(503);
     const warning = "work that holds a connection waits for another of the same pool: hand the first one on";
-    expect(messages("warn").filter((line) => line.includes(warning))).toHaveLength(1);
+    expect(messages("warn").filter((line) => String(line).includes(warning))).toHaveLength(1);
     const released = Dep.scoped(
       { small: store },
       ({ small }) => small,
@@ -159,7 +159,7 @@ describe("the connection of a request's transaction", () => {
     const after = post(Path.of("x"), { inputs: { released, tx }, returns: Returns.text }, () => "done");
     const other = Test.app([after], { resources: [Dep.resource(store, small)] });
     expect((await Test.call(other, "POST", "/x")).status).toBe(200);
-    expect(messages("warn").filter((line) => line.includes(warning))).toHaveLength(1);
+    expect(messages("warn").filter((line) => String(line).includes(warning))).toHaveLength(1);
   });
 
   it("is returned, however the request ends", async () => {
