@@ -294,8 +294,12 @@ class ClusterConnection extends ScriptConnection {
   }
 
   async connect(): Promise<void> {
-    if (!(await settles(this.client.connect(), 2 * connectMs))) {
+    const connecting = this.client.connect();
+    if (!(await settles(connecting, 2 * connectMs))) {
       this.destroy();
+      // Once it learns of the nodes it connects to them all the same.
+      const leave = (): void => this.destroy();
+      connecting.then(leave, leave);
       throw new Error(`the cluster did not answer within ${2 * connectMs} ms`);
     }
     for (const node of this.#nodes()) node.unref();

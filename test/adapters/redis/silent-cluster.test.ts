@@ -10,6 +10,7 @@ import "../../support/logs.ts";
 /** A node with all slots, which answers every command but those of `silent`. */
 async function nodeThatIsSilentAt(...silent: readonly string[]) {
   const asked: string[] = [];
+  const held: (() => void)[] = [];
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket);
@@ -18,7 +19,9 @@ async function nodeThatIsSilentAt(...silent: readonly string[]) {
     socket.on("data", (part) => {
       for (const [, name = ""] of part.toString().matchAll(/\*\d+\r\n\$\d+\r\n([A-Z]+)\r\n/g)) {
         asked.push(name);
-        if (!silent.includes(name)) socket.write(answers[name] ?? "+OK\r\n");
+        const answer = (): void => void socket.write(answers[name] ?? "+OK\r\n");
+        if (silent.includes(name)) held.push(answer);
+        else answer();
       }
     });
   });
@@ -35,21 +38,26 @@ async function nodeThatIsSilentAt(...silent: readonly string[]) {
     server.close();
     for (const socket of open) socket.resetAndDestroy();
   };
+  const answer = (): void => {
+    for (const one of held.splice(0)) one();
+  };
   onTestFinished(stop);
-  return { url: `redis://127.0.0.1:${port}`, asked, open, stop };
+  return { url: `redis://127.0.0.1:${port}`, asked, open, answer, stop };
 }
 
 const rule = { intervalMs: 1000, burst: 1 };
 const waitMs = 60_000;
 
-it("that does not tell its slots is given up", async () => {
+it("that does not tell its slots in time is given up, and left where it tells them later", async () => {
   const timers = adapterTimers();
-  const { url, asked } = await nodeThatIsSilentAt("CLUSTER");
+  const { url, asked, open, answer } = await nodeThatIsSilentAt("CLUSTER");
   const opening = rateStore(url, { waitMs });
   opening.catch(() => {});
   await eventually(() => expect(asked).toContain("CLUSTER"));
   expect(timers.end(10_000)).toBe(1);
   await expect(opening).rejects.toThrow("the cluster did not answer within 10000 ms");
+  answer();
+  await eventually(() => expect(open.size).toBe(0));
 });
 
 it("that answers no more is left by close() after waitMs", async () => {
@@ -78,11 +86,13 @@ it("whose call is late is left by close() at once", async () => {
   await eventually(() => expect(open.size).toBe(0));
 });
 
-it("that is gone keeps close() from waiting", async () => {
+it("that is gone keeps close() from waiting, and no timer is left", async () => {
+  const timers = adapterTimers();
   const { url, open, stop } = await nodeThatIsSilentAt();
   const store = await rateStore(url, { waitMs });
   expect(await store.take("a", rule, new Date())).toBe(0);
   stop();
   await eventually(() => expect(open.size).toBe(0));
   await store.close();
+  expect([timers.end(10_000), timers.end(waitMs)]).toEqual([0, 0]);
 });
