@@ -17,5 +17,6 @@ export function setPatience(isWholeRun: boolean): void {
 
 /** In milliseconds. */
 export function waitMs(): number {
-  return 30_000 * Number(process.env[variable] ?? 1);
+  // `execFile` takes whole numbers alone.
+  return Math.ceil(30_000 * Number(process.env[variable] ?? 1));
 }
