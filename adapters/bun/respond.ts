@@ -325,6 +325,9 @@ function leavesTooMuch({ body }: BunExchange): boolean {
 // Bun holds the end of a head back until there is a part. A subscriber waits for it, and may get no event for long.
 const emptyComment: Uint8Array = new TextEncoder().encode(":\n\n");
 
+/** The ends of streams whose client may read nothing: Bun closes no connection while it holds bytes for it. */
+const mayBeUnread: ReadonlySet<StreamEnd> = new Set<StreamEnd>(["client stopped reading", "server stopped", "stopped"]);
+
 /**
  * Applies Bun's connection timeout only while the client is awaited. Otherwise it would end a quiet stream, or a request
  * with a slow handler.
@@ -395,7 +398,7 @@ class ClientWatch implements StreamEvents {
     if (how !== "finished") this.#exchange.left();
     if (this.eventStream === undefined) this.#state.streams--;
     else this.#state.eventStreams.remove(this.eventStream);
-    if (how === "client stopped reading") this.#state.held.cut(this.#exchange, this.#lastBytes, this.network);
+    if (mayBeUnread.has(how)) this.#state.held.cut(this.#exchange, this.#lastBytes, this.network);
     else this.#timeout(this.#state.idleSeconds);
   }
 
