@@ -2,7 +2,7 @@
 import process from "node:process";
 import { needs, needsFunction, needsObject, needsOptions } from "../../src/arguments.ts";
 import { inTime } from "../../src/doors/base.ts";
-import { DatabaseError, error, noteFailedProgram } from "../../src/doors/database.ts";
+import { DatabaseError, error, noteProgram } from "../../src/doors/database.ts";
 import { Pool } from "../../src/database/pool.ts";
 import type { Reset } from "../../src/database/pool.ts";
 import type { Conninfo } from "./connection-string.ts";
@@ -107,10 +107,11 @@ export async function run<A>(
     process.exit(1);
   }
   let result: A;
+  noteProgram(false);
   try {
     result = await program(pool);
   } catch (thrown) {
-    noteFailedProgram();
+    noteProgram(true);
     // Work of the program may hold a connection for ever, and the program would end without its error.
     await inTime(pool.close(), failedCloseMs);
     throw thrown;

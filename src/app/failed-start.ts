@@ -3,7 +3,7 @@ import { isObject } from "../arguments.ts";
 /** The `Background`s whose last server could not start, and those that have had a server. */
 const unstarted = new WeakSet<object>();
 const started = new WeakSet<object>();
-/** Whether the program of a pool has thrown, and no server has started since. */
+/** Whether the program of a pool has thrown, and neither another one nor a server has started since. */
 let hasProgramFailed = false;
 
 /** Notes whether the server of a program could start. `background` is its option, which may be wrong. */
@@ -17,9 +17,9 @@ export function noteStart(background: unknown, hasFailed: boolean): void {
   }
 }
 
-/** Notes that the program of a pool has thrown, which may be before it called `serve`. */
-export function noteFailedProgram(): void {
-  hasProgramFailed = true;
+/** Notes that the program of a pool has begun, or has thrown, which may be before it called `serve`. */
+export function noteProgram(hasFailed: boolean): void {
+  hasProgramFailed = hasFailed;
 }
 
 /**

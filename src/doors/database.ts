@@ -25,4 +25,4 @@ export type {
 export { openTransaction } from "../database/transaction.ts";
 export type { Isolation, RefusalKeeper, TransactionOptions } from "../database/transaction.ts";
 export type { DatabaseType } from "../database/type-text.ts";
-export { noteFailedProgram } from "../app/failed-start.ts";
+export { noteProgram } from "../app/failed-start.ts";

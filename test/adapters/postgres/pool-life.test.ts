@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { Health, Test } from "usher-http";
+import { Background, Health, Test } from "usher-http";
 import { Conninfo, DatabaseError, Pool, Statement, Type } from "usher-http/postgres";
 import type { DatabaseFailure } from "usher-http/postgres";
 import { lines, messages } from "../../support/logs.ts";
@@ -99,6 +99,22 @@ describe("a pool: closing", () => {
     expect(answered).toBe(2);
     expect(seen?.stats()).toMatchObject({ idle: 0 });
     expect(await failure((seen as Pool).exec(next, 1))).toEqual({ kind: "pool_closed" });
+  });
+
+  it("a program that throws makes the works of no later one silent", async () => {
+    const background = Background.create();
+    const raise = async (): Promise<readonly string[]> => {
+      const before = lines().length;
+      background.start("the sweep", () => Promise.reject(new RangeError("closed")));
+      await background.settled(60_000);
+      return lines()
+        .slice(before)
+        .map(({ level, message }) => `${level} ${message}`);
+    };
+    const failing = Pool.run(server.url(), { size: 1 }, () => Promise.reject(new Error("no table")));
+    await expect(failing).rejects.toThrow("no table");
+    expect(await raise()).toEqual([]);
+    expect(await Pool.run(server.url(), { size: 1 }, raise)).toEqual(["error the sweep raised"]);
   });
 
   it("in run is closed where the program throws, and the error is the program's", async () => {
