@@ -277,7 +277,7 @@ function sentenceOf(failure: DatabaseFailure): string {
     case "pool_closed":
       return "the database pool is closed";
     case "unsent":
-      return `the database was not reached, and nothing was done: ${failure.detail}`;
+      return `there was no connection to the database, and nothing was done: ${failure.detail}`;
     case "connection_closed":
       return failure.ended === undefined
         ? "the database connection is closed, and nothing was sent on it"

@@ -226,7 +226,7 @@ const failures = [
   [
     { kind: "unsent", detail: "ECONNREFUSED" },
     "warn",
-    "busy: the database was not reached, and nothing was done: ECONNREFUSED",
+    "busy: there was no connection to the database, and nothing was done: ECONNREFUSED",
   ],
 ] as const;
 
