@@ -33,7 +33,9 @@ it("ends with 1 and prints the reason, without a stack, when a file fails or the
   expect(failed).toMatchObject({ code: 1, out: "" });
   expect(failed.error).toMatch(/^usher migrate: 0002_bad.sql:1: ERROR 42601: .*\. Nothing was kept\.\n$/);
   const unreached = await usher("migrate", folder, "--database", "postgres://me:secret@127.0.0.1:1/none");
-  expect(unreached.error).toMatch(/^usher migrate: there was no connection to the database, and nothing was done: .*\n$/);
+  expect(unreached.error).toMatch(
+    /^usher migrate: there was no connection to the database, and nothing was done: .*\n$/,
+  );
   expect(unreached.error).not.toContain("secret");
 });
 

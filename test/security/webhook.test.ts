@@ -316,7 +316,10 @@ describe("the options of a webhook", () => {
     [{ scheme: "github", secrets: [] }, "secrets is a list, and not a list of texts, one at least"],
     [{ scheme: "slack", secrets: [text] }, 'scheme must be "standard", "github" or "stripe"'],
     [{ scheme: "stripe", secrets: [text], toleranceMs: Number.NaN }, "toleranceMs is a number, and not milliseconds"],
-    [{ scheme: "stripe", secrets: [text], seen: {} }, "seen is another object, and not a store with take"],
+    [
+      { scheme: "stripe", secrets: [text], seen: {} },
+      "seen is another object, and not a store with take, a resource, or another input that gives one",
+    ],
   ])("%j is refused", (options, sentence) => {
     expect(() => Webhook.verify(shape, options as WebhookOptions)).toThrow(
       new TypeError(`Webhook.verify: ${sentence}`),

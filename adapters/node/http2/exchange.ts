@@ -81,7 +81,7 @@ export class Http2Exchange implements Exchange {
   readonly stream: ServerHttp2Stream;
   readonly listener = "node:http2";
   readonly canTakeOver = false;
-  readonly maxHeadBytes = maxHeadBytes;
+  readonly maxHeadBytes: number = maxHeadBytes;
   /** The whole response was given to the stream. */
   isWritten = false;
   readonly #head: RequestHead;

@@ -114,6 +114,7 @@ describe("field values", () => {
         "httpDate",
         "instant",
         "int",
+        "int32",
         "int64",
         "mediaType",
         "string",
