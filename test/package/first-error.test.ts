@@ -62,10 +62,12 @@ describe.each(programRuntimes)("on %s", (name) => {
       /first\.mjs:(\d+)/.exec(line["error.at"] ?? "")?.[1],
     ]);
     const at = (text: string): string => String(lineOf(text));
+    // Node 20 gives an error of `node:fs/promises` the frames of async functions alone: here that of the program.
+    const atSync = (text: string): string => at(name === "node-oldest" ? "for (const { pattern }" : text);
     expect(told).toEqual([
       ["/file", "Error", "ENOENT", at('"file"), text, async')],
-      ["/given", "Error", "ENOENT", at('"given"')],
-      ["/shop/file", "Error", "ENOENT", at("shop.get")],
+      ["/given", "Error", "ENOENT", atSync('"given"')],
+      ["/shop/file", "Error", "ENOENT", atSync("shop.get")],
       ["/fetch", "TypeError", "ECONNREFUSED", at('"fetch"')],
       ["/url", "TypeError", name === "deno" ? undefined : "ERR_INVALID_URL", at('"url"')],
       ["/json", "SyntaxError", undefined, at('"json"')],
