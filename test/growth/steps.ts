@@ -26,21 +26,32 @@ export function startCounting(): void {
   session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
 }
 
+/** What the language's functions looked at and threw in a run. */
+export function countWork(run: () => unknown): Promise<Work> {
+  return agreed(
+    () => countRun(run),
+    (one, other) => one.units === other.units && one.thrown === other.thrown,
+  );
+}
+
 /**
- * What the language's functions looked at and threw in a run. What one run in many does for those behind it, as to draw random
- * numbers, is not counted: it runs until two runs agree.
+ * A count that two runs have in turn. One run in many does something for those behind it, as to draw random numbers, or has a timer
+ * of another app in it; and V8 loses counts of a run now and then.
  */
-export async function countWork(run: () => unknown): Promise<Work> {
-  let last = await countRun(run);
+export async function agreed<Count>(
+  count: () => Promise<Count>,
+  isSame: (one: Count, other: Count) => boolean = Object.is,
+): Promise<Count> {
+  let last = await count();
   for (let runs = 1; runs < mostRuns; runs++) {
-    const work = await countRun(run);
-    if (work.units === last.units && work.thrown === last.thrown) return work;
-    last = work;
+    const next = await count();
+    if (isSame(last, next)) return next;
+    last = next;
   }
   throw new Error(`no two of ${mostRuns} runs did the same`);
 }
 
-/** The same of a single run, which may have done some of that for others. */
+/** The same of a single run, which may have done some of it for others. */
 export async function countRun(run: () => unknown): Promise<Work> {
   const work: Work = { units: 0, thrown: 0 };
   const stop = countNatives(work);
