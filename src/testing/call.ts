@@ -229,10 +229,13 @@ function headerLines(
   return lines;
 }
 
+const pieceBytes = 65_536;
+
+/** A body that arrives in pieces, as from a network: what reads a stream holds one of them, and not the whole. */
 class GivenBody implements BodySource {
   readonly length: number;
   readonly #bytes: Uint8Array;
-  #read = false;
+  #at = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -240,9 +243,10 @@ class GivenBody implements BodySource {
   }
 
   async read(): Promise<Uint8Array | undefined> {
-    if (this.#read || this.length === 0) return undefined;
-    this.#read = true;
-    return this.#bytes;
+    if (this.#at >= this.length) return undefined;
+    const from = this.#at;
+    this.#at += pieceBytes;
+    return this.#bytes.subarray(from, this.#at);
   }
 
   whole(limit: number, receiver: BodyReceiver): void {

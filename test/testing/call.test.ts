@@ -13,8 +13,10 @@ import {
   Socket,
   Test,
   body,
+  bodyStream,
   clientGone,
   get,
+  multipart,
   post,
 } from "usher-http";
 import { messages } from "../support/logs.ts";
@@ -231,4 +233,39 @@ it("Test.events and Test.websocket resolve after the values of their requests ar
   expect(noted).toEqual(["released"]);
   await Test.websocket(app, spoken, "/socket", async () => {});
   expect(noted).toEqual(["released", "released"]);
+});
+
+describe("a body that is read as it arrives", () => {
+  const size = 12 * 1024 * 1024;
+  const counted = async (parts: AsyncIterable<Uint8Array>): Promise<number> => {
+    let length = 0;
+    for await (const { byteLength } of parts) length += byteLength;
+    return length;
+  };
+
+  it("may be longer than what a client may have in memory, as over a socket: bytes", async () => {
+    const route = post(
+      Path.of("bytes"),
+      { inputs: { sent: bodyStream({ max: size }) }, returns: Returns.json(v.number()) },
+      ({ sent }) => counted(sent),
+    );
+    const { status, body } = await Test.call(Test.app([route]), "POST", "/bytes", { body: new Uint8Array(size) });
+    expect([status, body]).toEqual([200, String(size)]);
+  });
+
+  it("may be longer than what a client may have in memory, as over a socket: a form", async () => {
+    const route = post(
+      Path.of("form"),
+      { inputs: { parts: multipart({ max: size * 2 }) }, returns: Returns.json(v.number()) },
+      async ({ parts }) => {
+        let length = 0;
+        for await (const part of parts) length += await counted(part);
+        return length;
+      },
+    );
+    const form = new FormData();
+    form.set("file", new File([new Uint8Array(size)], "a.bin"));
+    const { status, body } = await Test.call(Test.app([route]), "POST", "/form", { body: form });
+    expect([status, body]).toEqual([200, String(size)]);
+  });
 });
