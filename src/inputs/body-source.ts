@@ -67,7 +67,7 @@ const notBytes: BodyFailure = { kind: "unreadable", detail: "the body has a part
 export const bodyTooLarge: BodyFailure = { kind: "too_large", detail: "the body is longer than the limit" };
 export const noRoom: BodyFailure = {
   kind: "busy",
-  detail: "the bodies held at once, or those of its client, are at their limit",
+  detail: "the bodies held at once are at their limit, bodyBudget, or those of its client at bodyShare",
 };
 
 export function isFailure(read: Uint8Array | BodyFailure | undefined): read is BodyFailure {

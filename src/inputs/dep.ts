@@ -201,8 +201,8 @@ export interface DepNode {
   /** The inputs that it is made from, in the order they are read. */
   readonly from: readonly AnyDep[];
   readonly need?: TextNeed | FileNeed;
-  /** What an application's own reader declares that it reads. */
-  readonly needs?: readonly Need[];
+  /** What an application's own reader declares that it reads, and the fields that parts of a form are described by. */
+  readonly needs?: readonly (TextNeed | FileNeed | Need)[];
   readonly codes?: readonly Code[];
   /** The challenges that its refusals send in place of their code's, for the API document. */
   readonly challenges?: readonly Challenge[];

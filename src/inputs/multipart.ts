@@ -1,6 +1,6 @@
 import { mediaType } from "../codecs/index.ts";
 import type { MediaType } from "../codecs/negotiation.ts";
-import { needsOptions, shown } from "../arguments.ts";
+import { isListOf, isObject, needs, needsOptions, shown } from "../arguments.ts";
 import { stripped } from "../http/fields.ts";
 import { unsupportedMediaType } from "../refusals.ts";
 import type { Problem, Refusal } from "../refusals.ts";
@@ -161,6 +161,11 @@ export interface MultipartOptions {
   readonly max: number;
   /** The limit of a part's head in bytes: 16,384. A longer one is a 413. */
   readonly maxHead?: number;
+  /**
+   * The parts, for the API document and its page: inputs of `Form`, as `[Form.File.required("video"), Form.optional("title", Codec.string)]`.
+   * They are described, and not checked: the handler reads the parts. None by default.
+   */
+  readonly fields?: readonly Dep<unknown, never, { form?: object }>[];
 }
 
 /**
@@ -180,15 +185,21 @@ export interface MultipartOptions {
  * ```
  */
 export function multipart(options: MultipartOptions): Dep<Multipart, never, { body: FormData }> {
-  needsOptions("multipart", options, "max maxHead");
-  const { max, maxHead = 16_384 } = options;
+  needsOptions("multipart", options, "max maxHead fields");
+  const { max, maxHead = 16_384, fields = [] } = options;
+  needs(isListOf(fields, isField), "multipart: fields", fields, "a list of inputs of `Form`");
   return {
     node: {
       from: [],
+      needs: fields.flatMap(({ node }) => node.need ?? []),
       codes: [unsupportedMediaType],
       body: bodyNeed({ as: "multipart", max, maxHead }),
       before: () => checkMultipart,
-      check: () => [...wrongMax(max), ...wrongMaxHead(maxHead)],
+      check: (format, route) => [
+        ...wrongMax(max),
+        ...wrongMaxHead(maxHead),
+        ...fields.flatMap(({ node }) => node.check?.(format, route) ?? []),
+      ],
       compile: () => (request) => {
         const boundary = boundaryOf(contentTypeOf(request) ?? "");
         if (boundary === undefined) return noBoundary;
@@ -198,6 +209,12 @@ export function multipart(options: MultipartOptions): Dep<Multipart, never, { bo
       },
     },
   };
+}
+
+function isField(field: unknown): boolean {
+  const node = isObject(field) ? field["node"] : undefined;
+  const need = isObject(node) ? node["need"] : undefined;
+  return isObject(need) && (need["in"] === "form" || need["in"] === "file");
 }
 
 function wrongMaxHead(maxHead: number): readonly string[] {

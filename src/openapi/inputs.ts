@@ -221,9 +221,9 @@ function contentOf(body: BodyNeed, fields: Reads["fields"], context: DocumentCon
       return Object.fromEntries(body.contentTypes.map((type) => [type, content]));
     }
     case "form":
-      return formContent(fields, context);
+      return fields.some((field) => field.in === "file") ? partsOf(fields, context) : formContent(fields, context);
     case "multipart":
-      return { "multipart/form-data": { schema: { type: "object" } } };
+      return partsOf(fields, context);
     default: {
       const types = body.contentTypes ?? ["application/octet-stream"];
       return Object.fromEntries(types.map((type) => [type, { schema: isText(type) ? { type: "string" } : binary }]));
@@ -256,23 +256,29 @@ export function streamOf(item: Schema, { version }: DocumentContext): object {
   return version === "3.2" ? { itemSchema: item } : { schema: { type: "string" }, "x-item-schema": item };
 }
 
+/** A form without files: a client may send it in either encoding. */
 function formContent(fields: Reads["fields"], context: DocumentContext): Content {
+  const described = "A form: each field its value, a repeated one a list of them.";
+  const content = { schema: { description: described, ...formSchema(fields, context) } };
+  return { "application/x-www-form-urlencoded": content, "multipart/form-data": content };
+}
+
+/** A form that is sent in parts. */
+function partsOf(fields: Reads["fields"], context: DocumentContext): Content {
+  const schema = fields.length === 0 ? { type: "object" } : formSchema(fields, context);
+  const files = fields.filter((field) => field.in === "file");
+  if (files.length === 0) return { "multipart/form-data": { schema } };
+  const encoding = Object.fromEntries(files.map(({ name }) => [name, { contentType: "application/octet-stream" }]));
+  return { "multipart/form-data": { schema, encoding } };
+}
+
+function formSchema(fields: Reads["fields"], context: DocumentContext): Schema {
   const described = new Map<string, Schema>();
   const required = new Set<string>();
-  const files = new Set<string>();
   for (const field of fields) {
     if (!described.has(field.name)) described.set(field.name, fieldSchema(field, context));
     if (field.required) required.add(field.name);
-    if (field.in === "file") files.add(field.name);
   }
   const properties = Object.fromEntries(described);
-  const schema: Schema = { type: "object", properties, ...(required.size > 0 ? { required: [...required] } : {}) };
-  if (files.size > 0) {
-    const encoding = Object.fromEntries([...files].map((name) => [name, { contentType: "application/octet-stream" }]));
-    return { "multipart/form-data": { schema, encoding } };
-  }
-  const both = {
-    schema: { description: "A form: each field its value, a repeated one a list of them.", ...schema },
-  };
-  return { "application/x-www-form-urlencoded": both, "multipart/form-data": both };
+  return { type: "object", properties, ...(required.size > 0 ? { required: [...required] } : {}) };
 }

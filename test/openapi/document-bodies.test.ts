@@ -7,6 +7,7 @@ import {
   Form,
   Openapi,
   Path,
+  Query,
   Refusal,
   Returns,
   Socket,
@@ -128,6 +129,55 @@ describe("bodies: encodings", () => {
         },
       },
     });
+  });
+});
+
+describe("bodies: parts that are described by their fields", () => {
+  const sent = (inputs: { upload: ReturnType<typeof multipart> }) =>
+    operation(post(Path.of("a"), { inputs, returns: Returns.text }, () => "")).requestBody;
+  const title = Form.optional("title", Codec.string, { doc: "Of the film." });
+
+  it("is the same as a form of these fields with files, and always sent", () => {
+    const inputs = { title, film: Form.File.required("film"), stills: Form.File.list("stills") };
+    const form = operation(post(Path.of("a"), { inputs, returns: Returns.text }, () => "")).requestBody;
+    expect(sent({ upload: multipart({ max: 9, fields: Object.values(inputs) }) })).toEqual(form);
+    expect(form?.content["multipart/form-data"]?.schema).toMatchObject({ required: ["film"] });
+  });
+
+  it("has one encoding without files, too", () => {
+    const schema = { type: "object", properties: { title: { type: "string", description: "Of the film." } } };
+    expect(sent({ upload: multipart({ max: 9, fields: [title] }) })).toEqual({
+      content: { "multipart/form-data": { schema } },
+      required: true,
+    });
+  });
+
+  it("tells what is wrong with a field, as a form does", () => {
+    const upload = multipart({ max: 9, fields: [Form.File.list("f", { minItems: 2, maxItems: 1 })] });
+    const route = post(Path.of("a"), { inputs: { upload }, returns: Returns.text }, () => "");
+    const asForm = post(
+      Path.of("a"),
+      { inputs: { f: Form.File.list("f", { minItems: 2, maxItems: 1 }) }, returns: Returns.text },
+      () => "",
+    );
+    const told = (route: Route) => {
+      try {
+        Test.app([route]);
+      } catch (thrown) {
+        return (thrown as Error).message;
+      }
+      return "nothing";
+    };
+    expect(told(route)).toContain("form.f");
+    expect(told(route)).toBe(told(asForm));
+  });
+
+  it.each([
+    ["no list", title],
+    ["an input of a query", [Query.optional("title", Codec.string)]],
+    ["a name", ["title"]],
+  ])("refuses %s", (_name, fields) => {
+    expect(() => multipart({ max: 9, fields: fields as never })).toThrow("multipart: fields");
   });
 });
 

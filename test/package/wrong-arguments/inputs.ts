@@ -105,6 +105,7 @@ const inputs: readonly Row[] = [
   ["jsonLines", (x) => sends(jsonLines(v.object({}), { max: x })), [1]],
   ["jsonLines", (x) => sends(jsonLines(v.object({}), { max: 1, maxLine: x })), [1]],
   ["multipart", (o) => sends(multipart(o)), [{ max: 1 }]],
+  ["multipart", (x) => sends(multipart({ max: 1, fields: [x] })), [Form.File.required("b")]],
 ];
 
 const one = Dep.return(1);
