@@ -18,6 +18,7 @@ export interface Hub<K, Tag = void> {
 /** One subscription to a topic. It queues events up to the hub's depth. */
 export class Subscription<K> implements AsyncIterable<Event<K>> {
   readonly #depth: number;
+  readonly #behind: "drop" | "skip";
   readonly #leave: () => void;
   readonly #queued = new Queue<Event<K>>();
   /** The waiting `next()`. There is rarely more than one, so the others have a list of their own. */
@@ -29,8 +30,9 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
   #otherUntils: Set<AbortSignal> | undefined = undefined;
 
   /** @param leave Removes it from its topic; called once. */
-  constructor(depth: number, leave: () => void) {
+  constructor(depth: number, behind: "drop" | "skip", leave: () => void) {
     this.#depth = depth;
+    this.#behind = behind;
     this.#leave = leave;
   }
 
@@ -66,12 +68,22 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
     }
   }
 
-  /** For the hub. A subscription that is too far behind is dropped. */
-  deliver(event: Event<K>): void {
+  /** For the hub. False where the subscription is too far behind, and is dropped. */
+  deliver(event: Event<K>): boolean {
     const resolve = this.#waiter();
-    if (resolve !== undefined) resolve(event);
-    else if (this.#queued.length < this.#depth) this.#queued.push(event);
-    else this.unsubscribe();
+    if (resolve !== undefined) {
+      resolve(event);
+      return true;
+    }
+    if (this.#queued.length === this.#depth) {
+      if (this.#behind === "drop") {
+        this.unsubscribe();
+        return false;
+      }
+      this.#queued.shift();
+    }
+    this.#queued.push(event);
+    return true;
   }
 
   /** Removes and returns the `next()` that has waited longest. */

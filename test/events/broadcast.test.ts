@@ -36,6 +36,59 @@ describe("a broadcast hub: depth and end", () => {
     expect(await told(slow, 4)).toEqual(["1", "2", "none", "none"]);
   });
 
+  it("tells once for a publication how many it dropped, and neither the topic nor a request", () => {
+    const hub = hubOf(1);
+    for (const tag of ["a", "b"]) hub.subscribe("zq9_", tag);
+    hub.publish("zq9_", event(1));
+    expect(lines()).toEqual([]);
+    hub.publish("zq9_", event(2));
+    hub.subscribe("zq9_", "c");
+    for (const value of [3, 4]) hub.publish("zq9_", event(value));
+    expect(lines().map((line) => [line["level"], line["logger.name"], line["message"]])).toEqual([
+      ["info", "framework.http", "a broadcast dropped 2 subscribers: more than 1 event waited for each"],
+      ["info", "framework.http", "a broadcast dropped 1 subscriber: more than 1 event waited for it"],
+    ]);
+    expect(JSON.stringify(lines())).not.toContain("zq9_");
+  });
+
+  it("leaves out the oldest event for a subscription that is behind, where the hub skips", async () => {
+    const hub = Broadcast.create<Kind, string>({ depth: 2, behind: "skip" });
+    const slow = hub.subscribe("t", "slow");
+    for (const value of [1, 2, 3, 4, 5]) hub.publish("t", event(value));
+    expect(await told(slow, 2)).toEqual(["4", "5"]);
+    expect(hub.subscribers("t")).toEqual(["slow"]);
+    const waiting = told(slow, 1);
+    hub.publish("t", event(6));
+    expect(await waiting).toEqual(["6"]);
+    hub.publish("t", event(7));
+    hub.close();
+    expect(await told(slow, 2)).toEqual(["7", "none"]);
+  });
+
+  it("wakes a loop once for all that was published while it read, where one event waits", async () => {
+    const hub = Broadcast.create<Kind>({ depth: 1, behind: "skip" });
+    const woken = hub.subscribe("t");
+    const written: number[] = [];
+    const read: number[] = [];
+    const write = (value: number): void => {
+      written.push(value);
+      hub.publish("t", event(value));
+    };
+    for (let times = 0; times < 3; times++) {
+      for (let value = 0; value < 1000; value++) write(times * 1000 + value);
+      expect(await woken.next()).toBeDefined();
+      // What is written while it reads wakes it again.
+      await Promise.resolve();
+      read.push(...written.splice(0));
+      write(-1);
+      expect(await woken.next()).toBeDefined();
+      read.push(...written.splice(0));
+    }
+    expect(read).toHaveLength(3003);
+    hub.close();
+    expect(await woken.next()).toBeUndefined();
+  });
+
   it("BC-03 ends every subscription when it is closed", async () => {
     const hub = hubOf();
     const [a, b] = [hub.subscribe("t", "a"), hub.subscribe("u", "b")];
@@ -191,6 +244,12 @@ describe("a broadcast hub: options", () => {
     expect(() => hubOf(depth)).toThrow(`Broadcast.create: depth must be a whole number from 1, not ${depth}`);
   });
 
+  it("refuses another word for what is behind", () => {
+    expect(() => Broadcast.create({ behind: "wait" as "skip" })).toThrow(
+      'Broadcast.create: behind must be "drop" or "skip", not "wait"',
+    );
+  });
+
   it("ST-39 accepts a depth of 1", async () => {
     const hub = hubOf(1);
     const subscription = hub.subscribe("t", "a");
@@ -231,6 +290,15 @@ describe("a broadcast hub with a relay", () => {
     hub.close();
     far.close();
     expect(await near.next()).toBeUndefined();
+  });
+
+  it("leaves out the oldest event that it brings, where the hub skips", async () => {
+    const [here, there] = engine();
+    const from = Broadcast.create<Kind>({ relay: here });
+    const slow = Broadcast.create<Kind>({ depth: 1, behind: "skip", relay: there }).subscribe("t");
+    for (const value of [1, 2, 3]) from.publish("t", event(value));
+    expect(await told(slow, 1)).toEqual(["3"]);
+    expect(lines()).toEqual([]);
   });
 
   it("logs a failure of the relay by its kind, and still delivers in this process", async () => {

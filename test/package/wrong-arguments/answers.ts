@@ -67,6 +67,7 @@ const events: readonly Row[] = [
   ["Socket.protocol", (x) => Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: x }), ["chat"]],
   ["Socket.encode", (m) => Socket.encode(m, "x"), [Socket.text]],
   ["Broadcast.create", (o) => Broadcast.create(o), [{}]],
+  ["Broadcast.create", (x) => Broadcast.create({ behind: x }), ["skip"]],
 ];
 
 const stated: readonly Row[] = [
