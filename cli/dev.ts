@@ -6,6 +6,7 @@ import { Changes } from "./changes.ts";
 import { CommandFailure, UsageError, moduleAnd } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
 import { hostsOf } from "./dev-hosts.ts";
+import { noTypeScript } from "./load-routes.ts";
 import { ProcessGroup, onStopSignal } from "./process-group.ts";
 
 const help = `usher dev <module> [options]
@@ -51,6 +52,8 @@ export const dev: Command = {
     // A file that does not exist is not watched, so its creation would not restart anything.
     if (!existsSync(resolve(module))) throw new CommandFailure(`${module} is missing`);
     if (statSync(resolve(module)).isDirectory()) throw new CommandFailure(`${module} is a folder, not a module`);
+    if (isProgram && isUnread(module))
+      throw new CommandFailure(`${noTypeScript(module)}, or update Node to 22.18 or newer.`);
     const { Deno } = globalThis as { readonly Deno?: { readonly mainModule: string } };
     if (Deno !== undefined) return watched([...denoWatcher(Deno.mainModule, envFile), ...args]);
     const started = isProgram
@@ -75,6 +78,15 @@ function checkProgram(module: string, values: { readonly [option: string]: unkno
     if (values[name] !== undefined) throw new UsageError(`--program takes no --${name}: the program chooses it`);
   if ("Bun" in globalThis || "Deno" in globalThis)
     throw new UsageError(`--program is for Node: run ${commandOfProgram(module)}`);
+}
+
+/** Whether Node cannot run a program because it is TypeScript. A loader that was given may read it. */
+function isUnread(module: string): boolean {
+  if (!/\.[cm]?tsx?$/.test(module) || "Bun" in globalThis || "Deno" in globalThis) return false;
+  // Node 20 has no such feature.
+  const { typescript } = process.features as { readonly typescript?: unknown };
+  const given = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].join(" ");
+  return !typescript && !/(?:^|\s)(?:-r|--(?:require|import|loader|experimental-loader))\b/.test(given);
 }
 
 /** What restarts a program on the runtime that is there. */

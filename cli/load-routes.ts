@@ -102,10 +102,19 @@ async function load(file: string, url: URL): Promise<Exports> {
     if (code !== "ERR_UNKNOWN_FILE_EXTENSION")
       throw new CommandFailure(`${file} cannot be loaded:\n${describeError(thrown, url)}`, { cause: thrown });
     throw new CommandFailure(
-      `${file}: Node ${process.versions.node} does not run TypeScript. Give the compiled file, or run usher with ` +
-        "Node 22.18 or newer (npx usher-http), Bun (bunx --bun usher-http) or Deno (deno run -A npm:usher-http).",
+      `${noTypeScript(file)}, or run usher with Node 22.18 or newer (npx usher-http), Bun (bunx --bun usher-http) or Deno ` +
+        "(deno run -A npm:usher-http).",
     );
   }
+}
+
+/** What to do where a module is TypeScript, and its Node is too old for that. Its end is the caller's. */
+export function noTypeScript(file: string): string {
+  const { node } = process.versions;
+  return (
+    `${file}: Node ${node} does not run TypeScript. Give the compiled file, load TypeScript by tsx ` +
+    '(npm install --save-dev tsx, and NODE_OPTIONS="--import tsx" before the command)'
+  );
 }
 
 /** Whether Node read `import` or `export` in a file that it takes for CommonJS. */

@@ -22,7 +22,7 @@ await Pool.run(database.url, {}, async (pool) => {
   const kept = [...SessionTable.statements(sessionTable), ...IdempotencyTable.statements(answersTable)];
   await Statement.verify(pool, [...Object.values(statements), ...kept]);
   const others = await relay(database.url, { channel: "orders" });
-  const news = Broadcast.create<never>({ relay: others });
+  const news = Broadcast.create<never>({ depth: 1, behind: "skip", relay: others });
   const sessions = SessionTable.store(pool, sessionTable);
   const answers = IdempotencyTable.store(pool, answersTable);
   const stops = [

@@ -16,7 +16,7 @@ const answersIn = IdempotencyTable.inTransaction(answersTable);
  *
  * @param news Give it a relay if several processes serve the same orders.
  */
-export function postgresStore(pool: Pool, news: Hub<never> = Broadcast.create()): Store {
+export function postgresStore(pool: Pool, news: Hub<never> = Broadcast.create({ depth: 1, behind: "skip" })): Store {
   const transaction: Store["transaction"] = async (work) => {
     let hasChanged = false;
     const result = await pool.transaction((db) => work(ordersIn(db, () => (hasChanged = true))));

@@ -64,7 +64,7 @@ const maxChanges = 1000;
  * transaction, whichever transaction it is made in.
  */
 export function memoryStore(): Store {
-  const news = Broadcast.create<never>();
+  const news = Broadcast.create<never>({ depth: 1, behind: "skip" });
   const answers = Idempotency.memory();
   const orders = new Map<number, Order>();
   const versions = new Map<number, number>();

@@ -156,6 +156,28 @@ export const routes = [get(Path.of("hello"), { returns: Returns.text }, say)];
       /^usher routes: examples\/orders\/routes.ts: Node 20\.[\d.]+ does not run TypeScript. Give the compiled file/;
     expect([code, stderr]).toEqual([1, expect.stringMatching(said)]);
   });
+
+  it("reports the same of a program, and runs it where a loader is given", async () => {
+    const node = runtimes["node-oldest"]();
+    const program = join(folder, "program.ts");
+    await writeFile(program, "const served: string = 'never';\n");
+    const { code, stderr } = await ran(node, ["dist/cli.js", "dev", "--program", program]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^usher dev: .*program\.ts: Node 20\.[\d.]+ does not run TypeScript\. .*--import tsx.*22\.18/,
+      ),
+    ]);
+    // Any loader counts. This one reads nothing, so that the program ends, and with it the command.
+    const loader = join(folder, "loader.mjs");
+    await writeFile(
+      loader,
+      `if (process.argv[1] === ${JSON.stringify(program)}) process.on("exit", () => process.kill(process.ppid, "SIGTERM"));\n`,
+    );
+    const given = ["--import", loader, "dist/cli.js", "dev", "--program", program];
+    const waited = await ran(node, given);
+    expect([waited.code, waited.stderr]).toEqual([0, expect.not.stringContaining("does not run TypeScript")]);
+  });
 });
 
 describe("usher: warnings of Node", () => {

@@ -52,7 +52,10 @@ describe("twice the text takes at most twice the steps", () => {
       }
       if (twice.ran > once.ran * 2) {
         for (const one of all) {
-          const [ran, ranTwice] = [await agreed(() => ranOf([one], times)), await agreed(() => ranOf([one], times * 2))];
+          const [ran, ranTwice] = [
+            await agreed(() => ranOf([one], times)),
+            await agreed(() => ranOf([one], times * 2)),
+          ];
           if (ranTwice > ran * 2) grown.push(`${one[0]}: ${ran} characters of source ran, then ${ranTwice}`);
         }
       }

@@ -32,7 +32,7 @@ const insert = (count: number) =>
 
 /** The ids that a client gets until it has the last one. */
 async function idsUntil(last: number, after: number, whileOpen: (wakes: () => void) => Promise<void>) {
-  const hub = Broadcast.create<never>({ depth: 64 });
+  const hub = Broadcast.create<never>({ depth: 1, behind: "skip" });
   const app = Test.app([added], { resources: [Dep.resource(database, pool), Dep.resource(news, hub)] });
   const ids: number[] = [];
   const headers = { "last-event-id": `${after}` };

@@ -17,7 +17,7 @@ await Pool.run(DATABASE_URL, {}, async (pool) => {
   await Statement.verify(pool, statements);
   // Carries news between the processes that serve this page.
   const others = await relay(DATABASE_URL, { channel: "wall" });
-  const news = Broadcast.create<never>({ relay: others });
+  const news = Broadcast.create<never>({ depth: 1, behind: "skip", relay: others });
   // /docs describes the API; /livez and /readyz answer health checks.
   const docs = Openapi.docs(routes, { title: "my-api", version: "1" });
   const health = Health.routes([pool.check("database")]);

@@ -4,7 +4,7 @@ import type { Message, Wall } from "./wall.ts";
 /** Keeps messages in memory: they are gone when the process ends. */
 export function memoryWall(): Wall {
   const messages: Message[] = [];
-  const news = Broadcast.create<never>();
+  const news = Broadcast.create<never>({ depth: 1, behind: "skip" });
   let lastId = 0;
   return {
     news,
