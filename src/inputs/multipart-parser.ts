@@ -289,7 +289,7 @@ export class MultipartReader {
 
   #cutShort(): string {
     if (this.#state === "head") return "the body ends in the head of a part";
-    if (this.#state === "content" && !this.#inPart) return "the body has no boundary";
+    if (this.#state === "content" && !this.#inPart) return "the body has no line of the boundary that its header names";
     return "the body ends before its last boundary";
   }
 

@@ -165,7 +165,7 @@ describe("the reader: faults and end", () => {
   });
 
   it.each([
-    ["x", "the body has no boundary"],
+    ["x", "the body has no line of the boundary that its header names"],
     ["x\r\n--b", "the body ends before its last boundary"],
     ["--b\r\nX", "the body ends in the head of a part"],
     [`${opened}x`, "the body ends before its last boundary"],
