@@ -3,6 +3,7 @@ import { forwarded } from "../codecs/index.ts";
 import { addressBytes, isWithin, readRange, withoutPort, withoutZone } from "../http/addresses.ts";
 import type { AddressRange } from "../http/addresses.ts";
 import { stripped } from "../http/fields.ts";
+import { isHost } from "../http/target.ts";
 
 /** The values of a trusted proxy's forwarding headers. */
 export interface ForwardedValues {
@@ -85,7 +86,7 @@ export class TrustedProxies {
     const last = (name: string): string | undefined => listOf(lines(name)).at(-1);
     return {
       client: this.#clientOf(listOf(lines("x-forwarded-for"))),
-      host: last("x-forwarded-host"),
+      host: hostOf(last("x-forwarded-host")),
       proto: last("x-forwarded-proto")?.toLowerCase(),
       prefix: prefixOf(last("x-forwarded-prefix")),
     };
@@ -127,10 +128,18 @@ function countedHop(hops: readonly (string | undefined)[], count: number): strin
   return hop === undefined ? undefined : addressOf(hop);
 }
 
-/** A path without a slash at its end; empty for any other text, such as `//elsewhere.example`, which is another site. */
+/** A host; undefined for any other text, such as `h/admin?`, which would be the path of a URL. Many proxies pass on what a client sent. */
+function hostOf(text = ""): string | undefined {
+  return text !== "" && isHost(text) ? text : undefined;
+}
+
+/**
+ * A path without a slash at its end; empty for any other text, such as `//elsewhere.example`, which is another site, and `/..`, which a
+ * browser resolves.
+ */
 function prefixOf(text = ""): string {
   const path = text.endsWith("/") ? text.slice(0, -1) : text;
-  return /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/.test(path) ? path : "";
+  return /^(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w.~!$&'()*+,;=:@%-]+)+$/i.test(path) ? path : "";
 }
 
 function listOf(lines: readonly string[]): readonly string[] {

@@ -138,6 +138,17 @@ describe("host, secure and id", () => {
     expect(id).toMatch(/^[0-9a-z]{12}$/);
   });
 
+  it.each(["h/admin", "h/admin?", "h?", "h#", "h\\admin", "user:pw@h", "a b", "é", "[::1", "h:port"])(
+    "a forwarded host like %j, which many proxies pass on from the client, is not used",
+    async (forwarded) => {
+      const headers = [
+        ["host", "inner.example"],
+        ["x-forwarded-host", forwarded],
+      ] as const;
+      expect((await ask(trusted, "10.0.0.1", headers)).host).toBe("inner.example");
+    },
+  );
+
   it("CK-04 a loopback page that arrived by HTTPS is secure", async () => {
     const loopback = [["host", "localhost"]] as const;
     expect((await ask(trusted, "10.0.0.1", loopback)).secure).toBe("plain");

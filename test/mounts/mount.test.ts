@@ -137,6 +137,19 @@ describe("the Request", () => {
     expect(await answer.json()).toMatchObject({ url: "https://shop.example/m/a" });
   });
 
+  it("has no other path by what a proxy passes on from the client", async () => {
+    const app = App.make([Route.mount(Path.of("m"), echo)], { trustedProxies: Proxies.make(["10.0.0.1"]) });
+    const seen = async (name: string, value: string) => {
+      const request = new Request("http://in/m/a?b", { headers: { [name]: value } });
+      return ((await (await app.fetch(request, { peer: "10.0.0.1" })).json()) as { readonly url: string }).url;
+    };
+    for (const host of ["h/admin", "h/admin?", "h#", "h\\admin", "user:pw@h"])
+      expect([host, await seen("x-forwarded-host", host)]).toEqual([host, "http://in/m/a?b"]);
+    for (const prefix of ["/..", "/v1/..", "/%2e%2E", "/v1/.", "/v1/%2e/x", "//h", "/v1?", "/v1#"])
+      expect([prefix, await seen("x-forwarded-prefix", prefix)]).toEqual([prefix, "http://in/m/a?b"]);
+    expect(await seen("x-forwarded-prefix", "/v1/..x/.well-known/")).toBe("http://in/v1/..x/.well-known/m/a?b");
+  });
+
   it("begins below the mount with stripPrefix, wherever a group put that", async () => {
     const mounted = Route.mount(Path.of("m"), echo, { stripPrefix: true });
     const app = App.make([mounted, ...Route.group({ prefix: Path.of("v1", Path.int("n")) }, [mounted])]);
