@@ -190,7 +190,7 @@ export function queryKey<Api extends object, Name extends keyof Api & string>(
   const key = [...basesOf(api), route];
   if (given === undefined) return key;
   checkInput("queryKey", given);
-  return [...key, keyPart(given)];
+  return [...key, inputsKey(given)];
 }
 
 /**
@@ -221,14 +221,15 @@ export function queryOptions(api: object, route: string, given: object | symbol 
   if (typeof given === "symbol") return { queryKey: [...key, "skipped"], queryFn: given };
   checkInput("queryOptions", given);
   return {
-    queryKey: [...key, keyPart(given)],
+    queryKey: [...key, inputsKey(given)],
     queryFn: ({ signal }: QueryContext) => dataOf(route, call, { ...given, signal }),
   };
 }
 
 /**
  * The options of an infinite query over a list in pages. Where a page has a link `next`, `"/orders?after=2&limit=2"`, the query of that
- * link asks for the next page: only its query is used, whatever address it has. Otherwise say how in `paging`.
+ * link asks for the next page: only its query is used, whatever address it has. A link to a page that was read already is the end.
+ * Otherwise say how in `paging`.
  *
  * @example
  * ```ts
@@ -288,9 +289,12 @@ export function infiniteOptions(
   };
   return {
     // With the inputs of a query that is not in pages it has other data.
-    queryKey: [...key, keyPart(given), "pages"],
-    queryFn: ({ signal, pageParam }: PageContext<unknown>) =>
-      dataOf(route, call, { ...given, query: { ...given.query, ...ofPage(pageParam) }, signal }),
+    queryKey: [...key, inputsKey(given), "pages"],
+    queryFn: ({ signal, pageParam }: PageContext<unknown>) => {
+      // A link has the names that are sent.
+      const own = paging === linked ? Object.fromEntries(sentFields(given.query ?? {})) : given.query;
+      return dataOf(route, call, { ...given, query: { ...own, ...ofPage(pageParam) }, signal });
+    },
     ...pages,
   };
 }
@@ -337,21 +341,34 @@ type VariablesOf<Call> = Call extends (...given: infer Given) => unknown
 export function mayRetry(failureCount: number, error: unknown): boolean {
   if (typeof failureCount !== "number") throw new TypeError("mayRetry: failureCount is no number");
   // By its name: the error may be of another copy of the package.
-  const { name, refusal } = (error ?? {}) as { readonly name?: unknown; readonly refusal?: AnyRefusal };
-  if (failureCount >= 3 || name !== "RefusedError" || refusal === undefined) return false;
-  const { status } = refusal;
+  const { name, refusal } = (error ?? {}) as { readonly name?: unknown; readonly refusal?: AnyRefusal | null };
+  if (!(failureCount < 3) || name !== "RefusedError") return false;
+  const { status = 400 } = refusal ?? {};
   return status < 400 || status >= 500 || status === 408 || status === 429;
 }
 
 /** The link of a page: the query of its `next`. */
 const linked: Paging<unknown, string, string> = {
   param: "",
-  next: (last) => {
+  // TanStack Query gives the params of all pages, too.
+  next: (last, _pages, _param?: string, params: readonly string[] = []) => {
     const { next } = (last ?? {}) as { readonly next?: unknown };
-    // A link without a query would ask for the first page again.
-    return (typeof next === "string" && next.split("#")[0]?.split("?")[1]) || undefined;
+    // A query may have a `?` (RFC 3986 §3.4).
+    const query = typeof next === "string" ? /^[^?#]*\?([^#]*)/.exec(next)?.[1] : undefined;
+    // A link without a query would ask for the first page again, and one to a page that was read would never end.
+    return query === undefined || query === "" || params.includes(query) ? undefined : query;
   },
 };
+
+/** The fields of a query by the names that the client sends: a member of an object is `filter[min]`. */
+function sentFields(fields: object, nameOf: (member: string) => string = String): (readonly [string, unknown])[] {
+  return Object.entries(fields).flatMap(([member, value]) => {
+    const name = nameOf(member);
+    return hasMembers(value)
+      ? sentFields(value, (member) => `${name}[${member}]`).filter(([, one]) => one !== null)
+      : [[name, value] as const];
+  });
+}
 
 /** The fields of a query; a name that is given twice has a list. */
 function fieldsIn(query: string): object {
@@ -410,18 +427,34 @@ function checkApi(at: string, api: unknown): void {
 }
 
 function checkInput(at: string, given: unknown): void {
-  if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw new TypeError(`${at}: given is no object of inputs`);
+  if (!hasMembers(given)) throw new TypeError(`${at}: given is no object of inputs`);
 }
 
-/** Inputs as they are sent, which a key can hold: it must have a JSON, and a 64-bit number has none. */
+/** The inputs of a call in a key. Its signal is none of them, unlike a parameter of that name. */
+function inputsKey(given: object): unknown {
+  const { signal: _, ...inputs } = given as PassedInput;
+  return keyPart(inputs);
+}
+
+/**
+ * Inputs as they are sent, which a key can hold. TanStack Query compares keys by their JSON, which has no 64-bit number, has null for
+ * NaN and for infinity, and `{}` for what is sent as its own text.
+ */
 function keyPart(value: unknown): unknown {
-  if (typeof value === "bigint") return String(value);
+  if (typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value))) return String(value);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(keyPart);
-  const { toJSON } = value as { readonly toJSON?: unknown };
-  if (typeof toJSON === "function") return toJSON.call(value) as unknown;
-  if ({}.toString.call(value) !== "[object Object]") return value;
-  const members = Object.entries(value).filter(([name, one]) => one !== undefined && name !== "signal");
-  return Object.fromEntries(members.map(([name, one]) => [name, keyPart(one)]));
+  if (hasMembers(value)) {
+    const members = Object.entries(value).filter(([, one]) => one !== undefined);
+    return Object.fromEntries(members.map(([name, one]) => [name, keyPart(one)]));
+  }
+  const { toJSON } = value as { readonly toJSON?: () => unknown };
+  if (typeof toJSON !== "function") return String(value);
+  const json = toJSON.call(value);
+  return typeof json === "object" ? json : keyPart(json);
+}
+
+/** Whether the client sends each member of a value, and not its text. */
+function hasMembers(value: unknown): value is object {
+  return {}.toString.call(value) === "[object Object]" && typeof (value as Partial<Date>).toJSON !== "function";
 }

@@ -1,5 +1,12 @@
 /** The calls of a typed client in the real query client: keys, data, refusals, signals and pages. */
-import { InfiniteQueryObserver, MutationObserver, QueryClient, QueryObserver, skipToken } from "@tanstack/query-core";
+import {
+  InfiniteQueryObserver,
+  MutationObserver,
+  QueryClient,
+  QueryObserver,
+  hashKey,
+  skipToken,
+} from "@tanstack/query-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { App } from "usher-http";
 import * as Client from "usher-http/client";
@@ -100,7 +107,7 @@ describe("a query", () => {
   });
 });
 
-it.each([7, null, "x", true, [7]])("inputs that are %j are refused", (given) => {
+it.each([7, null, "x", true, [7], new Date(0)])("inputs that are %j are refused", (given) => {
   const api = Client.of<Routes>({ baseUrl: "http://localhost" });
   const calls: readonly ((...given: never[]) => unknown)[] = [queryOptions, infiniteOptions, queryKey];
   for (const call of calls) {
@@ -130,6 +137,28 @@ describe("the key of a query", () => {
     const hash = (given: object) => JSON.stringify(queryOptions(api, "GET /orders", given as { query: {} }).queryKey);
     expect(hash({ query: { limit: 1, after: undefined } })).toBe(hash({ query: { limit: 1 } }));
     expect(queryOptions(api, "GET /orders").queryKey).toEqual(queryOptions(api, "GET /orders", {}).queryKey);
+  });
+
+  it.each([
+    ["a parameter named signal", "low", "high"],
+    ["no number", Number.NaN, Number.POSITIVE_INFINITY],
+    ["infinity", Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+    ["no number in a list", [Number.NaN], [Number.POSITIVE_INFINITY]],
+    ["what is sent as its text", /a/, /b/],
+    ["another one", new URLSearchParams("a=1"), new URLSearchParams("a=2")],
+    ["one whose JSON is no JSON", { toJSON: () => 1n }, { toJSON: () => 2n }],
+  ])("is another one where another request is sent: %s", async (_what, one, other) => {
+    const sent: string[] = [];
+    const fetch = async ({ url }: Request) => (sent.push(url), Response.json([]));
+    const own = Client.of<Routes>({ baseUrl: "http://localhost", fetch });
+    const hashes = [one, other].map((value) => {
+      // As a program in JavaScript asks, and one whose types are `unknown`.
+      const { queryKey: key, queryFn } = queryOptions(own, "GET /orders", { query: { signal: value } } as object);
+      void queryFn({ signal: new AbortController().signal });
+      return hashKey(key);
+    });
+    await expect.poll(() => new Set(sent).size).toBe(2);
+    expect(hashes[0]).not.toBe(hashes[1]);
   });
 
   it("matches all queries of its route, or those with some inputs, to be invalidated", async () => {
@@ -231,12 +260,42 @@ describe("an infinite query", () => {
     ["no address", "?after=2#top", "after=2"],
     ["no query, which would be the first page again", "/orders", undefined],
     ["an empty query", "/orders?", undefined],
+    ["a query with a question mark", "/orders?item=a?b&after=2", "item=a?b&after=2"],
+    ["a fragment with a question mark", "/orders#?after=2", undefined],
     ["no text", 7, undefined],
     ["null", null, undefined],
   ])("takes of a link only its query: %s", (_what, next, param) => {
     const { api } = apart(0);
     const { getNextPageParam } = infiniteOptions(api, "GET /orders");
     expect(getNextPageParam({ items: [], next: next as string }, [])).toBe(param);
+  });
+});
+
+describe("a link to the next page", () => {
+  /** The requests of all pages of a server whose link is the same on each. */
+  async function asked(next: string, query: object): Promise<readonly string[]> {
+    const sent: string[] = [];
+    const fetch = async ({ url }: Request) => {
+      sent.push(decodeURIComponent(new URL(url).search));
+      return Response.json({ items: [], next });
+    };
+    const api = Client.of<Routes>({ baseUrl: "http://localhost", fetch });
+    const client = new QueryClient();
+    await client.fetchInfiniteQuery({ ...infiniteOptions(api, "GET /orders", { query } as object), pages: 5 });
+    client.clear();
+    return sent;
+  }
+
+  it("that was followed already is the end", async () => {
+    expect(await asked("/orders?after=2", {})).toEqual(["", "?after=2"]);
+  });
+
+  it("has the members of an object by the names that are sent: none is sent twice", async () => {
+    const price = { min: 1, max: 5, of: { a: "b" }, none: null };
+    expect(await asked("/orders?after=2&price[min]=1&price[of][a]=b", { price })).toEqual([
+      "?price[min]=1&price[max]=5&price[of][a]=b",
+      "?price[min]=1&price[max]=5&price[of][a]=b&after=2",
+    ]);
   });
 });
 
@@ -271,9 +330,10 @@ describe("mayRetry", () => {
   });
 
   it("is false for an error that is no refusal", () => {
-    expect([new TypeError("x"), undefined, null, "x"].map((thrown) => mayRetry(0, thrown))).toEqual(
-      Array(4).fill(false),
-    );
+    const none = [undefined, null, {}, 5].map((refusal) => ({ name: "RefusedError", refusal }));
+    const thrown = [new TypeError("x"), undefined, null, "x", ...none];
+    expect(thrown.map((one) => mayRetry(0, one))).toEqual(Array(8).fill(false));
+    expect(mayRetry(Number.NaN, refusal(503))).toBe(false);
   });
 
   it("asks for an order that is not there once, and for a server that is down four times", async () => {
