@@ -24,7 +24,7 @@ export type BodyState =
   | { readonly at: "ended" }
   /** Its reader has the failure, and reads no further. */
   | { readonly at: "failed"; readonly failure: BodyFailure }
-  /** Its request was answered before its reader had read it to its end. */
+  /** Its request was answered before its reader had read it to its end, which may have arrived since. */
   | { readonly at: "released" };
 
 interface WholeRead {
@@ -182,8 +182,9 @@ export abstract class ArrivingBody implements BodySource, DeadlineListener {
     const state = this.#state;
     switch (state.at) {
       case "between parts":
-      case "discarding":
         return this.#leave(ended);
+      case "discarding":
+        return this.#leave(released, true);
       case "awaiting a part":
         this.#leave(ended);
         return state.give(undefined);
@@ -228,20 +229,20 @@ export abstract class ArrivingBody implements BodySource, DeadlineListener {
   }
 
   #drained(done: () => void, hasEnded: boolean): void {
-    this.#leave(hasEnded ? ended : released);
+    this.#leave(released, hasEnded);
     done();
   }
 
-  #leave(state: BodyState): void {
+  #leave(state: BodyState, hasEnded: boolean = state.at === "ended"): void {
     this.#state = state;
     this.#deadline?.clear();
     this.#deadline = undefined;
-    this.shut(state.at === "ended");
+    this.shut(hasEnded);
   }
 }
 
-/** What a further read gets of a body that is read no further. */
+/** What a further read gets of a body that is read no further. One that was dropped would look complete by an end. */
 function readLate(state: BodyState): BodyFailure | undefined {
-  if (state.at === "ended" || state.at === "released") return undefined;
+  if (state.at === "ended") return undefined;
   return state.at === "failed" ? state.failure : answeredBefore;
 }

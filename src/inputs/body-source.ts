@@ -297,6 +297,7 @@ export class BodyReader implements Body {
   #arrived(part: Uint8Array | BodyFailure | undefined): Result<Uint8Array | undefined, BodyFailure> {
     this.#stopWaiting = undefined;
     if (this.#state === "answered") return this.#over();
+    if (part === answeredBefore) this.#holder.readTooLate();
     if (isFailure(part)) return this.#fail(part);
     if (part === undefined) {
       this.#state = "ended";

@@ -1,5 +1,5 @@
 import { contentLengthOf } from "../http/fields.ts";
-import { endedEarly, gather, isFailure, noRoom, partOf, tooSlow } from "../inputs/body-source.ts";
+import { answeredBefore, endedEarly, gather, isFailure, noRoom, partOf, tooSlow } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { guarded } from "../logging/raised.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
@@ -54,6 +54,8 @@ export class TimedBody implements BodySource {
   #received = 0;
   #state: "unread" | "reading" | "over" = "unread";
   #failure: BodyFailure | undefined;
+  /** Its rest was dropped: an end would make it look complete. */
+  #isDropped = false;
 
   constructor(request: Request, reading: BodyReadingLimits, length: number | undefined, failure?: BodyFailure) {
     this.length = length;
@@ -81,7 +83,7 @@ export class TimedBody implements BodySource {
 
   /** The next part. Time without a pending read is not charged to the client. */
   read(): Promise<BodyRead> {
-    if (this.#state === "over") return Promise.resolve(this.#failure);
+    if (this.#state === "over") return Promise.resolve(this.#failure ?? (this.#isDropped ? answeredBefore : undefined));
     const reader = (this.#reader ??= this.#open());
     if (reader === undefined) return Promise.resolve(this.#failure);
     // There is one pending read: an earlier one ends here.
@@ -112,6 +114,7 @@ export class TimedBody implements BodySource {
   /** Reads and drops the rest of the body, up to `limit` bytes and within `ms`, or longer where its client is sending (`Lingering`). */
   async drop(limit: number, ms: number): Promise<void> {
     const max = this.#received + limit;
+    this.#isDropped = this.#state !== "over";
     const lingering = new Lingering();
     const expire = (): void => {
       if (lingering.continues()) deadline.restart();
@@ -128,6 +131,7 @@ export class TimedBody implements BodySource {
   /** The request is answered or given up: the runtime drops the rest. */
   release(): void {
     if (this.#state !== "reading") return;
+    this.#isDropped = true;
     this.#end(endedEarly);
     this.#drop();
   }

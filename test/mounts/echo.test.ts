@@ -87,6 +87,17 @@ describe.each(Object.keys(started))("on %s", (runtime) => {
     },
   );
 
+  it("has the whole body for a handler that reads it late, or fails: a body that was dropped is not empty", async () => {
+    const at = await port();
+    for (const length of [20, 5000, 100_000, 1_000_000]) {
+      const { asking, response } = post(at, "/late");
+      asking.end(Buffer.alloc(length, "a"));
+      let text = "";
+      for await (const data of await response) text += String(data);
+      expect([`begun ${length}`, "begun failed"]).toContain(text);
+    }
+  });
+
   it("serves others after a client that stopped in the middle", async () => {
     const at = await port();
     for (const path of ["/echo", "/through"]) {

@@ -70,6 +70,22 @@ export const echoes: readonly AnyRoute[] = [
     },
     { inputs: { upstream }, maxBody: 1 << 30 },
   ),
+  // Reads its body once the client has got a part of its response.
+  Route.mount(
+    Path.of("late"),
+    (request) => {
+      let isAsked = false;
+      const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+        const text = isAsked ? await request.text().then(({ length }) => String(length), () => "failed") : "begun "; // prettier-ignore
+        controller.enqueue(new TextEncoder().encode(text));
+        if (isAsked) controller.close();
+        // A later event: the head is not made of what is there at once.
+        isAsked = await new Promise((resolve) => setTimeout(() => resolve(true), 20));
+      };
+      return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }));
+    },
+    { maxBody: 1 << 30 },
+  ),
 ];
 
 export async function main(

@@ -148,19 +148,20 @@ const table: { readonly [at in BodyState["at"]]: readonly (string | readonly [to
     ["failed", slow],
     ["failed", early],
   ],
-  discarding: [["-", late], ["-", late], "-", "ended", "-", "-", "released"],
+  // Where its rest was dropped, an end would make it look complete.
+  discarding: [["-", late], ["-", late], "-", "released", "-", "-", "released"],
   draining: [
     ["-", late],
     ["-", late],
     "-",
-    ["ended", "drained"],
+    ["released", "drained"],
     ["released", "drained"],
     ["released", "drained"],
     "-",
   ],
   ended: [["-", "end"], ["-", late], "-", "-", "-", "-", "-"],
   failed: [["-", early], ["-", early], "-", "-", "-", "-", "-"],
-  released: [["-", "end"], ["-", late], "-", "-", "-", "-", "-"],
+  released: [["-", late], ["-", late], "-", "-", "-", "-", "-"],
 };
 
 const rows = (Object.keys(table) as BodyState["at"][]).flatMap((at) =>
