@@ -170,6 +170,24 @@ describe("Kysely's own transaction on a pool", () => {
     await expect(failing).rejects.toMatchObject({ failure: { kind: "not_committed" } });
   });
 
+  it("says how several statements get one connection, as db.connection() has none of its own", async () => {
+    const pid = async (db: Kysely<Tables>) => (await kyselySql<{ a: number }>`select pg_backend_pid() as a`.execute(db)).rows[0]?.a; // prettier-ignore
+    const db = kyselyOn<Tables>(pool);
+    const ways = [pid, (one: Kysely<Tables>) => one.transaction().execute(pid)];
+    for (const second of ways)
+      await expect(db.connection().execute(async (one) => [await pid(one), await second(one)])).rejects.toThrow(
+        "db.connection() has no connection of its own",
+      );
+    const pids = await pool.use(async (one) => {
+      const other = pool.query("select pg_sleep(0.1)");
+      const on = kyselyOn<Tables>(one);
+      const found = [await pid(on), await pid(on)];
+      await other;
+      return found;
+    });
+    expect([new Set(pids).size, pool.stats().idle]).toEqual([1, 3]);
+  });
+
   it("streams", async () => {
     await outside`insert into people (email) select n::text from generate_series(1, 25) as n`;
     const seen: bigint[] = [];
