@@ -121,7 +121,7 @@ export function make(options: CorsOptions): Cors {
     if (origin === undefined || more.length > 0 || origin === "null") return false;
     return origins === "any" ? !isOfVisitor(request) : isListed(origin, named);
   };
-  const sharing = { named, preflight, withHeaders, admits };
+  const sharing = { named, preflight, allowed, withHeaders, admits };
   const policy: Cors["policy"] = (all, problems) => policyFor(sharing, coverageOf(routes, all, problems));
   return { origins, credentials, headers, expose, maxAgeMs, routes, policy };
 }
@@ -131,20 +131,27 @@ interface Sharing {
   /** None with `"any"`. */
   readonly named: ReadonlySet<string>;
   readonly preflight: (request: InputRequest, methods: readonly string[]) => Answer;
+  /** The origin whose pages may read answers: that of the request, or `*`; undefined for another one. */
+  readonly allowed: (request: InputRequest) => string | undefined;
   readonly withHeaders: (request: InputRequest, answer: Answer) => Answer;
   readonly admits: (request: InputRequest) => boolean;
 }
 
 type Coverage = (route: Route | undefined) => boolean;
 
-function policyFor({ named, preflight, withHeaders, admits }: Sharing, covers: Coverage): CorsPolicy {
+function policyFor({ named, preflight, allowed, withHeaders, admits }: Sharing, covers: Coverage): CorsPolicy {
   return {
     preflight: (request, router) => {
       if (!isPreflight(request)) return undefined;
-      const methods = router.allowedMethods(request.rawPath)?.filter((method) => {
-        return covers(router.find(method === "HEAD" ? "GET" : method, request.rawPath)?.route.route);
-      });
-      return methods === undefined || methods.length === 0 ? undefined : preflight(request, methods);
+      const isCovered = (method: string): boolean =>
+        covers(router.find(method === "HEAD" ? "GET" : method, request.rawPath)?.route.route);
+      const methods = router.allowedMethods(request.rawPath)?.filter(isCovered) ?? none;
+      if (methods.length > 0) return preflight(request, methods);
+      // A mount that answers every method lists none. Its handler may share with other origins.
+      const [wanted = ""] = request.lines("access-control-request-method");
+      return isToken(wanted) && isCovered(wanted) && allowed(request) !== undefined
+        ? preflight(request, [wanted])
+        : undefined;
     },
     withHeaders: (request, route, answer) => (covers(route) ? withHeaders(request, answer) : answer),
     admits: (request, route) => covers(route) && admits(request),

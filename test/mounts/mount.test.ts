@@ -5,6 +5,7 @@ import * as v from "valibot";
 import {
   App,
   Codec,
+  Cors,
   Deadline,
   Cookie,
   Dep,
@@ -252,6 +253,32 @@ describe("what comes before the handler", () => {
     const fields = `Connection: Upgrade\r\nUpgrade: websocket\r\n${key}`;
     expect(await statusOf(port, "/m/socket", "GET", fields)).toBe(501);
     expect(logged().join("")).toContain("a mount opens no WebSocket");
+  });
+});
+
+describe("a CORS preflight", () => {
+  const handler = ({ method }: Request) =>
+    new Response(method, { status: method === "OPTIONS" ? 404 : 200, headers: { "x-by": "handler" } });
+  const mounted = Route.mount(Path.of("m"), handler);
+  const apart = Route.mount(Path.of("apart"), handler);
+  const exact = post(Path.of("m", "exact"), { returns: Returns.text }, () => "");
+  const cors = Cors.make({ origins: ["https://shop.example"], routes: [mounted, exact] });
+  const app = App.make([mounted, apart, exact], { cors });
+  const rows = [
+    ["of every method", "/m/x", "https://shop.example", "PUT", 204, "PUT"],
+    ["of another method", "/m", "https://shop.example", "PROPFIND", 204, "PROPFIND"],
+    ["of a HEAD", "/m", "https://shop.example", "HEAD", 204, "HEAD"],
+    ["of a method that no Request has", "/m", "https://shop.example", "TRACE", 404, null],
+    ["of no method", "/m", "https://shop.example", "a b", 404, null],
+    ["of an origin that only the handler may know", "/m", "https://other.example", "PUT", 404, null],
+    ["of a mount that the policy leaves out", "/apart", "https://shop.example", "PUT", 404, null],
+    ["of a route below the mount", "/m/exact", "https://shop.example", "PUT", 204, "POST"],
+  ] as const;
+  it.each(rows)("%s", async (_what, path, origin, method, status, methods) => {
+    const headers = { origin, "access-control-request-method": method };
+    const answer = await app.fetch(new Request(`http://h${path}`, { method: "OPTIONS", headers }));
+    expect([answer.status, answer.headers.get("access-control-allow-methods")]).toEqual([status, methods]);
+    expect(answer.headers.get("x-by")).toBe(status === 204 ? null : "handler");
   });
 });
 
