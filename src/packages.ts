@@ -29,3 +29,43 @@ function isMissing(name: string, thrown: unknown): boolean {
   if (!(thrown instanceof Error) || !("code" in thrown) || thrown.code !== "ERR_MODULE_NOT_FOUND") return false;
   return thrown.message.includes(`'${name}'`) || thrown.message.includes(`"${name}"`);
 }
+
+/** A package that an entry uses in every program. It is imported where the program makes what needs it, which is before any request. */
+export class NeededPackage<A> {
+  readonly #wanted: string;
+  readonly #load: () => Promise<A>;
+  #loaded: A | undefined = undefined;
+
+  /** @param wanted The package as `npm install` takes it. */
+  constructor(wanted: string, load: () => Promise<A>) {
+    this.#wanted = wanted;
+    this.#load = load;
+  }
+
+  /** What it exports; undefined before it was imported. */
+  get loaded(): A | undefined {
+    return this.#loaded;
+  }
+
+  /**
+   * Begins to import it for a function that returns no promise. A program that lacks it ends soon after, as with a static import, but by a
+   * rejection that names the command.
+   */
+  begin(maker: string): void {
+    if (this.#loaded === undefined) this.load(maker).catch(endProgram);
+  }
+
+  /** Imports it. Each call has a promise of its own: on Workers a request may not await another request's promise. */
+  async load(maker: string): Promise<A> {
+    this.#loaded ??= await installed(maker, this.#wanted, this.#load);
+    return this.#loaded;
+  }
+}
+
+/**
+ * Without the package, or one of its exports, it throws what it gets: a rejection that nothing handles ends a program of Node, Bun and Deno.
+ * Any other error is one of the first request that needs the package: Jest refuses the imports of a test that has ended, for one.
+ */
+function endProgram(thrown: unknown): void {
+  if (thrown instanceof MissingPackageError || thrown instanceof SyntaxError) throw thrown;
+}

@@ -1,6 +1,6 @@
 /** A package that the program did not install: the error says which command does. */
 import { describe, expect, it } from "vitest";
-import { MissingPackageError, installed } from "../src/packages.ts";
+import { MissingPackageError, NeededPackage, installed } from "../src/packages.ts";
 
 const notFound = (message: string) => Object.assign(new Error(message), { code: "ERR_MODULE_NOT_FOUND" });
 
@@ -29,5 +29,27 @@ describe("the import of a package", () => {
     ["no error at all", "some"],
   ])("of one that lacks %s is rejected with that", async (_why, thrown) => {
     await expect(installed("Some.make", "some", () => Promise.reject(thrown))).rejects.toBe(thrown);
+  });
+});
+
+describe("a package that an entry needs", () => {
+  it("is imported once, and is then a value", async () => {
+    let imports = 0;
+    const needed = new NeededPackage("some", async () => ++imports);
+    expect(needed.loaded).toBe(undefined);
+    needed.begin("Some.make");
+    expect(await needed.load("Some.make")).toBe(needed.loaded);
+    needed.begin("Some.make");
+    const before = imports;
+    await needed.load("Some.make");
+    expect(imports).toBe(before);
+  });
+
+  // As where Jest refuses the imports of a test that has ended. An unhandled rejection would fail this test.
+  it("ends no program by an error of its import, which is that of a later call", async () => {
+    const thrown = new TypeError("the environment has been torn down");
+    const needed = new NeededPackage("some", () => Promise.reject(thrown));
+    needed.begin("Some.make");
+    await expect(needed.load("Some.make")).rejects.toBe(thrown);
   });
 });

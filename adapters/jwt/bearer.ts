@@ -15,6 +15,7 @@ import {
   pleaseSignIn,
   signedOut,
 } from "../../src/doors/security.ts";
+import { josePackage } from "./jose.ts";
 import { sourceOf } from "./keys.ts";
 import type { JwtAlgorithm, JwtKeys } from "./keys.ts";
 import { NoKeysError, TokenVerifier } from "./verifier.ts";
@@ -102,6 +103,7 @@ export function bearer(options: JwtOptions): Bearer<JwtClaims>;
 export function bearer(options: JwtOptions & { readonly claims?: AnyStandard }): Bearer<unknown>;
 export function bearer(options: JwtOptions & { readonly claims?: AnyStandard }): Bearer<unknown> {
   const settings = bearerSettings(options);
+  josePackage.begin("Jwt.bearer");
   const verified = verifiedInput(settings);
   const described = describing(settings.options);
   const anyone = map(asDep<Verified | undefined>(verified), (verified) => verified?.claims);

@@ -8,6 +8,7 @@ import type { InputRequest } from "../../src/doors/inputs.ts";
 import { current, log } from "../../src/doors/logging.ts";
 import { retryAfterMs } from "../../src/doors/http.ts";
 import { isWorkers } from "../../src/doors/base.ts";
+import type { Jose } from "./jose.ts";
 import { KeySet, KeySource, needsPublic } from "./keys.ts";
 import type { JwtAlgorithm, JwtKeys, KeyHeader } from "./keys.ts";
 
@@ -113,13 +114,13 @@ class RemoteKeys extends KeySource {
     needsPublic(algorithms, at);
   }
 
-  async find(header: KeyHeader, now: Date): Promise<readonly CryptoKey[]> {
+  async find(header: KeyHeader, now: Date, jose: Jose): Promise<readonly CryptoKey[]> {
     const nowMs = now.getTime();
     if (this.#set === undefined) await this.#first(nowMs);
-    const keys = await this.#set?.find(header);
+    const keys = await this.#set?.find(header, jose);
     if (keys === undefined) throw new NoKeysError(this.#failure);
     if (keys.length > 0) return keys;
-    if (await this.#refreshed(nowMs)) return (await this.#set?.find(header)) ?? [];
+    if (await this.#refreshed(nowMs)) return (await this.#set?.find(header, jose)) ?? [];
     // The issuer may have that key by now.
     if (this.#failures > 0) throw new NoKeysError(this.#failure);
     return keys;

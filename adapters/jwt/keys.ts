@@ -1,8 +1,9 @@
-import { createLocalJWKSet, errors, exportJWK, importSPKI, importX509 } from "jose";
 import type { CryptoKey, JSONWebKeySet, LocalJWKSet } from "jose";
 import { isListOf, isObject, needs } from "../../src/arguments.ts";
 import { encodeBase64, losslessBytes } from "../../src/doors/http.ts";
 import type { InputRequest } from "../../src/doors/inputs.ts";
+import { josePem } from "./jose.ts";
+import type { Jose, JosePem } from "./jose.ts";
 
 /** The algorithms of RFC 7518 and RFC 8037 that a token may be signed by; there is no `none`. */
 export type JwtAlgorithm =
@@ -39,7 +40,7 @@ export abstract class KeySource implements JwtKeys {
   /** Changes whenever the keys do. */
   version = 0;
   /** The keys that may have signed a token with this head; the likeliest first. */
-  abstract find(header: KeyHeader, now: Date): Promise<readonly CryptoKey[]>;
+  abstract find(header: KeyHeader, now: Date, jose: Jose): Promise<readonly CryptoKey[]>;
   /** Throws where the keys cannot be for these algorithms. `at` names the caller. */
   abstract check(algorithms: readonly JwtAlgorithm[], at: string): void;
   /** Called before the keys are asked for, and before those that were found earlier are used again. */
@@ -122,16 +123,18 @@ class Secrets extends KeySource {
 
 /** The keys of a JSON Web Key Set. */
 export class KeySet {
-  readonly #local: LocalJWKSet;
+  readonly #keys: JSONWebKeySet["keys"];
+  #local: LocalJWKSet | undefined = undefined;
 
   /** RFC 7517 §5: what cannot be a key is ignored, and so is all the others of the set could be confused with. */
   constructor(keys: readonly unknown[]) {
     const usable = keys.filter((key) => isObject(key) && !Array.isArray(key) && key["kty"] !== "oct");
-    this.#local = createLocalJWKSet({ keys: usable as JSONWebKeySet["keys"] });
+    this.#keys = usable as JSONWebKeySet["keys"];
   }
 
-  async find({ alg, kid }: KeyHeader): Promise<readonly CryptoKey[]> {
+  async find({ alg, kid }: KeyHeader, { createLocalJWKSet, errors }: Jose): Promise<readonly CryptoKey[]> {
     const found: CryptoKey[] = [];
+    this.#local ??= createLocalJWKSet({ keys: this.#keys });
     try {
       const key = await this.#local(kid === undefined ? { alg } : { alg, kid });
       found.push(key);
@@ -165,10 +168,11 @@ export async function publicKeys(texts: readonly string[]): Promise<JwtKeys> {
   const isList = Array.isArray(texts) && texts.length > 0;
   needs(isList, "Jwt.publicKeys: texts", texts, "a list of texts, one at least");
   const keys: unknown[] = [];
+  const pem = await josePem.load("Jwt.publicKeys");
   for (const [i, text] of texts.entries()) {
     const at = `Jwt.publicKeys: texts[${i}]`;
     needs(typeof text === "string", at, text, "a text");
-    keys.push(...(await keysIn(text, at)));
+    keys.push(...(await keysIn(text, at, pem)));
   }
   return new PublicKeys(keys as { readonly [member: string]: unknown }[]);
 }
@@ -176,13 +180,13 @@ export async function publicKeys(texts: readonly string[]): Promise<JwtKeys> {
 /** The algorithms to import a key of PEM with, one for each kind of key. */
 const kindsOfPem = ["RS256", "ES256", "ES384", "ES512", "EdDSA"] as const;
 
-async function keysIn(text: string, at: string): Promise<readonly unknown[]> {
+async function keysIn(text: string, at: string, pem: JosePem): Promise<readonly unknown[]> {
   // The engine's own error would quote the text.
   const wrong = new TypeError(`${at} is neither a PEM public key or certificate, nor a JSON Web Key or Key Set`);
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text))
     throw new TypeError(`${at} is a private key: give its public key`);
   if (text.includes("-----BEGIN ")) {
-    const jwk = await keyOfPem(text);
+    const jwk = await keyOfPem(text, pem);
     if (jwk === undefined) throw wrong;
     return checked([jwk], at);
   }
@@ -199,11 +203,11 @@ async function keysIn(text: string, at: string): Promise<readonly unknown[]> {
   return checked([json], at);
 }
 
-async function keyOfPem(text: string): Promise<unknown> {
+async function keyOfPem(text: string, { exportJWK, importSPKI, importX509 }: JosePem): Promise<unknown> {
   const read = text.includes("-----BEGIN CERTIFICATE-----") ? importX509 : importSPKI;
-  const pem = spkiOf(text);
+  const spki = spkiOf(text);
   for (const algorithm of kindsOfPem) {
-    const key = await read(pem, algorithm, { extractable: true }).catch(() => undefined);
+    const key = await read(spki, algorithm, { extractable: true }).catch(() => undefined);
     if (key !== undefined) return exportJWK(key);
   }
   return undefined;
@@ -269,9 +273,9 @@ class PublicKeys extends KeySource {
   }
 
   /** A key of a PEM file has no name: it may be the one that the token names. */
-  async find(header: KeyHeader): Promise<readonly CryptoKey[]> {
-    const named = await this.#set.find(header);
-    return named.length > 0 ? named : this.#nameless.find({ alg: header.alg, kid: undefined });
+  async find(header: KeyHeader, _now: Date, jose: Jose): Promise<readonly CryptoKey[]> {
+    const named = await this.#set.find(header, jose);
+    return named.length > 0 ? named : this.#nameless.find({ alg: header.alg, kid: undefined }, jose);
   }
 }
 

@@ -1,7 +1,8 @@
-import { decodeProtectedHeader, errors, jwtVerify } from "jose";
-import type { CryptoKey, JWTPayload, JWTVerifyOptions } from "jose";
+import type { CryptoKey, JWTPayload, JWTVerifyOptions, errors } from "jose";
 import type { InputRequest } from "../../src/doors/inputs.ts";
 import type { JsonReader } from "../../src/doors/schema.ts";
+import { josePackage } from "./jose.ts";
+import type { Jose } from "./jose.ts";
 import { NoKeysError } from "./jwks.ts";
 import type { JwtAlgorithm, KeyHeader, KeySource } from "./keys.ts";
 
@@ -80,6 +81,7 @@ export class TokenVerifier {
   /** What the token says, or why it is refused. @throws NoKeysError where there are no keys to verify it with. */
   async verify(token: string, request: InputRequest): Promise<Verified | Reason> {
     if (token.length > this.#rules.maxLength) return "the token is longer than maxLength";
+    const jose = josePackage.loaded ?? (await josePackage.load("Jwt.bearer"));
     this.#source.keepFresh(request);
     if (this.#version !== this.#source.version) {
       this.#version = this.#source.version;
@@ -87,15 +89,15 @@ export class TokenVerifier {
     }
     const head = token.slice(0, token.indexOf(".") + 1);
     const known = this.#known.get(head);
-    if (known !== undefined) return this.#verifiedBy(known, token, request.now);
-    const header = this.#headerOf(token);
+    if (known !== undefined) return this.#verifiedBy(jose, known, token, request.now);
+    const header = this.#headerOf(jose, token);
     if (typeof header === "string") return header;
-    const keys = await this.#source.find(header, request.now);
-    return keys.length === 0 ? "no key is for its kid and alg" : this.#verifiedBy(keys, token, request.now);
+    const keys = await this.#source.find(header, request.now, jose);
+    return keys.length === 0 ? "no key is for its kid and alg" : this.#verifiedBy(jose, keys, token, request.now);
   }
 
   /** Only `alg` and `kid` of the head are ever used: `jku`, `jwk`, `x5u` and `x5c` are the token's own say (RFC 8725 §3.10). */
-  #headerOf(token: string): KeyHeader | Reason {
+  #headerOf({ decodeProtectedHeader }: Jose, token: string): KeyHeader | Reason {
     let header;
     try {
       header = decodeProtectedHeader(token);
@@ -116,7 +118,12 @@ export class TokenVerifier {
     this.#known.set(head, [right, ...keys.filter((key) => key !== right)]);
   }
 
-  async #verifiedBy(keys: readonly CryptoKey[], token: string, now: Date): Promise<Verified | Reason> {
+  async #verifiedBy(
+    { errors, jwtVerify }: Jose,
+    keys: readonly CryptoKey[],
+    token: string,
+    now: Date,
+  ): Promise<Verified | Reason> {
     const options: JWTVerifyOptions = { ...this.#rules.options, currentDate: now };
     const { version } = this.#source;
     for (const key of keys) {
@@ -127,7 +134,7 @@ export class TokenVerifier {
         return isOnlyText(token) ? this.#read(payload) : noJwt;
       } catch (error) {
         if (error instanceof errors.JWSSignatureVerificationFailed) continue;
-        if (error instanceof errors.JOSEError) return reasonOf(error);
+        if (error instanceof errors.JOSEError) return reasonOf(errors, error);
         throw error;
       }
     }
@@ -168,9 +175,9 @@ function wrongAudience(payload: JWTPayload, { claim, names }: Rules["audience"])
 }
 
 /** What `jose` found, in words that quote nothing: its own messages may. */
-function reasonOf(error: InstanceType<typeof errors.JOSEError>): Reason {
-  if (error instanceof errors.JWTExpired) return error.claim === "iat" ? "it is older than maxAgeMs" : "it has expired";
-  if (!(error instanceof errors.JWTClaimValidationFailed)) return reasons.get(error.code) ?? noJwt;
+function reasonOf({ JWTClaimValidationFailed, JWTExpired }: Jose["errors"], error: errors.JOSEError): Reason {
+  if (error instanceof JWTExpired) return error.claim === "iat" ? "it is older than maxAgeMs" : "it has expired";
+  if (!(error instanceof JWTClaimValidationFailed)) return reasons.get(error.code) ?? noJwt;
   const { claim, reason } = error;
   if (!checkedClaims.has(claim)) return "one of its claims is wrong";
   if (reason === "missing") return `it has no ${claim}`;

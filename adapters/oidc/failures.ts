@@ -1,12 +1,6 @@
-import {
-  AuthorizationResponseError,
-  OperationProcessingError,
-  ResponseBodyError,
-  UnsupportedOperationError,
-  WWWAuthenticateChallengeError,
-} from "oauth4webapi";
 import { Refusal } from "../../src/refusals.ts";
 import type { Code } from "../../src/refusals.ts";
+import { isOAuthError } from "./oauth.ts";
 
 /** The answer of the issuer is not one to the sign-in of this browser, or its ID token does not hold: 400. */
 export const signInFailed: Code<"sign_in_failed"> = /* @__PURE__ */ Refusal.code("sign_in_failed", {
@@ -51,8 +45,8 @@ export async function reading<T>(answer: Promise<T>): Promise<T> {
   } catch (thrown) {
     const isTold =
       thrown instanceof IssuerAway ||
-      thrown instanceof OperationProcessingError ||
-      thrown instanceof UnsupportedOperationError;
+      isOAuthError("OperationProcessingError", thrown) ||
+      isOAuthError("UnsupportedOperationError", thrown);
     throw isTold ? thrown : new UnreadableAnswer();
   }
 }
@@ -133,15 +127,15 @@ export function refusalOf(
   restMs = 0,
 ): Refusal<"sign_in_failed" | "sign_in_refused" | "sign_in_unavailable"> {
   if (thrown instanceof IssuerAway) return unavailable(thrown.message, thrown.againMs);
-  if (thrown instanceof AuthorizationResponseError) return refusalOfAnswer(thrown.error);
+  if (isOAuthError("AuthorizationResponseError", thrown)) return refusalOfAnswer(thrown.error);
   const againMs = restMs || undefined;
-  if (thrown instanceof ResponseBodyError) return refusalOfToken(thrown.error, againMs);
-  if (thrown instanceof WWWAuthenticateChallengeError)
+  if (isOAuthError("ResponseBodyError", thrown)) return refusalOfToken(thrown.error, againMs);
+  if (isOAuthError("WWWAuthenticateChallengeError", thrown))
     return unavailable("the issuer does not accept this client", againMs);
   if (thrown instanceof UnreadableAnswer) return failed("a URL, a key or a signature of the issuer cannot be parsed");
-  if (thrown instanceof UnsupportedOperationError)
+  if (isOAuthError("UnsupportedOperationError", thrown))
     return failed("the ID token is signed or sent in a way that is not accepted");
-  if (!(thrown instanceof OperationProcessingError)) throw thrown;
+  if (!isOAuthError("OperationProcessingError", thrown)) throw thrown;
   const known = problems[thrown.code ?? ""];
   if (known === undefined) return failed("the answer of the issuer does not hold");
   const [isAway, detail] = known;
@@ -150,24 +144,24 @@ export function refusalOf(
 
 /** Whether the key of a token is not among the issuer's. */
 export function lacksKey(thrown: unknown): boolean {
-  return thrown instanceof OperationProcessingError && thrown.code === "OAUTH_KEY_SELECTION_FAILED";
+  return isOAuthError("OperationProcessingError", thrown) && thrown.code === "OAUTH_KEY_SELECTION_FAILED";
 }
 
 /** Whether the issuer's keys cannot be had. */
 export function areKeysAway(thrown: unknown): boolean {
   if (thrown instanceof IssuerAway) return true;
-  return thrown instanceof OperationProcessingError && problems[thrown.code ?? ""]?.[0] === true;
+  return isOAuthError("OperationProcessingError", thrown) && problems[thrown.code ?? ""]?.[0] === true;
 }
 
 /** Whether the issuer does not know this application by its secret (RFC 6749 §5.2). */
 export function isUnknownClient(thrown: unknown): boolean {
-  if (thrown instanceof ResponseBodyError) return thrown.error === "invalid_client";
-  return thrown instanceof WWWAuthenticateChallengeError && thrown.status === 401;
+  if (isOAuthError("ResponseBodyError", thrown)) return thrown.error === "invalid_client";
+  return isOAuthError("WWWAuthenticateChallengeError", thrown) && thrown.status === 401;
 }
 
 /** Whether the issuer takes this refresh token, or this code, no more. */
 export function isRefusedGrant(thrown: unknown): boolean {
-  return thrown instanceof ResponseBodyError && thrown.error === "invalid_grant";
+  return isOAuthError("ResponseBodyError", thrown) && thrown.error === "invalid_grant";
 }
 
 function refusalOfAnswer(error: string): Refusal<"sign_in_failed" | "sign_in_refused" | "sign_in_unavailable"> {

@@ -1,15 +1,3 @@
-import {
-  authorizationCodeGrantRequest,
-  getValidatedIdTokenClaims,
-  jwksCache,
-  processAuthorizationCodeResponse,
-  processRefreshTokenResponse,
-  processUserInfoResponse,
-  refreshTokenGrantRequest,
-  userInfoRequest,
-  validateApplicationLevelSignature,
-  validateAuthResponse,
-} from "oauth4webapi";
 import type {
   AuthorizationServer,
   IDToken,
@@ -21,6 +9,7 @@ import { current, log } from "../../src/doors/logging.ts";
 import type { Attempt } from "./attempts.ts";
 import { areKeysAway, isRefusedGrant, lacksKey, reading } from "./failures.ts";
 import type { IssuerCalls, IssuerClient, SentCall } from "./issuer.ts";
+import type { OAuth } from "./oauth.ts";
 import type { OidcTokens } from "./tokens.ts";
 
 /** The claims of an ID token that was verified (OpenID Connect Core §2), and whatever else the issuer says. */
@@ -70,24 +59,33 @@ export async function grantOfCode(
   { redirectUri, maxAgeMs, userInfo }: GrantOptions,
   sent: SentCall,
 ): Promise<Granted> {
+  const oauth = await issuer.oauth();
   const server = await issuer.metadata();
-  const { client } = issuer;
-  const calls = issuer.callsWith(sent);
+  const client = issuer.clientFor(oauth);
+  const calls = issuer.calls(oauth, sent);
   // RFC 9207: `iss` must be this issuer's, and be there where the issuer says that it sends it.
-  const checked = validateAuthResponse(server, client, parameters, attempt.state);
+  const checked = oauth.validateAuthResponse(server, client, parameters, attempt.state);
   const { verifier, nonce } = attempt;
   const expected = {
     expectedNonce: nonce,
     requireIdToken: true,
     ...(maxAgeMs === undefined ? {} : { maxAge: Math.floor(maxAgeMs / 1000) }),
   };
-  const { response, body } = await issuer.authenticated(server, async (by) => {
-    const response = await authorizationCodeGrantRequest(server, client, by, checked, redirectUri, verifier, calls);
-    return { response, body: await processAuthorizationCodeResponse(server, client, response, expected) };
+  const { response, body } = await issuer.authenticated(oauth, server, async (by) => {
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      by,
+      checked,
+      redirectUri,
+      verifier,
+      calls,
+    );
+    return { response, body: await oauth.processAuthorizationCodeResponse(server, client, response, expected) };
   });
-  await checkSignature(issuer, server, response, calls);
-  const claims = getValidatedIdTokenClaims(body) as IDToken;
-  const info = userInfo ? await userInfoOf(issuer, server, body.access_token, claims.sub, calls) : undefined;
+  await checkSignature(oauth, issuer, server, response, calls);
+  const claims = oauth.getValidatedIdTokenClaims(body) as IDToken;
+  const info = userInfo ? await userInfoOf(oauth, issuer, server, body.access_token, claims.sub, calls) : undefined;
   return { claims, tokens: tokensOf(server, claims.sub, body), userInfo: info };
 }
 
@@ -121,15 +119,16 @@ async function refresh(
   tokens: OidcTokens & { readonly refreshToken: string },
   sent: SentCall,
 ): Promise<OidcTokens | undefined> {
+  const oauth = await issuer.oauth();
   const server = await issuer.metadata();
-  const { client } = issuer;
-  const calls = issuer.callsWith(sent);
-  const { response, body } = await issuer.authenticated(server, async (by) => {
-    const response = await refreshTokenGrantRequest(server, client, by, tokens.refreshToken, calls);
-    return { response, body: await processRefreshTokenResponse(server, client, response) };
+  const client = issuer.clientFor(oauth);
+  const calls = issuer.calls(oauth, sent);
+  const { response, body } = await issuer.authenticated(oauth, server, async (by) => {
+    const response = await oauth.refreshTokenGrantRequest(server, client, by, tokens.refreshToken, calls);
+    return { response, body: await oauth.processRefreshTokenResponse(server, client, response) };
   });
-  const claims = getValidatedIdTokenClaims(body);
-  const isVerified = claims !== undefined && (await isVerifiedNow(issuer, server, response));
+  const claims = oauth.getValidatedIdTokenClaims(body);
+  const isVerified = claims !== undefined && (await isVerifiedNow(oauth, issuer, server, response));
   // OpenID Connect Core §12.2: a refresh is for the same user.
   if (claims !== undefined && claims.sub !== tokens.subject) return undefined;
   const { idToken, refreshToken, scope } = tokens;
@@ -141,9 +140,14 @@ async function refresh(
  * Whether the issuer's keys verify a new ID token. A refresh needs none: where its key cannot be had, the older one is kept. The
  * refresh token is spent by now, and the next one would be lost.
  */
-async function isVerifiedNow(issuer: IssuerClient, server: AuthorizationServer, response: Response): Promise<boolean> {
+async function isVerifiedNow(
+  oauth: OAuth,
+  issuer: IssuerClient,
+  server: AuthorizationServer,
+  response: Response,
+): Promise<boolean> {
   try {
-    await checkSignature(issuer, server, response, issuer.calls);
+    await checkSignature(oauth, issuer, server, response, issuer.calls(oauth));
     return true;
   } catch (thrown) {
     if (!lacksKey(thrown) && !areKeysAway(thrown)) throw thrown;
@@ -155,6 +159,7 @@ async function isVerifiedNow(issuer: IssuerClient, server: AuthorizationServer, 
 
 /** By the issuer's keys, although the token was received over TLS: so an algorithm `none` or one of a shared secret never passes. */
 async function checkSignature(
+  oauth: OAuth,
   issuer: IssuerClient,
   server: AuthorizationServer,
   response: Response,
@@ -163,15 +168,16 @@ async function checkSignature(
   const { keys } = issuer;
   const before = readAtOf(keys);
   try {
-    await checkBy(keys, issuer, server, response, calls);
+    await checkBy(oauth, keys, issuer, server, response, calls);
   } catch (thrown) {
     // The package fetches no keys again in the minute after it did, and the issuer may sign by a new one since.
     if (!lacksKey(thrown) || before === undefined || readAtOf(keys) !== before) throw thrown;
-    await checkBy({}, issuer, server, response, calls);
+    await checkBy(oauth, {}, issuer, server, response, calls);
   }
 }
 
 async function checkBy(
+  oauth: OAuth,
   keys: JWKSCacheInput,
   issuer: IssuerClient,
   server: AuthorizationServer,
@@ -179,7 +185,9 @@ async function checkBy(
   calls: IssuerCalls,
 ): Promise<void> {
   // The package remembers keys by the description's identity; a copy keeps them apart from other requests.
-  await reading(validateApplicationLevelSignature({ ...server }, response, { ...calls, [jwksCache]: keys }));
+  await reading(
+    oauth.validateApplicationLevelSignature({ ...server }, response, { ...calls, [oauth.jwksCache]: keys }),
+  );
   issuer.keepKeys(keys);
 }
 
@@ -189,14 +197,16 @@ function readAtOf(keys: JWKSCacheInput): number | undefined {
 }
 
 async function userInfoOf(
+  oauth: OAuth,
   issuer: IssuerClient,
   server: AuthorizationServer,
   accessToken: string,
   subject: string,
   calls: IssuerCalls,
 ): Promise<UserInfoResponse> {
-  const response = await userInfoRequest(server, issuer.client, accessToken, calls);
-  return processUserInfoResponse(server, issuer.client, subject, response);
+  const client = issuer.clientFor(oauth);
+  const response = await oauth.userInfoRequest(server, client, accessToken, calls);
+  return oauth.processUserInfoResponse(server, client, subject, response);
 }
 
 type TokenBody = Pick<TokenEndpointResponse, "access_token" | "expires_in" | "id_token" | "refresh_token"> & {

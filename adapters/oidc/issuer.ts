@@ -1,15 +1,12 @@
-import {
-  ClientSecretBasic,
-  ClientSecretPost,
-  None,
-  PrivateKeyJwt,
+import type {
+  AuthorizationServer,
+  Client,
+  ClientAuth,
+  CryptoKey,
+  JWKSCacheInput,
   allowInsecureRequests,
-  clockTolerance,
   customFetch,
-  discoveryRequest,
-  processDiscoveryResponse,
 } from "oauth4webapi";
-import type { AuthorizationServer, Client, ClientAuth, CryptoKey, JWKSCacheInput } from "oauth4webapi";
 import { make as httpClient } from "../../src/client/http-client.ts";
 import type { HttpClient } from "../../src/client/http-client.ts";
 import { isObject, isTexts, needs, needsObject, needsOptions, needsText, needsTexts } from "../../src/arguments.ts";
@@ -17,6 +14,8 @@ import { withoutDeadline } from "../../src/doors/logging.ts";
 import { retryAfterMs } from "../../src/doors/http.ts";
 import { IssuerAway, isUnknownClient, reading, refusalOf } from "./failures.ts";
 import { askIssuer, awayBecause, isFailure, mayBeTaken } from "./issuer-answer.ts";
+import { oauthPackage } from "./oauth.ts";
+import type { OAuth } from "./oauth.ts";
 import { Rests, maxRetryAfterMs } from "./rests.ts";
 
 /** An issuer, with this application's registration there; made by `Oidc.issuer`. */
@@ -116,11 +115,11 @@ export class IssuerClient implements OidcIssuer {
   readonly url: string;
   readonly discoveryUrl: string;
   readonly scopes: readonly string[];
-  /** The registration as `oauth4webapi` takes it. */
-  readonly client: Client;
+  readonly clientId: string;
+  readonly #clockToleranceMs: number;
   readonly #address: URL;
   // Private, so that no log line, inspection or JSON of this object has a secret.
-  readonly #authentications: readonly ClientAuth[];
+  readonly #authentications: readonly MakeAuthentication[];
   /** The place of the one that the issuer accepted last. */
   #accepted = 0;
   /** Whether a refresh token must not be sent twice. */
@@ -164,11 +163,23 @@ export class IssuerClient implements OidcIssuer {
     this.url = url;
     this.discoveryUrl = `${this.#address.href.replace(/\/$/, "")}/.well-known/openid-configuration`;
     this.scopes = [...new Set(scopes)];
-    this.client = { client_id: clientId, [clockTolerance]: Math.ceil(clockToleranceMs / 1000) };
+    this.clientId = clientId;
+    this.#clockToleranceMs = clockToleranceMs;
     this.#authentications = authenticationsOf(options, isLoopback(this.#address) ? 1 : minSecretBytes);
     this.#freshMs = freshMs;
     this.rotates = rotates;
     this.#http = http ?? httpClient({ timeoutMs: 5000, maxBody: 262_144 });
+    oauthPackage.begin("Oidc.issuer");
+  }
+
+  /** The package that makes the calls. */
+  oauth(): OAuth | Promise<OAuth> {
+    return oauthPackage.loaded ?? oauthPackage.load("Oidc.issuer");
+  }
+
+  /** The registration as the package takes it. */
+  clientFor(oauth: OAuth): Client {
+    return { client_id: this.clientId, [oauth.clockTolerance]: Math.ceil(this.#clockToleranceMs / 1000) };
   }
 
   /**
@@ -176,6 +187,7 @@ export class IssuerClient implements OidcIssuer {
    * other one is tried, the newest first. That spends no code and no refresh token (RFC 6749 §5.2).
    */
   async authenticated<T>(
+    oauth: OAuth,
     { token_endpoint: endpoint }: AuthorizationServer,
     call: (authentication: ClientAuth) => Promise<T>,
   ): Promise<T> {
@@ -184,7 +196,8 @@ export class IssuerClient implements OidcIssuer {
     let refused: unknown;
     for (const place of [accepted, ...others]) {
       try {
-        const result = await call(this.#authentications[place] as ClientAuth);
+        const authentication = this.#authentications[place] as MakeAuthentication;
+        const result = await call(authentication(oauth));
         this.#accepted = place;
         return result;
       } catch (thrown) {
@@ -197,16 +210,12 @@ export class IssuerClient implements OidcIssuer {
     throw refused;
   }
 
-  get calls(): IssuerCalls {
-    return this.callsWith({ wasCalled: false, mayBeTaken: false, againMs: 0 });
-  }
-
   /** What `oauth4webapi` gets for one call. `sent` learns how it went. */
-  callsWith(sent: SentCall): IssuerCalls {
+  calls(oauth: OAuth, sent: SentCall = { wasCalled: false, mayBeTaken: false, againMs: 0 }): IssuerCalls {
     const isInsecure = this.#address.protocol === "http:";
     return {
-      [allowInsecureRequests]: isInsecure,
-      [customFetch]: async (address, { method, headers, redirect, body = null }) => {
+      [oauth.allowInsecureRequests]: isInsecure,
+      [oauth.customFetch]: async (address, { method, headers, redirect, body = null }) => {
         const url = new URL(address);
         if (url.protocol !== "https:" && !(isInsecure && isLoopback(url))) {
           throw new IssuerAway("an endpoint of the issuer is not https");
@@ -267,8 +276,9 @@ export class IssuerClient implements OidcIssuer {
   }
 
   async #discover(): Promise<AuthorizationServer> {
-    const response = await discoveryRequest(this.#address, this.calls);
-    return reading(processDiscoveryResponse(this.#address, response));
+    const oauth = await this.oauth();
+    const response = await oauth.discoveryRequest(this.#address, this.calls(oauth));
+    return reading(oauth.processDiscoveryResponse(this.#address, response));
   }
 
   /** An endpoint of the description to which a browser is sent; undefined where there is none. */
@@ -303,10 +313,13 @@ function issuerUrl(text: string): URL {
 /** RFC 6749 §10.10: what an attacker must not guess has 128 bits. */
 const minSecretBytes = 16;
 
+/** How the client proves that it is the registered one. */
+type MakeAuthentication = (oauth: OAuth) => ClientAuth;
+
 function authenticationsOf(
   { clientSecret, sendSecret = "basic", clientKey }: OidcIssuerOptions,
   minBytes: number,
-): readonly ClientAuth[] {
+): readonly MakeAuthentication[] {
   if (sendSecret !== "basic" && sendSecret !== "post") {
     throw new TypeError('Oidc.issuer: sendSecret must be "basic" or "post"');
   }
@@ -315,11 +328,11 @@ function authenticationsOf(
     if (clientSecret !== undefined) throw new TypeError("Oidc.issuer: it has a clientSecret and a clientKey: give one");
     const { key, kid } = clientKey;
     if (kid !== undefined) needsText("Oidc.issuer: clientKey.kid", kid);
-    const isPrivate = isObject(key) && key["type"] === "private";
+    const isPrivate = key instanceof globalThis.CryptoKey && key.type === "private";
     if (!isPrivate) throw new TypeError("Oidc.issuer: clientKey.key must be a private CryptoKey");
-    return [PrivateKeyJwt(kid === undefined ? key : { key, kid })];
+    return [({ PrivateKeyJwt }) => PrivateKeyJwt(kid === undefined ? key : { key, kid })];
   }
-  if (clientSecret === undefined) return [None()];
+  if (clientSecret === undefined) return [({ None }) => None()];
   const secrets = typeof clientSecret === "string" ? [clientSecret] : clientSecret;
   const areTexts = isTexts(secrets) && secrets.length > 0;
   needs(areTexts, "Oidc.issuer: clientSecret", clientSecret, "a text, or a list of texts, one at least");
@@ -329,5 +342,6 @@ function authenticationsOf(
     const which = typeof clientSecret === "string" ? "clientSecret" : `clientSecret[${short}]`;
     throw new TypeError(`Oidc.issuer: ${which} ${minBytes === 1 ? "is empty" : `is shorter than ${minBytes} bytes`}`);
   }
-  return secrets.map((secret) => (sendSecret === "basic" ? ClientSecretBasic(secret) : ClientSecretPost(secret)));
+  const by = sendSecret === "basic" ? "ClientSecretBasic" : "ClientSecretPost";
+  return secrets.map((secret) => (oauth) => oauth[by](secret));
 }

@@ -1,4 +1,3 @@
-import { calculatePKCECodeChallenge } from "oauth4webapi";
 import { networkOfClient } from "../../src/doors/http.ts";
 import type { Answer } from "../../src/doors/answers.ts";
 import { responses } from "../../src/doors/answers.ts";
@@ -131,10 +130,11 @@ class SignIn<A, C extends string> {
 
   async #parameters({ state, nonce, verifier }: Attempt): Promise<{ readonly [name: string]: string }> {
     const { parameters, prompt, maxAgeMs, acr } = this.#options;
+    const { calculatePKCECodeChallenge } = await this.#issuer.oauth();
     return {
       ...parameters,
       response_type: "code",
-      client_id: this.#issuer.client.client_id,
+      client_id: this.#issuer.clientId,
       redirect_uri: this.#redirectUri,
       scope: this.#issuer.scopes.join(" "),
       state,

@@ -47,7 +47,7 @@ async function logoutUrl(issuers: readonly IssuerClient[], data: unknown, back: 
     if (url === undefined) return undefined;
     const { idToken = "" } = tokens ?? {};
     if (idToken !== "" && idToken.length <= maxHint) url.searchParams.set("id_token_hint", idToken);
-    url.searchParams.set("client_id", issuer.client.client_id);
+    url.searchParams.set("client_id", issuer.clientId);
     url.searchParams.set("post_logout_redirect_uri", back);
     return url.href;
   } catch (thrown) {
