@@ -77,7 +77,7 @@ export { Problem, Refusal, refuse } from "./refusals.ts";
 export type Path<Params = paths.AnyParam | paths.Rest, Pattern extends string = string> = paths.Path<Params, Pattern>;
 export type { Path as PathType, Segment as PathSegment } from "./routing/path.ts";
 export * as Path from "./routing/path.ts";
-export type { OnlyDeclaredInputs, Param, Rest } from "./inputs/dep.ts";
+export type { InputProblem, OnlyDeclaredInputs, Param, Rest } from "./inputs/dep.ts";
 export { del, get, patch, post, put, route } from "./routing/route.ts";
 export type { ClientRoute, Declaration, Handler, Method, SentBy, WebSocketSent } from "./routing/route.ts";
 export type Route<
@@ -228,7 +228,7 @@ export type Event<K> = events.Event<K>;
 export type { Event as EventType } from "./events/event.ts";
 export * as Event from "./events/index.ts";
 export type { EventKind } from "./events/event.ts";
-export type { Producer, Send } from "./events/event-stream.ts";
+export type { EventsAnswer, Producer, Send } from "./events/event-stream.ts";
 export type { Received } from "./answers/returns.ts";
 export type Socket<Client, Server, Subprotocol = string | undefined> = sockets.Socket<Client, Server, Subprotocol>;
 export type { Socket as SocketType } from "./sockets/socket.ts";
@@ -240,6 +240,7 @@ export type {
   MessageWire,
   Protocol,
   SocketEnd,
+  SocketAnswer,
   SocketHandler,
   SocketWire,
 } from "./sockets/socket.ts";

@@ -13,9 +13,9 @@ import {
   needsTexts,
 } from "../arguments.ts";
 import type { AnyEventKind, EventKind } from "../events/event.ts";
-import type { Producer } from "../events/event-stream.ts";
+import type { EventsAnswer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
-import type { Protocol, SocketHandler, SocketOptions } from "../sockets/socket.ts";
+import type { Protocol, SocketAnswer, SocketOptions } from "../sockets/socket.ts";
 import { htmlType, jsonType, textType } from "../exchange/answer.ts";
 import type { Answer } from "../exchange/answer.ts";
 import { answerFrom, checkKeepAlive, eventsAnswer, pageBody, plainAnswer, jsonWriterOf } from "./kinds.ts";
@@ -288,7 +288,7 @@ export function responses<const Statuses extends { readonly [status: number]: st
 export function events<const Kinds extends readonly AnyEventKind[]>(
   kinds: Kinds,
   options: { readonly keepAliveMs?: number } = {},
-): Returns<Producer<Kinds[number]>, AsyncIterable<Received<Kinds[number]>>, 200> {
+): Returns<EventsAnswer<"return async (send) => { ... }", Kinds[number]>, AsyncIterable<Received<Kinds[number]>>, 200> {
   const areKinds = isListOf(kinds, isKind);
   needs(areKinds, "Returns.events: kinds", kinds, "a list of Event.json and Event.text");
   needsOptions("Returns.events", options, "keepAliveMs");
@@ -362,7 +362,7 @@ export function websocket<
 >(
   protocol: Protocol<Client, Server, ClientGiven, ServerGot, Subprotocol, Wire>,
   options: SocketOptions = {},
-): Returns<SocketHandler<Client, Server, Subprotocol>, Wire, 101> {
+): Returns<SocketAnswer<"return async (socket) => { ... }", Client, Server, Subprotocol>, Wire, 101> {
   const isProtocol = isObject(protocol) && isObject(protocol.node);
   needs(isProtocol, "Returns.websocket: protocol", protocol, "made by Socket.protocol");
   needsOptions("Returns.websocket", options, "keepAliveMs maxMessage maxUnheard compression");

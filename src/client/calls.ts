@@ -3,7 +3,7 @@ export type { Refused } from "./refused.ts";
 import type { FrameworkCode, Problem } from "../refusals.ts";
 import type { ClientRoute, TypesOf } from "../routing/route.ts";
 import type { Refused } from "./refused.ts";
-import type { SocketCall, WebSocketLike } from "./socket-types.ts";
+import type { OpenedCall, WebSocketLike } from "./socket-types.ts";
 
 /**
  * The options of a typed client. `fetch` is the platform's unless set: use an app's `app.fetch` in a test, or a function
@@ -38,7 +38,7 @@ export interface ClientOptions {
    */
   readonly minReconnectMs?: number | undefined;
   /**
-   * Makes the WebSocket of {@link SocketCall.open}: the platform's own by default. Node 20 has none: `(url, protocols, headers) =>
+   * Makes the WebSocket of `SocketCall.open`: the platform's own by default. Node 20 has none: `(url, protocols, headers) =>
    * new WebSocket(url, protocols, { headers })`, of the package `ws`, which can also send headers.
    */
   readonly webSocket?:
@@ -97,8 +97,11 @@ interface AnyTypes {
 }
 // Whether it is a WebSocket's route is asked without an `infer`, which costs the compiler 7 instantiations more a call.
 type CallOf<T extends AnyTypes> = T["sent"] extends { readonly wire: unknown }
-  ? SocketCall<T["wire"] & CallOptions, T["sent"]["wire"]>
+  ? OpenedCall<"Call its member `open`.", T["wire"] & CallOptions, T["sent"]["wire"]>
   : (...given: CallArguments<T["wire"]>) => Promise<Outcome<T["sent"], T["names"]>>;
+
+/** The routes of a client that was given no types. Its parameter is a sentence of the compiler's error for a call. */
+export interface UntypedRoute<_Do = "Write Client.of<typeof routes>(options)."> extends ClientRoute {}
 
 /** A function for each route, by its method and pattern: `api["GET /orders/{order_id}"]`; of a WebSocket's route, its `open`. */
 // One function generic in its key cost the compiler 25 times as much.

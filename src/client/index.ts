@@ -9,6 +9,14 @@ export type {
   RefusalRead,
   Refused,
   Succeeded,
+  UntypedRoute,
 } from "./calls.ts";
-export type { ClientSocket, ClientSocketEnd, SocketCall, SocketOutcome, WebSocketLike } from "./socket-types.ts";
+export type {
+  ClientSocket,
+  ClientSocketEnd,
+  OpenedCall,
+  SocketCall,
+  SocketOutcome,
+  WebSocketLike,
+} from "./socket-types.ts";
 export type { ClientRoute } from "../routing/route.ts";

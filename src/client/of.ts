@@ -5,7 +5,7 @@ import { wirePairs } from "../inputs/wire-write.ts";
 import type { WirePair } from "../inputs/wire-write.ts";
 import type { Problem } from "../refusals.ts";
 import type { ClientRoute } from "../routing/route.ts";
-import type { Client, ClientOptions, RefusalRead } from "./calls.ts";
+import type { Client, ClientOptions, RefusalRead, UntypedRoute } from "./calls.ts";
 import type { SocketParts } from "./open-socket.ts";
 import type { CallResult, LinesToSend } from "./received.ts";
 
@@ -271,4 +271,6 @@ function checkedResponse(response: Response): Response {
  * else if (found.error === "not_found") console.log("There is no order 7.");
  * ```
  */
-export const of = callsOf as <Routes extends readonly ClientRoute[]>(options: ClientOptions) => Client<Routes>;
+export const of = callsOf as <Routes extends readonly ClientRoute[] = readonly UntypedRoute[]>(
+  options: ClientOptions,
+) => Client<Routes>;

@@ -79,6 +79,9 @@ export interface SocketCall<Given, Wire> {
   ) => Promise<SocketOutcome<ClientSocket<SentTo<Wire>, GotOf<Wire>, SubprotocolOf<Wire>>>>;
 }
 
+/** As {@link SocketCall}. Its first parameter is a sentence of the compiler's error where a program calls it. */
+export interface OpenedCall<_Do extends string, Given, Wire> extends SocketCall<Given, Wire> {}
+
 type OpenArguments<Given> = {} extends Given ? [given?: Given] : [given: Given];
 type SentTo<Wire> = Wire extends { readonly client: { readonly sent: infer Sent } } ? Sent : unknown;
 type GotOf<Wire> = Wire extends { readonly server: { readonly got: infer Got } } ? Got : unknown;

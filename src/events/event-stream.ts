@@ -62,6 +62,11 @@ export type Send<K> = (event: Event<K>) => Promise<Result<void, "gone">>;
 /** Sends the events of one response, after its head is sent. The stream ends when it returns. */
 export type Producer<K> = (send: Send<K>) => void | Promise<void>;
 
+/** As {@link Producer}, of a handler. Its first parameter is a sentence of the compiler's error where the handler itself sends. */
+export interface EventsAnswer<_Do extends string, K> {
+  (send: Send<K>): void | Promise<void>;
+}
+
 type StreamPart = IteratorResult<Uint8Array, undefined>;
 
 /** A `next()` that waits for a part. */

@@ -126,7 +126,9 @@ export function json<S extends AnyShape>(
 ): Dep<ValueOf<S>, never, { json: JsonOf<S> }>;
 // No schema reaches it that the others take.
 export function json<S, const Name extends string = never>(
-  schema: S extends AnyStandard ? S : "Write a schema, such as v.object({ name: v.string() }).",
+  schema: S extends AnyStandard
+    ? S
+    : "Write a schema, such as v.object({ name: v.string() }): `json` reads a body. A handler returns its value itself.",
   options?: {
     readonly refusal?: readonly [Code<Name>, string];
     readonly examples?: readonly NoInfer<

@@ -329,8 +329,15 @@ export function join<const I extends Inputs, B = never, C extends string = never
   });
 }
 
+/** A problem of an input. Its parameter is a sentence of the compiler's error where a handler returns it. */
+export interface InputProblem<_Do = "A handler returns a list: Dep.problems([problem])."> extends Problem {}
+
 /** A validation error for a `Dep.join` to return. The message is sent to the client unchanged. */
-export function problem(problem: { readonly at: string; readonly code: string; readonly message: string }): Problem {
+export function problem(problem: {
+  readonly at: string;
+  readonly code: string;
+  readonly message: string;
+}): InputProblem {
   needsObject("Dep.problem: it", problem);
   return new Problem(problem.at, problem.code, problem.message);
 }

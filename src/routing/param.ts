@@ -3,6 +3,9 @@ import type { AnyDep, AnyParam, Dep, DepNode, Param, PathWire, Rest } from "../i
 import { mounted } from "./mounted.ts";
 import type { Segment } from "./path.ts";
 
+/** The sentence of the compiler's error for the name of a parameter. */
+export type ParamAdvice = "Give the parameter of the path itself: const id = Path.int(name).";
+
 /**
  * The value of a path parameter. A segment that does not parse is a 400 at `path.<name>`, even if no input reads it. It must
  * be the very parameter that the path was made with: `App.make` refuses another one of the same name.
@@ -10,10 +13,12 @@ import type { Segment } from "./path.ts";
 export function param<Name extends string, A, S = unknown>(
   parameter: Param<Name, A, S>,
 ): Dep<A, never, PathWire<Param<Name, A, S>>>;
-export function param<Name extends string>(parameter: Rest<Name>): Dep<readonly string[], never, PathWire<Rest<Name>>>;
-export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
+export function param<Name extends string>(
+  parameter: Rest<Name> | ParamAdvice,
+): Dep<readonly string[], never, PathWire<Rest<Name>>>;
+export function param(parameter: AnyParam | Rest | ParamAdvice): Dep<never, never, never> {
   needs(typeof parameter !== "string" && isSegment(parameter), "param: it", parameter, "a parameter of Path");
-  return { node: parameter.reader };
+  return { node: (parameter as AnyParam | Rest).reader };
 }
 
 /** The parameters of a path that no input reads. */

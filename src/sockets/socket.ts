@@ -233,6 +233,11 @@ export type SocketHandler<Client, Server, Subprotocol = string | undefined> = (
   socket: Socket<Client, Server, Subprotocol>,
 ) => Promise<void | SocketEnd>;
 
+/** As {@link SocketHandler}, of a handler. Its first parameter is a sentence of the compiler's error where the handler itself sends. */
+export interface SocketAnswer<_Do extends string, Client, Server, Subprotocol = string | undefined> {
+  (socket: Socket<Client, Server, Subprotocol>): Promise<void | SocketEnd>;
+}
+
 /** Thrown by an iteration for a message that could not be read. */
 export class Unreadable extends Error {
   readonly end: Extract<SocketEnd, { readonly kind: "unreadable" }>;

@@ -37,9 +37,10 @@ export const session = Cookie.named("session", Codec.string);
 
 /** The first lines of every mistake. */
 export const prelude = `import * as v from "valibot";
-import { Answer, ApiKeys, App, Cookie, Dep, Event, Meta, Path, Query, Codec, Rate, Refusal, RefusalFormat, Returns, Route, Sessions, answer, get, json, param, post, refuse, route } from "usher-http";
+import { Answer, ApiKeys, App, Client, Cookie, Dep, Event, Meta, Path, Query, Codec, Rate, Refusal, RefusalFormat, Returns, Route, Sessions, Socket, answer, get, json, param, post, refuse, route } from "usher-http";
 import { serve } from "usher-http/node";
 import { Jwt } from "usher-http/jwt";
+import { Statement } from "usher-http/postgres";
 import { NewOrder, Order, Placed, Tick, api, byId, chat, gone, order, orderId, orders, page, pool, readOrder, routes, signedOut, store } from "./shared.js";
 `;
 
@@ -433,5 +434,103 @@ await ApiKeys.create(keys, { owner: "ada" });`,
   {
     what: "a misspelt option of a group",
     source: `Route.group({ prefix: orders, input: { page } });`,
+  },
+  {
+    what: "a problem of an input, in a handler",
+    source: `get(orders, { inputs: { page }, returns: Returns.text }, ({ page }) =>
+  page < 1 ? Dep.problem({ at: "query.page", code: "small", message: "No." }) : "x");`,
+    names: "A handler returns a list: Dep.problems([problem]).",
+  },
+  {
+    what: "a problem of an input, in an async handler that refuses",
+    source: `get(orders, { inputs: { store }, returns: Returns.json(Order), refuses: [gone] }, async ({ store }) => {
+  const found = await store.find(1);
+  if (found === undefined) return refuse(gone);
+  if (found.quantity < 1) return Dep.problem({ at: "query.page", code: "small", message: "No." });
+  return found;
+});`,
+    long: promised,
+    names: "A handler returns a list: Dep.problems([problem]).",
+  },
+  {
+    what: "a call of a WebSocket's route",
+    source: `const talk = get(Path.of("chat"), { returns: Returns.websocket(chat) }, () => async () => {});
+const sockets = Client.of<readonly [typeof talk]>({ baseUrl: "" });
+await sockets["GET /chat"]();`,
+    names: "Call its member `open`.",
+  },
+  {
+    what: "a handler that sends events itself",
+    source: `get(orders, { returns: Returns.events([Placed]) }, async (send) => {
+  await send(Event.make(Placed, { id: 1, item: "pen", quantity: 1 }));
+});`,
+    long: "the handler returns nothing, and what it calls is no function",
+  },
+  {
+    what: "a handler that sends messages itself",
+    source: `get(orders, { returns: Returns.websocket(chat) }, async (socket) => {
+  await socket.send({ item: "pen", quantity: 1 });
+});`,
+    long: "the handler returns nothing, and what it calls is no socket",
+  },
+  {
+    what: "a handler that yields events",
+    source: `get(orders, { returns: Returns.events([Placed]) }, async function* () {
+  yield Event.make(Placed, { id: 1, item: "pen", quantity: 1 });
+});`,
+  },
+  {
+    what: "a client without the types of the routes",
+    source: `const calls = Client.of({ baseUrl: "" });
+await calls["GET /orders"]();`,
+    names: "Write Client.of<typeof routes>(options).",
+  },
+  {
+    what: "a client of routes that have an annotation",
+    source: `const all: readonly Route[] = routes;
+await Client.of<typeof all>({ baseUrl: "" })["GET /orders"]();`,
+  },
+  {
+    what: "`json` in a handler",
+    source: `get(orders, { returns: Returns.json(Order) }, () => json({ id: 1, item: "pen", quantity: 1 }));`,
+    names: "A handler returns its value itself.",
+  },
+  {
+    what: "a `Response` in a handler",
+    source: `get(orders, { returns: Returns.text }, () => new Response("hello"));`,
+  },
+  {
+    what: "the name of a parameter",
+    source: `get(order, { inputs: { id: param("order_id") }, returns: Returns.text }, () => "x");`,
+    long: eachOverload.replace(", the one for Valibot last", ""),
+    names: "Give the parameter of the path itself: const id = Path.int(name).",
+  },
+  {
+    what: "a parameter in place of an input",
+    source: `get(order, { inputs: { id: orderId }, returns: Returns.text }, () => "x");`,
+  },
+  {
+    what: "a value that is called",
+    source: `get(orders, { returns: Returns.text() }, () => "x");`,
+  },
+  {
+    what: "a function of `Returns` that is not called",
+    source: `post(orders, { returns: Returns.empty }, () => {});`,
+  },
+  {
+    what: "a status in the declaration",
+    source: `get(orders, { returns: Returns.text, status: 201 }, () => "x");`,
+  },
+  {
+    what: "an app in place of its routes",
+    source: `await serve(App.make(routes), { port: 3000 });`,
+  },
+  {
+    what: "a socket's message as a schema",
+    source: `Socket.protocol({ client: Socket.text, server: NewOrder });`,
+  },
+  {
+    what: "a type of the database as text",
+    source: `Statement.list("select id from orders", { row: { id: "int" } });`,
   },
 ];
