@@ -83,7 +83,19 @@ const groups = {
 
 /** @param {string} page */
 function titleOf(page) {
-  return /^# (.*)$/m.exec(readFileSync(join(docs, page), "utf8"))?.[1]?.replaceAll("`", "") ?? page;
+  return /^# (.*?)(?: \{#.*\})?$/m.exec(readFileSync(join(docs, page), "utf8"))?.[1]?.replaceAll("`", "") ?? page;
+}
+
+/** What a page says first, for search engines. @param {string} page */
+function descriptionOf(page) {
+  const texts = readFileSync(join(docs, page), "utf8")
+    .replaceAll(/^```[^]*?^```$/gm, "")
+    .split(/\n{2,}/);
+  const first = texts.find((text) => /^[^#|<\s]/.test(text)) ?? "";
+  return first
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/[`*]/g, "")
+    .replaceAll("\n", " ");
 }
 
 /** @param {string} folder The pages of a folder, without their `.md`. */
@@ -111,13 +123,8 @@ function guides() {
   });
 }
 
+/** The large entries with their pages, then the others: an entry with a namespace is a folder. */
 function reference() {
-  const namespaces = links("reference/usher-http/namespaces", pagesIn("reference/usher-http/namespaces"));
-  const forms = existsSync(join(docs, "reference/usher-http/namespaces/Form"))
-    ? [{ text: "Form", link: "/reference/usher-http/namespaces/Form/" }]
-    : [];
-  const all = [...namespaces, ...forms].toSorted((one, other) => one.text.localeCompare(other.text));
-  // An entry with a namespace is a folder.
   const folders = existsSync(join(docs, "reference"))
     ? readdirSync(join(docs, "reference"), { withFileTypes: true })
     : [];
@@ -126,16 +133,31 @@ function reference() {
     ...pagesIn("reference").map((page) => ({ text: `usher-http/${page}`, link: `/reference/${page}` })),
     ...folders.flatMap(({ name }) => {
       if (!existsSync(join(docs, "reference", name, "index.md")) || /^(?:usher-http|postgres)$/.test(name)) return [];
-      const items = links(`reference/${name}/namespaces`, pagesIn(`reference/${name}/namespaces`));
-      return [{ text: `usher-http/${name}`, link: `/reference/${name}/`, items }];
+      return [{ text: `usher-http/${name}`, link: `/reference/${name}/`, items: pagesOfEntry(name) }];
     }),
-  ].toSorted((one, other) => one.text.localeCompare(other.text));
-  const postgres = links("reference/postgres/namespaces", pagesIn("reference/postgres/namespaces"));
-  return [
-    { text: "usher-http", link: "/reference/usher-http/", items: all },
-    { text: "usher-http/postgres", link: "/reference/postgres/", items: postgres },
-    { text: "Other entries", items: others },
   ];
+  return [
+    { text: "usher-http", link: "/reference/usher-http/", items: pagesOfEntry("usher-http") },
+    { text: "usher-http/postgres", link: "/reference/postgres/", items: pagesOfEntry("postgres") },
+    { text: "Other entries", link: "/reference/", items: others.toSorted(byText) },
+    // Only the part of the page that is read is open.
+  ].map((part) => ({ ...part, collapsed: true }));
+}
+
+/** The pages of an entry's families and namespaces, in one order. @param {string} entry */
+function pagesOfEntry(entry) {
+  const inside = `reference/${entry}/namespaces`;
+  const folders = existsSync(join(docs, inside)) ? readdirSync(join(docs, inside), { withFileTypes: true }) : [];
+  const nested = folders
+    .filter((one) => one.isDirectory())
+    .map(({ name }) => ({ text: name, link: `/${inside}/${name}/` }));
+  const flat = [...links(`reference/${entry}`, pagesIn(`reference/${entry}`)), ...links(inside, pagesIn(inside))];
+  return [...flat, ...nested].toSorted(byText);
+}
+
+/** @param {{ readonly text: string }} one @param {{ readonly text: string }} other */
+function byText(one, other) {
+  return one.text.localeCompare(other.text, "en");
 }
 
 /** The entries that are a namespace of `usher-http`: the same page, by another name. */
@@ -178,6 +200,7 @@ export default defineConfig({
       md.core.ruler.push("home", (state) => {
         if (state.env.relativePath === "index.md") state.tokens = inSections(state.tokens, state.Token);
       });
+      md.core.ruler.push("labels", (state) => labelCells(state.tokens));
       md.core.ruler.push("links-outside", (state) => {
         for (const token of state.tokens) linkOutside(token.children ?? [], state.env.relativePath ?? "");
       });
@@ -185,7 +208,11 @@ export default defineConfig({
   },
   themeConfig: {
     // The label begins as the link reads (WCAG 2.5.3).
-    notFound: { linkLabel: "Take me home" },
+    notFound: {
+      title: "No such page",
+      quote: "There is no page at this address. The search at the top finds a guide by your words.",
+      linkLabel: "Take me home",
+    },
     search: {
       provider: "local",
       // A goal is found in its guide, before the names of the reference.
@@ -214,7 +241,8 @@ export default defineConfig({
   },
   // The page has no front matter, which GitHub would show as a table.
   transformPageData({ relativePath, frontmatter }) {
-    return relativePath === "index.md" ? { frontmatter: { ...frontmatter, layout: "home", pageClass: "home" } } : {};
+    if (relativePath === "index.md") return { frontmatter: { ...frontmatter, layout: "home", pageClass: "home" } };
+    return relativePath.startsWith("reference/") ? {} : { description: descriptionOf(relativePath) };
   },
   buildEnd({ outDir }) {
     const pages = ["tutorial", "guides", "why"].flatMap((folder) =>
@@ -279,6 +307,36 @@ function kindOf(token, next) {
   return token.type === "bullet_list_open" ? "doors" : "said";
 }
 
+/**
+ * On a telephone a row of a table is a block, and each cell says what its column is: theme/style.css. A table whose columns have no names has no
+ * row for them.
+ *
+ * @param {readonly BlockToken[]} tokens
+ */
+function labelCells(tokens) {
+  /** @type {string[]} */
+  let labels = [];
+  /** @type {BlockToken | undefined} */
+  let head;
+  let column = 0;
+  for (const [place, token] of tokens.entries()) {
+    if (token.type === "thead_open") [head, labels] = [token, []];
+    else if (token.type === "th_open") labels.push(textOf(tokens[place + 1]?.children ?? []));
+    else if (token.type === "thead_close" && labels.every((label) => label === "")) head?.attrSet("hidden", "");
+    else if (token.type === "tr_open") column = 0;
+    else if (token.type === "td_open") {
+      const label = labels[column++] ?? "";
+      // Of two columns the second needs no name.
+      if (column > 1 && labels.length > 2 && label !== "") token.attrSet("data-label", label);
+    }
+  }
+}
+
+/** @param {readonly Token[]} tokens */
+function textOf(tokens) {
+  return tokens.map((token) => (/^(?:text|code_inline)$/.test(token.type) ? token.content : "")).join("");
+}
+
 /** @param {string} folder */
 function firstOf(folder) {
   const [first] = pagesIn(folder);
@@ -288,8 +346,9 @@ function firstOf(folder) {
 /**
  * Files outside docs/ are links on GitHub and in an editor. On the site they lead to the repository, or stay as text.
  *
- * @typedef {{ type: string, attrGet: (name: string) => string | null, attrSet: (name: string, value: string) => void }} Token
- * @typedef {{ type: string, tag: string, nesting: number, level: number, content: string, children: readonly Token[] | null }} BlockToken
+ * @typedef {{ type: string, content: string, attrGet: (name: string) => string | null, attrSet: (name: string, value: string) => void }} Token
+ * @typedef {{ type: string, tag: string, nesting: number, level: number, content: string, children: readonly Token[] | null,
+ *   attrSet: (name: string, value: string) => void }} BlockToken
  * @param {readonly Token[]} tokens @param {string} page
  */
 function linkOutside(tokens, page) {

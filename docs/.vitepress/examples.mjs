@@ -62,6 +62,12 @@ function usesIn(text) {
       else ofOthers.add(local.name);
     }
   }
+  // A variable of the snippet is no import that it leaves out.
+  new Visitor({
+    VariableDeclarator: ({ id }) => {
+      if (id.type === "Identifier" && !entries.has(id.name)) ofOthers.add(id.name);
+    },
+  }).visit(program);
   /** @type {{ readonly key: string, readonly shown: string, readonly isCalled: boolean }[]} */
   const uses = [];
   for (const statement of program.body) {

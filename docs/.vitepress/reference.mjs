@@ -1,11 +1,12 @@
 /**
- * Makes `docs/reference` from the TSDoc in the declarations that the package ships: a page for each entry and each namespace. A function
- * or a value whose TSDoc has no example gets one of the guides.
+ * Makes `docs/reference` from the TSDoc in the declarations that the package ships: a page for each entry, each namespace and each family of
+ * names. A function or a value whose TSDoc has no example gets one of the guides.
  */
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { Application } from "typedoc";
+import { arrange } from "./arrange.mjs";
 import { examplesIn } from "./examples.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -47,6 +48,9 @@ const options = {
   disableSources: true,
   excludeInternal: true,
   excludePrivate: true,
+  // What an error has of `Error`.
+  excludeExternals: true,
+  externalPattern: ["**/node_modules/typescript/**", "**/node_modules/@types/node/**"],
   sort: ["alphabetical"],
   // What a program calls is read more than the types of it.
   groupOrder: ["Modules", "Namespaces", "Functions", "Variables", "Classes", "Interfaces", "Type Aliases", "*"],
@@ -87,6 +91,7 @@ for (const file of readdirSync(out, { recursive: true, encoding: "utf8" })) {
 for (const file of readdirSync(out, { recursive: true, encoding: "utf8" })) {
   if (file.endsWith(".md")) mendAnchors(file);
 }
+arrange(out, exports);
 
 /** TypeDoc counts headings that are left out: the link to the second `route` is then to the first. @param {string} file */
 function mendAnchors(file) {
@@ -94,7 +99,7 @@ function mendAnchors(file) {
     /\]\(([^)#]*)#([\w-]+?)-(\d+)\)/g,
     (link, to, name, count) => {
       const headings = readFileSync(join(out, to === "" ? file : join(dirname(file), to)), "utf8").matchAll(
-        /^#+ (.*)$/gm,
+        /^##+ (.*)$/gm,
       );
       const same = [...headings].filter(
         ([, heading = ""]) => heading.toLowerCase().replaceAll(/[^\w -]/g, "") === name,
@@ -105,45 +110,17 @@ function mendAnchors(file) {
   writeFileSync(join(out, file), text);
 }
 
-/** Leaves out what only repeats the signature above it, and names the entries as programs import them. @param {string} file */
+/** Leaves out what only repeats the signature above it, and adds examples. @param {string} file */
 function finish(file) {
   const path = join(out, file);
-  const [, entry] = /^(\w+)(?:\.md|\/index\.md)$/.exec(file) ?? [];
   const text = readFileSync(path, "utf8")
     .replaceAll(/(\]\((?:\.\.\/)*)index\//g, "$1usher-http/")
     .replaceAll(/^##+ Type Parameters\n\n\| Type Parameter \|\n(?:\|.*\n)+\n/gm, "")
     .replaceAll(/^##+ Returns\n\n[^\n]*(?:\n(?!\n|#|\*\*\*)[^\n]*)*\n\n(?=#|\*\*\*)/gm, "")
+    .replaceAll(/^##+ (?:Overrides|Inherited from)\n\n[^\n]*\n\n/gm, "")
     .replaceAll(/ \| - \|$/gm, " |  |")
     .replaceAll(/^\*\*\*\n\n/gm, "");
-  const isEntry = entry !== undefined && entry !== "index";
-  const named = isEntry ? text.replace(/^# .*$/m, `# usher-http/${entry}`) : text.replace(/^# index$/m, "# usher-http");
-  writeFileSync(path, withSummary(withExamples(file, named)));
-}
-
-/** Opens a page with its functions and values, each in a sentence. @param {string} text */
-function withSummary(text) {
-  const sections = text.matchAll(/^## (?:Functions|Variables|Classes)\n[^]*?(?=^## |(?![^]))/gm);
-  const rows = [...sections].flatMap(([section]) =>
-    [...section.matchAll(/^### (\w+)(\(\))?\n([^]*?)(?=^### |(?![^]))/gm)].map(
-      ([, name = "", call = "", part = ""]) => {
-        return `| [\`${name}${call}\`](#${name.toLowerCase()}) | ${sentenceOf(part)} |`;
-      },
-    ),
-  );
-  // An overloaded function, and a value with the type of its name, have one line.
-  const lines = [...new Map(rows.map((row) => [row.slice(0, row.indexOf("]")), row])).values()];
-  if (lines.length < 2) return text;
-  const table = ["| name | what it is |", "| --- | --- |", ...lines].join("\n");
-  return text.replace(/(?=^## )/m, () => `${table}\n\n`);
-}
-
-/** The first sentence that is neither code nor a table. @param {string} part */
-function sentenceOf(part) {
-  const paragraphs = part.replaceAll(/^```[^]*?^```$/gm, "").split(/\n{2,}/);
-  const words = paragraphs.map((one) => one.trim()).find((one) => /^[^#|*`>\s]|^`[^`]+` ./.test(one)) ?? "";
-  const line = words.replaceAll("\n", " ");
-  const [sentence = line] = /^.*?[.:](?=\s|$)/.exec(line) ?? [];
-  return sentence.replace(/:$/, ".").replaceAll(/(?<!\\)\|/g, "\\|");
+  writeFileSync(path, withExamples(file, text));
 }
 
 /** @param {string} file Such as `usher-http/namespaces/Query.md`. @param {string} text */

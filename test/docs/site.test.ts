@@ -29,6 +29,22 @@ const types = new Map([
 const files = (): readonly string[] => readdirSync(dist, { recursive: true, encoding: "utf8" });
 const pages = (): readonly string[] => files().filter((file) => file.endsWith(".html"));
 const textOf = (file: string): string => readFileSync(join(dist, file), "utf8");
+const reference = (file: string): string => readFileSync(join(root, "docs/reference", file), "utf8");
+/** The pages of the reference that describe names: not those that only list names of other pages. */
+const descriptions = (): readonly string[] => {
+  const all = readdirSync(join(root, "docs/reference"), { recursive: true, encoding: "utf8" });
+  return all.filter((file) => file.endsWith(".md") && !/^(?:index|usher-http\/index|postgres\/index)\.md$/.test(file));
+};
+
+/** The longest guide, which has whole programs of three libraries, has 4,438 elements. The page of all exports had 16,003. */
+const maxElements = 5000;
+
+/** The names that a program imports from an entry. */
+function exportsOf(entry: string): readonly string[] {
+  const text = readFileSync(join(root, "test/package/exports.txt"), "utf8");
+  const [, lines = ""] = new RegExp(`^# ${entry}\\n([^#]*)`, "m").exec(text) ?? [];
+  return lines.split("\n").flatMap((line) => /^(?:type )?(\w+)$/.exec(line)?.[1] ?? []);
+}
 
 const server = createServer((request, response) => {
   const path = decodeURIComponent(new URL(request.url ?? "/", "http://site").pathname);
@@ -69,27 +85,84 @@ describe.skipIf(generator.isSkipped)(`the site${generator.why}`, () => {
   });
 
   it("opens a page of the reference with its functions, each in a sentence, and has types after them", () => {
-    const page = readFileSync(join(root, "docs/reference/usher-http/namespaces/Query.md"), "utf8");
-    expect(page).toMatch(/^# Query\n[^]*?\n\| \[`list\(\)`\]\(#list\) \| [A-Z].*\. \|\n[^]*?\n## Functions\n/);
-    for (const file of ["usher-http/index.md", "node.md", "usher-http/namespaces/Path.md"]) {
-      const text = readFileSync(join(root, "docs/reference", file), "utf8");
-      const groups = [...text.matchAll(/^## (.*)$/gm)].map(([, name = ""]) => name);
-      const order = ["Namespaces", "Functions", "Variables", "Classes", "Interfaces", "Type Aliases"];
-      expect(
-        groups.filter((name) => order.includes(name)),
-        file,
-      ).toEqual(order.filter((name) => groups.includes(name)));
+    const page = reference("usher-http/namespaces/Query.md");
+    expect(page).toMatch(/^---\n(?:.*\n)+---\n\n# Query\n/);
+    expect(page).toMatch(/\n\| \[`Query\.list\(\)`\]\(#list\) \| [A-Z].*\. \|\n[^]*?\n## Functions\n/);
+    const order = ["Functions", "Values", "Functions and values", "Classes", "Types"];
+    for (const file of descriptions()) {
+      const groups = [...reference(file).matchAll(/^## (.*)$/gm)].map(([, name = ""]) => name);
+      expect(groups, file).toEqual(order.filter((name) => groups.includes(name)));
     }
   });
 
+  it("has a page for each family of names of a large entry, which the entry's page leads to by each old anchor", async () => {
+    const { familyOf } = (await import(new URL("../../docs/.vitepress/families.mjs", import.meta.url).href)) as {
+      familyOf(entry: string, name: string, namespaces: readonly string[]): string | undefined;
+    };
+    for (const entry of ["usher-http", "usher-http/postgres"]) {
+      const folder = entry.replace(/^usher-http\/(?=.)/, "");
+      const overview = textOf(`reference/${folder}/index.html`);
+      const spaces = readdirSync(join(root, "docs/reference", folder, "namespaces"));
+      const namespaces = spaces.map((file) => file.replace(/\.md$/, ""));
+      for (const name of exportsOf(entry)) {
+        expect(familyOf(entry, name, namespaces), `docs/.vitepress/families.mjs: ${entry} ${name}`).toBeDefined();
+        if (!namespaces.includes(name))
+          expect(overview).toMatch(new RegExp(`<span id="${name.toLowerCase()}(?:-\\d)?">`));
+      }
+    }
+  });
+
+  it("links a name to where it is described, by its whole name", () => {
+    const wrong = descriptions().flatMap((file) => {
+      const links = [...reference(file).matchAll(/\[`?(\w+(?:\.\w+)*)(?:\(\))?`?\]\([^)]*#([\w-]+)\)/g)];
+      return links.flatMap(([link, name = "", id = ""]) => {
+        const last = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
+        // The type `ClientType` is `Client` within its namespace.
+        return [last, `${last}type`, `property-${last}`].includes(id.replace(/-\d+$/, "")) ? [] : [`${file}: ${link}`];
+      });
+    });
+    expect(wrong).toEqual([]);
+    // A function of a namespace, unless it is named by its whole name, may be one of another namespace.
+    const short = descriptions().flatMap((file) => {
+      const links = reference(file).matchAll(/\[([a-z]\w*)\]\([^)]*\.md#[\w-]+\)/g);
+      return [...links].map(([link]) => `${file}: ${link}`);
+    });
+    expect(short).toEqual([]);
+  });
+
+  it("has no page that is slow to open: none has more elements than the longest guide", () => {
+    const long = pages().flatMap((file) => {
+      const count = textOf(file).match(/<[a-z]/gi)?.length ?? 0;
+      return count > maxElements ? [`${file}: ${count}`] : [];
+    });
+    expect(long).toEqual([]);
+  });
+
+  it("has a title and a description of its own on each page", () => {
+    const heads = pages().flatMap((file) => {
+      if (file === "404.html") return [];
+      const [, title = ""] = /<title>(.*)<\/title>/.exec(textOf(file)) ?? [];
+      const [, about = ""] = /<meta name="description" content="([^"]*)"/.exec(textOf(file)) ?? [];
+      return [{ file, title, about }];
+    });
+    for (const { file, title, about } of heads) {
+      const same = heads.filter((one) => one.title === title || one.about === about);
+      expect(
+        same.map((one) => one.file),
+        `${title}: ${about}`,
+      ).toEqual([file]);
+      expect(about.length, file).toBeGreaterThan(15);
+    }
+    const query = heads.find(({ file }) => file.endsWith("usher-http/namespaces/Query.html"));
+    expect(query?.title).toBe("Query · usher-http | Usher");
+    expect(query?.about).toMatch(/^Query of usher-http: Query\.default\(\), /);
+  });
+
   it("has an example for each function, and every entry in its sidebar", () => {
-    const reference = (file: string) => readFileSync(join(root, "docs/reference", file), "utf8");
-    const all = readdirSync(join(root, "docs/reference"), { recursive: true, encoding: "utf8" });
-    const bare = all.flatMap((file) => {
-      if (!file.endsWith(".md")) return [];
-      const [functions = ""] = /^## Functions\n[^]*?(?=^## |(?![^]))/m.exec(reference(file)) ?? [];
-      const parts = functions.split(/^(?=### )/m).slice(1);
-      return parts.filter((part) => !/^#+ Examples?$/m.test(part)).map((part) => `${file}: ${part.split("\n")[0]}`);
+    const bare = descriptions().flatMap((file) => {
+      const [functions = ""] = /^## Functions[^]*?(?=^## |(?![^]))/m.exec(reference(file)) ?? [];
+      const parts = functions.split(/^(?=### )/m).filter((part) => /^### [\w.]+\(\) /.test(part));
+      return parts.filter((part) => !/^#+ Examples? /m.test(part)).map((part) => `${file}: ${part.split("\n")[0]}`);
     });
     expect(bare).toEqual([]);
 
