@@ -204,7 +204,7 @@ export function sentenceOf({ name, doc }: Code): string {
 /** Codes that a handler or an input may use undeclared. */
 export type FrameworkCode = "invalid" | "unreadable" | "too_large" | "busy" | "internal" | "timed_out";
 
-/** An expected failure, made with {@link refuse}. Returned or thrown, it becomes the response. */
+/** An expected failure, made with `refuse`. Returned or thrown, it becomes the response. */
 export class Refusal<out Name extends string = string> {
   static readonly code: typeof code = code;
   static readonly invalid: Code<"invalid"> = invalid;

@@ -14,7 +14,7 @@ import { compressBytes, compressLater, compressStream, encodings, longBytes } fr
 import type { Coding } from "./codings.ts";
 import { turns } from "./turns.ts";
 
-/** The options of {@link make}. */
+/** The options of `Compress.make`. */
 export interface CompressOptions {
   /** A shorter body is sent as it is: 1024 bytes by default. */
   readonly minBytes?: number;

@@ -5,7 +5,7 @@ import { CallerBudget } from "../../src/doors/base.ts";
 import { DecodedBody, decodings } from "./decoding.ts";
 import type { BodyCoding } from "./decoding.ts";
 
-/** The options of {@link make}. */
+/** The options of `Decompress.make`. */
 export interface DecompressOptions {
   /** What is read: `["gzip", "br", "zstd", "deflate"]` by default, without zstd where the runtime lacks it. */
   readonly encodings?: readonly BodyCoding[];

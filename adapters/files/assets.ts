@@ -15,7 +15,7 @@ export interface AssetsBinding {
   fetch(request: Request): Promise<Response>;
 }
 
-/** The options of {@link assets}. */
+/** The options of `Files.assets`. */
 export interface AssetsOptions {
   /** The path of the assets' routes: `"assets"`, `"assets/v1"`. `/` by default. */
   readonly at?: string;
@@ -30,7 +30,7 @@ export interface AssetsOptions {
 /**
  * Routes that answer GET and HEAD with the static assets of a Worker. A route of the application's own always comes first. What
  * answers for a folder, or where there is no asset, is in `wrangler.toml`: `html_handling` and `not_found_handling`. So are
- * `ETag` and 304 the platform's. The same paths as of {@link directory} are refused.
+ * `ETag` and 304 the platform's. The same paths as of `Files.directory` are refused.
  *
  * @param binding The binding, or an input that gives it.
  *

@@ -18,8 +18,8 @@ export interface BundledFiles {
 }
 
 /**
- * The routes of {@link directory} for files in memory, with the same options and rules: for a single executable, or a Worker.
- * `usher bundle dist` and {@link read} make the files of a folder.
+ * The routes of `Files.directory` for files in memory, with the same options and rules: for a single executable, or a Worker.
+ * `usher bundle dist` and `Files.read` make the files of a folder.
  *
  * The tag of a file is a hash of its content (SHA-256, 128 bits of it), and there is no `Last-Modified`. A file is decoded and
  * hashed when it is first asked for.

@@ -45,7 +45,7 @@ export function directory(root: string, options: DirectoryOptions = {}): readonl
 }
 
 /**
- * A file as an answer, as {@link directory} sends it; undefined where there is no regular file at the path. The path is the
+ * A file as an answer, as `Files.directory` sends it; undefined where there is no regular file at the path. The path is the
  * application's: do not make it of what a client sent.
  *
  * @example

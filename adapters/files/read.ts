@@ -12,7 +12,7 @@ export function notDirectory(root: string): string {
   return isAbsolute(root) ? sentence : `${sentence}: it is read as ${resolve(root)}`;
 }
 
-/** The options of {@link read}. */
+/** The options of `Files.read`. */
 export interface ReadOptions {
   /** The names of hidden files and folders that are read, as of {@link DirectoryOptions}. */
   readonly dotfiles?: readonly string[];
@@ -21,8 +21,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads a folder into memory, for {@link bundle}: at a build, or once when a program starts. Hidden files are left out, except
- * `.well-known`, as {@link directory} does not send them.
+ * Reads a folder into memory, for `Files.bundle`: at a build, or once when a program starts. Hidden files are left out, except
+ * `.well-known`, as `Files.directory` does not send them.
  *
  * @throws Error where it is not a folder, for a symbolic link that leads out of it, to a hidden file or in a circle, and for more than
  *   `maxBytes`.

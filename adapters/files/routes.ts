@@ -10,7 +10,7 @@ import type { Route } from "../../src/doors/routing.ts";
 import { fileAnswer } from "./version.ts";
 import type { FileAnswerOptions, FoundFile, StoredFile } from "./version.ts";
 
-/** The options of {@link directory} and {@link bundle}. */
+/** The options of `Files.directory` and `Files.bundle`. */
 export interface DirectoryOptions extends FileAnswerOptions {
   /** The path of the directory's routes: `"assets"`, `"assets/v1"`. `/` by default. */
   readonly at?: string;

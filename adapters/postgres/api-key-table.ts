@@ -34,7 +34,7 @@ comment on column ${name}.used_at is 'When it was last used, to a minute.';
 `;
 }
 
-/** A store for `ApiKeys.make`, over a table that {@link schema} created. Each call borrows a connection. */
+/** A store for `ApiKeys.make`, over a table that `ApiKeyTable.schema` created. Each call borrows a connection. */
 export function store(pool: Database, options: ApiKeyTableOptions): ApiKeyStore {
   needsPool("ApiKeyTable", pool);
   const { add, find, get, list, expire, used, sweep } = statementsOver(options);

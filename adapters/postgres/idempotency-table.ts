@@ -48,9 +48,9 @@ comment on column ${name}.locked_until is 'When a request without an answer coun
 }
 
 /**
- * A store over a table that {@link schema} created, for routes without a transaction for the request. A claim and an answer are a
- * statement each, outside of the handler's own: a process that is killed between them leaves a key whose answer is lost. Of a route
- * with `Dep.transaction` use {@link inTransaction}.
+ * A store over a table that `IdempotencyTable.schema` created, for routes without a transaction for the request. A claim and an
+ * answer are a statement each, outside of the handler's own: a process that is killed between them leaves a key whose answer is
+ * lost. Of a route with `Dep.transaction` use `IdempotencyTable.inTransaction`.
  */
 export function store(pool: Database, options: IdempotencyTableOptions): IdempotencyTableStore {
   needsPool("IdempotencyTable", pool);

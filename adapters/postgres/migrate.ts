@@ -80,7 +80,7 @@ function firstLine(text: string): string {
   return text.slice(0, text.includes("\n") ? text.indexOf("\n") : undefined);
 }
 
-/** The options of {@link migrate}. */
+/** The options of `migrate`. */
 export interface MigrateOptions {
   /** The folder of the `.sql` files. */
   readonly directory: string;
@@ -88,7 +88,7 @@ export interface MigrateOptions {
   readonly waitMs?: number;
 }
 
-/** The result of {@link migrate}. */
+/** The result of `migrate`. */
 export interface Migrated {
   /** The names of the files that this call applied, in order. */
   readonly applied: readonly string[];

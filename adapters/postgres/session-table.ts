@@ -31,7 +31,7 @@ comment on column ${name}.expires_at is 'When the session expires.';
 }
 
 /**
- * A session store for `Sessions.make`, over a table that {@link schema} created. Each call borrows a connection. The
+ * A session store for `Sessions.make`, over a table that `SessionTable.schema` created. Each call borrows a connection. The
  * application calls `sweep` from time to time to delete expired sessions.
  */
 export function store(pool: Database, options: SessionTableOptions): SessionStore {

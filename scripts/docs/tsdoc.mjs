@@ -1,5 +1,5 @@
 /** Lists the public names, and the members of public types, that have no TSDoc in the declarations that the package ships. */
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path/posix";
 
@@ -79,11 +79,28 @@ export function withoutTsdoc(root) {
     });
   };
 
-  return entries.flatMap(([entry, file]) => {
+  const bare = entries.flatMap(([entry, file]) => {
     const source = program.getSourceFile(file);
     const module = source && checker.getSymbolAtLocation(source);
     return module === undefined
       ? []
       : checker.getExportsOfModule(module).flatMap((one) => check(one, `${entry} ${one.name}`));
+  });
+  return [...bare, ...wrongLinks(dist)];
+}
+
+/**
+ * A link finds the function of that name in the bundled declarations, and `make` is a function of many namespaces: `{@link make}` of
+ * `Cors` led to `Password.make`. A type has a name of its own.
+ *
+ * @param {string} dist
+ */
+function wrongLinks(dist) {
+  const files = readdirSync(dist).filter((file) => file.endsWith(".d.ts"));
+  return files.flatMap((file) => {
+    const links = readFileSync(join(dist, file), "utf8").matchAll(/\{@link[\s*]+([a-z]\w*)/g);
+    return [...links].map(
+      ([, name]) => `dist/${file}: write \`Namespace.${name}\`, or \`${name}\`, for {@link ${name}}`,
+    );
   });
 }

@@ -33,7 +33,7 @@ export interface RefusalToWrite {
   readonly translate: (sentence: string) => string;
 }
 
-/** How an app writes its refusals. Made with {@link json}, {@link text} or {@link problemDetails}. */
+/** How an app writes its refusals. Made with `RefusalFormat.json`, `RefusalFormat.text` or `RefusalFormat.problemDetails`. */
 export interface RefusalFormat {
   /** For the framework alone. */
   readonly node: RefusalFormatNode;
@@ -66,7 +66,7 @@ export interface RefusalFormatOptions {
   readonly statuses?: { readonly [code: string]: number };
 }
 
-/** The options of {@link json}. */
+/** The options of `RefusalFormat.json`. */
 export interface JsonFormatOptions<S, Body> extends RefusalFormatOptions {
   /** The shape of the body. */
   readonly shape: S;

@@ -52,7 +52,7 @@ export interface ResponseDoc {
   readonly contentTypes: readonly string[];
 }
 
-/** One of the statuses a route lists, with its value; made with {@link answer}. */
+/** One of the statuses a route lists, with its value; made with `answer`. */
 export interface Answered<out Status, out A> {
   /** One of the statuses that the route lists. */
   readonly status: Status;
@@ -63,7 +63,7 @@ export interface Answered<out Status, out A> {
 declare const hint: unique symbol;
 
 /**
- * What a route that lists its statuses returns: a call of {@link answer}. The compiler's errors print `Hint`, the call to write, because
+ * What a route that lists its statuses returns: a call of `answer`. The compiler's errors print `Hint`, the call to write, because
  * the names of the missing members do not say it.
  */
 export interface ListedAnswer<out Hint extends string, out Status, out A> extends Answered<Status, A> {

@@ -107,7 +107,7 @@ export function json(shape: AnyStandard, options: JsonOptions<number, unknown> =
 }
 
 /**
- * A value as JSON under one of several statuses, each listed with what it means; answered with {@link answer}.
+ * A value as JSON under one of several statuses, each listed with what it means; answered with `answer`.
  *
  * @param options `examples` are values for the API document.
  */
@@ -164,7 +164,7 @@ export function empty<const Status extends number = 204>(
   return { node: { kind: "empty", statuses: [[status, options.doc ?? ""]], several: false, check, compile } };
 }
 
-/** No body, under one of several statuses, each listed with what it means; answered with {@link answer}. */
+/** No body, under one of several statuses, each listed with what it means; answered with `answer`. */
 export function emptyResponse<const Statuses extends { readonly [status: number]: string }>(
   statuses: Statuses & SuccessList<Statuses>,
 ): Returns<ListedAnswer<"return answer(status)", keyof Statuses, void>, undefined, keyof Statuses & number> {
@@ -216,7 +216,7 @@ type BodyOfType<Type extends string> = Type extends `${string}/json` | `${string
             : Response;
 
 /**
- * Any response: built with `Answer`, or a standard `Response`. The API document has no statuses of it: use {@link responses}
+ * Any response: built with `Answer`, or a standard `Response`. The API document has no statuses of it: use `Returns.responses`
  * to list them.
  */
 export const response: Returns<Answer | Response, unknown> = {

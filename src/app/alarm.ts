@@ -8,7 +8,7 @@ import { failureOf } from "./failures.ts";
 /** What tells one alarm from another. `7` and `"7"` are two keys. */
 export type AlarmKey = string | number | bigint;
 
-/** The options of {@link create}. */
+/** The options of `Alarm.create`. */
 export interface AlarmOptions {
   /** Runs what the alarms do; when it stops, the alarms that are set are dropped. */
   readonly background: Background;
@@ -18,7 +18,7 @@ export interface AlarmOptions {
   readonly maxSet?: number;
 }
 
-/** Work that runs later, once for each key, made by {@link create}. */
+/** Work that runs later, once for each key, made by `Alarm.create`. */
 export interface Alarm {
   /**
    * Sets the alarm of a key, in place of the one that is set for it. Once it is stopping, nothing is set.

@@ -17,7 +17,7 @@ export interface FailedWork {
   readonly requestId: string | undefined;
 }
 
-/** The options of {@link create}. */
+/** The options of `Background.create`. */
 export interface BackgroundOptions {
   /** The most works that run at once: 1,000 unless set. Starting one more throws the refusal `busy` (503). */
   readonly maxRunning?: number;
@@ -25,7 +25,7 @@ export interface BackgroundOptions {
   readonly onError?: (error: unknown, work: FailedWork) => unknown;
 }
 
-/** Work of the application's own that no request waits for, made by {@link create}. */
+/** Work of the application's own that no request waits for, made by `Background.create`. */
 export interface Background {
   /**
    * Starts work, once the runtime has handled the events that it has. What it throws is an error line that begins with `what`, and never

@@ -44,7 +44,7 @@ export interface Exchange extends TakeoverRequest, CertificateHolder {
   byteLength(text: string): number;
   /** Bytes as UTF-8, likewise; undefined where they are invalid. A byte order mark is part of the text. */
   decode(bytes: Uint8Array): string | undefined;
-  /** The most bytes of an answer's head that the listener can send, as {@link headBytes} counts them; undefined where any can be. */
+  /** The most bytes of an answer's head that the listener can send, as `headBytes` counts them; undefined where any can be. */
   readonly maxHeadBytes?: number;
   /** Whether a 101 can be answered: the request is a `GET` of HTTP/1.1, on a runtime that opens sockets. */
   readonly canUpgrade?: boolean;

@@ -2,7 +2,7 @@ import { needsOptions, shown } from "../arguments.ts";
 import { isWorkers } from "../runtime.ts";
 import { Bounds } from "./bounds.ts";
 
-/** The bounds of {@link make}, of which at least one is set. */
+/** The bounds of `Overload.make`, of which at least one is set. */
 export interface OverloadOptions {
   /**
    * The most requests in flight: as many as come unless set. One more is refused with 503 `busy` before anything of it is read. A
@@ -17,7 +17,7 @@ export interface OverloadOptions {
   readonly maxEventLoopDelayMs?: number;
 }
 
-/** Bounds, made by {@link make}: the app's option `overload`. */
+/** Bounds, made by `Overload.make`: the app's option `overload`. */
 export interface Overload extends OverloadOptions {
   /** Internal to the framework: begins to count for one app. */
   readonly bounds: (problems: string[]) => Bounds;

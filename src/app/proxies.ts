@@ -2,13 +2,13 @@ import { isTexts, needs, needsOptions, shown } from "../arguments.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 import type { ProxyHeader } from "./trusted-proxies.ts";
 
-/** The options of {@link make}. */
+/** The options of `Proxies.make`. */
 export interface ProxiesOptions {
   /** Which header they write: `x-forwarded-for` (with `x-forwarded-host` and `-proto`) unless set, or `forwarded`. */
   readonly header?: ProxyHeader;
 }
 
-/** Reverse proxies, made by {@link make}: the app's option `trustedProxies`. */
+/** Reverse proxies, made by `Proxies.make`: the app's option `trustedProxies`. */
 export interface Proxies {
   /** Internal to the framework: undefined where no proxy is trusted. */
   readonly trusted: TrustedProxies | undefined;

@@ -24,7 +24,7 @@ export interface Sealing {
   readonly open: (text: string, now: Date) => Promise<string | undefined>;
 }
 
-/** A cookie to be set, made by {@link make} or {@link clear}. */
+/** A cookie to be set, made by `Cookie.make` or `Cookie.clear`. */
 export interface SetCookie {
   /** Its name. */
   readonly name: string;

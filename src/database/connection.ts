@@ -6,7 +6,7 @@ export interface DatabaseConnection {
   readonly isRunning: boolean;
   /**
    * Runs one statement; its parameters and rows are text. The caller runs one at a time, or several for which
-   * {@link isPrepared} holds.
+   * `isPrepared` holds.
    *
    * Rejects only with a {@link ConnectionFailure}.
    */

@@ -84,7 +84,7 @@ export interface Queryable extends Database {
    * On a pool it borrows a connection until the loop ends, in a read-only transaction of its own. If the signal or the deadline of the
    * request ends it, the connection is free at once, and the next batch rejects.
    *
-   * @throws DatabaseError as {@link query} does.
+   * @throws DatabaseError as `query` does.
    *
    * @example
    * ```ts

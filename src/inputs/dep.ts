@@ -293,15 +293,15 @@ type Mapped<B> =
     ? B
     : "`Dep.map` cannot refuse: use `Dep.join`, which declares its codes.";
 
-/** A value computed from another one, without validation. It cannot refuse: use {@link join}. */
+/** A value computed from another one, without validation. It cannot refuse: use `Dep.join`. */
 export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) => Mapped<B>): Dep<B, R, W> {
   needsFunction("Dep.map: its block", f);
   return noted({ node: { from: [dep], compile: (_route, from) => reading(from, (value) => f(value as A)) } });
 }
 
 /**
- * A validated value. The block returns a value, a refusal from a code in `refuses`, or a {@link problem} (or {@link
- * problems}). Problems are sent together with all others of the request. A refusal ends the request at once.
+ * A validated value. The block returns a value, a refusal from a code in `refuses`, or a `Dep.problem` (or `Dep.problems`).
+ * Problems are sent together with all others of the request. A refusal ends the request at once.
  *
  * @example
  * ```ts

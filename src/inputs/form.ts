@@ -33,7 +33,7 @@ export function optional<const Name extends string, A, S = unknown>(
   return field(name, kind, { about }, () => undefined);
 }
 
-/** A field, or the default where {@link optional} is undefined. Any other field that does not parse is still a problem. */
+/** A field, or the default where `Form.optional` is undefined. Any other field that does not parse is still a problem. */
 function withDefault<const Name extends string, A, S = unknown>(
   name: Name,
   kind: TextKind<A, S>,

@@ -16,7 +16,7 @@ import { bodyNeed } from "./body-reading.ts";
 /** The media types of JSON lines; a client sends the first. None is registered. */
 const lineTypes = ["application/x-ndjson", "application/jsonl"] as const;
 
-/** The options of {@link jsonLines}. */
+/** The options of `jsonLines`. */
 export interface JsonLinesOptions {
   /** The whole body's limit in bytes; the app's `maxBody` does not apply. */
   readonly max: number;
@@ -36,7 +36,7 @@ export interface JsonLines<out A> extends AsyncIterable<A> {
   read(): Promise<Result<A | undefined, BodyFailure | InvalidLine>>;
 }
 
-/** What a typed client sends for {@link jsonLines}. */
+/** What a typed client sends for `jsonLines`. */
 export interface LinesSent<out Json> {
   /** One value for each line. An async iterable is sent while it makes its values, where `fetch` can stream a body. */
   lines: Iterable<Json> | AsyncIterable<Json>;

@@ -155,7 +155,7 @@ class ReadPart implements Part {
   }
 }
 
-/** The options of {@link multipart}. */
+/** The options of `multipart`. */
 export interface MultipartOptions {
   /** The whole body's limit in bytes; the app's `maxBody` does not apply. */
   readonly max: number;

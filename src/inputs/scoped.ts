@@ -7,7 +7,7 @@ import type { Dep, Inputs, Joining, RefusesOf, Values, WireOf } from "./dep.ts";
 import { holdUntilEnd } from "./held.ts";
 import type { InputRequest, RequestEnd } from "./request.ts";
 
-/** The options of {@link scoped}. */
+/** The options of `Dep.scoped`. */
 export interface ScopedOptions<A, C extends string = string> {
   /** The codes that `acquire` may refuse with. */
   readonly refuses?: readonly Code<C>[];

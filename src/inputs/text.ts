@@ -68,7 +68,7 @@ export class FieldNames {
     return this.#indexes.get(keyOf(name)) ?? -1;
   }
 
-  /** As {@link indexOf}, for a name within a text. */
+  /** As `indexOf`, for a name within a text. */
   indexIn(text: string, start: number, end: number, isEncoded: boolean): number {
     if (end - start > (isEncoded ? maxEncodedUnits : 1) * this.#longest) return -1;
     const name = isEncoded ? decodeFormText(text, start, end) : text.slice(start, end);

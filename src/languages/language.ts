@@ -9,7 +9,7 @@ import { lookUp } from "./lookup.ts";
 import { translated } from "./translate.ts";
 import type { Writing } from "./translate.ts";
 
-/** The framework's sentences in one language, made by {@link language}. */
+/** The framework's sentences in one language, made by `language`. */
 export interface Language {
   /** The tag of BCP 47, as `Content-Language` has it: `de`, `pt-BR`. */
   readonly tag: string;
@@ -19,7 +19,7 @@ export interface Language {
   readonly own: { readonly [sentence: string]: string };
 }
 
-/** The languages of an app, made by {@link languages}. */
+/** The languages of an app, made by `languages`. */
 export interface Languages {
   /** For the framework alone. */
   readonly node: LanguagesNode;

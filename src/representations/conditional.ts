@@ -16,7 +16,7 @@ import type { Validators, Version } from "./preconditions.ts";
 
 export type { Validators } from "./preconditions.ts";
 
-/** The version of the resource is not the one that the request names: 412. A route that uses {@link precondition} lists it. */
+/** The version of the resource is not the one that the request names: 412. A route that uses `Conditional.precondition` lists it. */
 export const preconditionFailed: Code<"precondition_failed"> = Refusal.code("precondition_failed", {
   status: 412,
   doc: "The resource has changed since the caller read it; If-Match and its kin said which version was meant.",
@@ -54,7 +54,7 @@ export function answer(answer: Answer, validators: Validators): Answer {
 }
 
 /**
- * A function that gives the response an `ETag`, a `Last-Modified`, or both, as {@link answer} does. It is for a route that
+ * A function that gives the response an `ETag`, a `Last-Modified`, or both, as `Conditional.answer` does. It is for a route that
  * returns values and not an `Answer`; a refusal has neither header. Called twice, the last call counts.
  *
  * @example
@@ -130,8 +130,8 @@ export const precondition: Dep<Precondition, "precondition_failed", ConditionWir
 };
 
 /**
- * As {@link precondition}, for a route whose resource may not be written unseen: a request without `If-Match`, `If-None-Match` and
- * `If-Unmodified-Since` is a 428 `precondition_required` before the handler runs.
+ * As `Conditional.precondition`, for a route whose resource may not be written unseen: a request without `If-Match`,
+ * `If-None-Match` and `If-Unmodified-Since` is a 428 `precondition_required` before the handler runs.
  */
 export const requiredPrecondition: Dep<Precondition, "precondition_failed" | "precondition_required", ConditionWire> = {
   node: {

@@ -3,7 +3,7 @@ import type { Level } from "../logging/entry.ts";
 import { checkedTool, toolKey } from "./tool.ts";
 import type { Tool } from "./tool.ts";
 
-/** The key of one kind of metadata, made once with {@link key}. */
+/** The key of one kind of metadata, made once with `Meta.key`. */
 export interface MetaKey<in out A> {
   /** A name for people; two keys of one description are two keys. */
   readonly description: string;

@@ -22,7 +22,7 @@ import type { Path } from "./path.ts";
 import type { HasAllRead, Route } from "./route.ts";
 import { bodyNeed } from "../inputs/body-reading.ts";
 
-/** The options of {@link mount}. */
+/** The options of `Route.mount`. */
 export interface MountOptions<I extends Inputs, C extends string, Checked = unknown> {
   /** The methods that it answers, in upper case; every method unless set. `GET` is also `HEAD`. */
   readonly methods?: readonly string[];

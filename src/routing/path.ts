@@ -42,7 +42,7 @@ export interface ParamOptions<out Example = unknown> extends TextOptions<Example
   readonly unparsed?: "next-route";
 }
 
-/** A text that other routers read as a parameter, made by {@link s}. */
+/** A text that other routers read as a parameter, made by `Path.s`. */
 export interface LiteralText<out Text extends string = string> {
   /** What tells it from a parameter. */
   readonly kind: "literal";

@@ -24,8 +24,8 @@ export type { ApiKeyEntry, ApiKeyStore } from "./api-key-store.ts";
 export { notAllowed, signedOut } from "./credential-codes.ts";
 
 /**
- * The keys of an application, made by {@link make}. `From` is the type of their store, or of the input that gives it: then {@link
- * withStore} gives a handler the keys with their store.
+ * The keys of an application, made by `ApiKeys.make`. `From` is the type of their store, or of the input that gives it: then
+ * `ApiKeys.withStore` gives a handler the keys with their store.
  */
 export interface ApiKeys<out From = ApiKeyStore> {
   /** What each key begins with. */
@@ -38,7 +38,7 @@ export interface ApiKeys<out From = ApiKeyStore> {
   readonly recheckMs: number;
 }
 
-/** The options of {@link make}. */
+/** The options of `ApiKeys.make`. */
 export interface ApiKeysOptions<From = ApiKeyStore> {
   /** What each key begins with, by which scanners of leaked secrets know it: `shop_live`, of lower-case letters, digits and `_`. */
   readonly prefix: string;
@@ -51,7 +51,7 @@ export interface ApiKeysOptions<From = ApiKeyStore> {
   readonly usedEveryMs?: number;
   /**
    * How often the key of an open event stream or WebSocket is looked up again, in milliseconds: at least once in 30 seconds by
-   * default. It ends then if the key was revoked. {@link revoke} in the same process ends it at once.
+   * default. It ends then if the key was revoked. `ApiKeys.revoke` in the same process ends it at once.
    */
   readonly recheckMs?: number;
 }
@@ -88,8 +88,8 @@ export function make<From extends StoreFrom<ApiKeyStore, string, unknown>>(
 const stores: StoreKind = { at: "ApiKeys.make: store", what: "a store of API keys", methods: ["find", "add"] };
 
 /**
- * An input that gives the keys with their store: for {@link create}, {@link list}, {@link rotate} and {@link revoke} in a handler, where
- * the store is a resource or comes by another input.
+ * An input that gives the keys with their store: for `ApiKeys.create`, `ApiKeys.list`, `ApiKeys.rotate` and `ApiKeys.revoke` in
+ * a handler, where the store is a resource or comes by another input.
  *
  * @example
  * ```ts
@@ -228,7 +228,7 @@ export interface ApiKeyInput<Name extends string, S extends string = never, X = 
  * Who sends a request, by its API key: an input that gives what is stored of it. Without a valid key the answer is 401 `signed_out`,
  * before the body is read; the log alone has the reason.
  *
- * @param keys Made by {@link make}; or a resource of such, where they are made with the app.
+ * @param keys Made by `ApiKeys.make`; or a resource of such, where they are made with the app.
  * @param options `header` has the key, as `x-api-key`; by default it is sent as `Authorization: Bearer`.
  * @example
  * ```ts

@@ -27,7 +27,7 @@ export interface CorsOptions {
   readonly routes?: readonly Route[];
 }
 
-/** A policy, made by {@link make}: the app's option `cors`. */
+/** A policy, made by `Cors.make`: the app's option `cors`. */
 export interface Cors extends CorsExtension {
   /** Internal to the framework: the policy for the routes of one app. */
   readonly policy: (routes: readonly Route[], problems: string[]) => CorsPolicy;

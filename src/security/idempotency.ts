@@ -22,7 +22,7 @@ export type {
   IdempotencyStore,
 } from "./idempotency-store.ts";
 
-/** The options of {@link by}. */
+/** The options of `Idempotency.by`. */
 export interface IdempotencyOptions<R extends string = string, W = unknown> {
   /**
    * Whose key it is: the id of an account, of a tenant, of an API key. The same key of another caller is another key. Where all
@@ -51,7 +51,7 @@ export interface IdempotencyOptions<R extends string = string, W = unknown> {
   readonly whenLost?: "refuse" | "run";
 }
 
-/** The codes of {@link by}. */
+/** The codes of `Idempotency.by`. */
 export type IdempotencyCode = "idempotency_key_in_use" | "idempotency_key_reused" | "idempotency_answer_lost";
 
 /**
@@ -65,7 +65,7 @@ export type IdempotencyCode = "idempotency_key_in_use" | "idempotency_key_reused
  * With another method, path, query or body the key is 422 `idempotency_key_reused`. While its first request is being answered, it is
  * 409 `idempotency_key_in_use`. After the process of that was killed, it is 409 `idempotency_answer_lost`: see `whenLost`.
  *
- * @param store Where answers are kept: {@link memory}, `idempotencyStore` of `usher-http/redis`, `IdempotencyTable` of
+ * @param store Where answers are kept: `Idempotency.memory`, `idempotencyStore` of `usher-http/redis`, `IdempotencyTable` of
  *   `usher-http/postgres`; a store, a resource, or an input that gives one, as {@link StoreFrom} says.
  * @throws TypeError for a wrong option. `App.make` refuses a route that answers with events, lines or a WebSocket, that reads its
  *   body as it arrives, or that is safe (`GET`).

@@ -2,7 +2,7 @@ import { needsText, needsTexts } from "../arguments.ts";
 import { decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { KeyRing, ringOf } from "./key-ring.ts";
 
-/** A ring of secrets, made by {@link ring}: the newest signs and seals, and every secret verifies and opens. */
+/** A ring of secrets, made by `Keys.ring`: the newest signs and seals, and every secret verifies and opens. */
 export interface Keys {
   /** The number of secrets. */
   readonly size: number;

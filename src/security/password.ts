@@ -14,7 +14,7 @@ import type { PasswordCost } from "./scrypt.ts";
 export type { Argon2Cost } from "./argon2.ts";
 export type { PasswordCost } from "./scrypt.ts";
 
-/** The options of {@link make}: scrypt with its cost, or Argon2id with its own. */
+/** The options of `Password.make`: scrypt with its cost, or Argon2id with its own. */
 export type PasswordOptions = PasswordLimits &
   (
     | {
@@ -51,7 +51,7 @@ export interface PasswordCheck {
   readonly needsRehash: boolean;
 }
 
-/** Hashes passwords, made by {@link make}. */
+/** Hashes passwords, made by `Password.make`. */
 export interface Passwords {
   /**
    * The hash of a password with a new salt, in the PHC string format: `$scrypt$ln=15,r=8,p=3$…$…`, which every runtime verifies, or
@@ -118,12 +118,12 @@ function refuseCost(cost: unknown, wrong: string | undefined): void {
 
 let shared: Passwords | undefined;
 
-/** Hashes a password as {@link make} without options does. All callers of a process share its turns. */
+/** Hashes a password as `Password.make` without options does. All callers of a process share its turns. */
 export function hash(password: string): Promise<string> {
   return (shared ??= make()).hash(password);
 }
 
-/** Verifies a password as {@link make} without options does. All callers of a process share its turns. */
+/** Verifies a password as `Password.make` without options does. All callers of a process share its turns. */
 export function verify(stored: string | undefined, password: string): Promise<PasswordCheck> {
   return (shared ??= make()).verify(stored, password);
 }

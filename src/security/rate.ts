@@ -8,7 +8,7 @@ import { Refusal, rateLimited, sentenceOf } from "../refusals.ts";
 import { memory, waitOf } from "./rate-store.ts";
 import type { RateRule, RateStore } from "./rate-store.ts";
 
-/** A rate limit, made by {@link make}. `From` is the type of its store, or of the input that gives it. */
+/** A rate limit, made by `Rate.make`. `From` is the type of its store, or of the input that gives it. */
 export interface Rate<out From = StoreFrom<RateStore>> {
   /** The average number of requests in `perMs`. */
   readonly limit: number;
@@ -32,7 +32,7 @@ export interface RateOptions<From = StoreFrom<RateStore>> {
   readonly burst?: number;
   /**
    * Where requests are counted: a store, a resource, or an input that gives one, as {@link StoreFrom} says. By default it is a
-   * {@link memory} of the rate in each app.
+   * `Rate.memory` of the rate in each app.
    */
   readonly store?: From;
   /** Separates its keys from those of other rates in the same store. */

@@ -57,7 +57,7 @@ export function signed<A, S = unknown>(
   return sealedCookie("Cookie.signed", name, kind, options, close, open);
 }
 
-/** A cookie that only the server can read or write; otherwise like {@link signed}. */
+/** A cookie that only the server can read or write; otherwise like `Cookie.signed`. */
 export function encrypted<A, S = unknown>(
   keys: Keys,
   name: string,

@@ -2,7 +2,7 @@ import { isServerOwned } from "../exchange/answer.ts";
 import { needsObject } from "../arguments.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 
-/** Headers that every response has unless it sets them itself, made by {@link make}: the app's option `secureHeaders`. */
+/** Headers that every response has unless it sets them itself, made by `SecureHeaders.make`: the app's option `secureHeaders`. */
 export interface SecureHeaders {
   /** The headers to add, names in lower case. */
   readonly headers: readonly (readonly [name: string, value: string])[];

@@ -98,8 +98,8 @@ export interface Session<in out A> {
 /** The options of sessions. */
 export interface SessionsOptions<S, From = SessionStore> {
   /**
-   * {@link memory} for one process, `SessionTable.store` of `usher-http/postgres` for several; a store, a resource, or an input that gives
-   * one, as {@link StoreFrom} says.
+   * `Sessions.memory` for one process, `SessionTable.store` of `usher-http/postgres` for several; a store, a resource, or an input
+   * that gives one, as {@link StoreFrom} says.
    */
   readonly store: From;
   /** The shape of the data. Stored data of another shape, as of an older release, ends its session. */

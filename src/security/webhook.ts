@@ -25,7 +25,7 @@ export interface WebhookSigning {
   readonly secrets: readonly string[];
 }
 
-/** The options of {@link verify}. */
+/** The options of `Webhook.verify`. */
 export interface WebhookOptions<S extends string = never, X = {}> extends WebhookSigning {
   /**
    * How far the time of signing may be from the server's clock, in milliseconds: five minutes by default. GitHub signs no time,
@@ -59,7 +59,7 @@ type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 /**
  * Reads the JSON body of a request that another service signed. Where it is signed with none of the secrets, was signed too
- * long ago or was received before, the answer is 403 `not_verified`, and the log has the reason. Otherwise it is as {@link json}.
+ * long ago or was received before, the answer is 403 `not_verified`, and the log has the reason. Otherwise it is as `json`.
  *
  * A sender that got no answer signs a new attempt, with a new time, so that it is no second one of the same. The signature of GitHub covers
  * the body alone: no header that comes with it is verified.
@@ -102,7 +102,7 @@ export function verify<V extends AnyShape, S extends string = never, X = {}>(
 }
 
 /**
- * The headers of a request that is signed as {@link verify} reads it, with each of the secrets: for tests, and to send webhooks.
+ * The headers of a request that is signed as `Webhook.verify` reads it, with each of the secrets: for tests, and to send webhooks.
  *
  * @param options `id` names the message, for Standard Webhooks and GitHub: a random one by default. `now` is when it is signed.
  * @example
