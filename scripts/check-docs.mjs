@@ -1,10 +1,12 @@
 /**
- * Checks the documentation: every snippet compiles and is as wide as the site's column, every value of the package is on a page that a
- * person wrote, and every public name has TSDoc. Links are checked by `check-links.mjs`. With `--format` it formats the snippets.
+ * Checks the documentation: every snippet compiles and is as wide as the site's column, and every value of the package is on a page that a
+ * person wrote. Every public name has TSDoc, and a page of the reference. Links are checked by `check-links.mjs`. With `--format` it formats
+ * the snippets.
  */
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path/posix";
 import { fileURLToPath } from "node:url";
+import { familyOf, families } from "../docs/.vitepress/families.mjs";
 import { formatPage, wideLines } from "./docs/format.mjs";
 import { wrongSnippets } from "./docs/snippets.mjs";
 import { withoutTsdoc } from "./docs/tsdoc.mjs";
@@ -13,7 +15,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = ["README.md", ...pagesIn("docs")];
 const unformatted = await formatted(process.argv.includes("--format"));
 if (process.argv.includes("--format")) process.exit(0);
-const wrong = [...unformatted, ...wrongSnippets(root, pages), ...missingNames(), ...withoutTsdoc(root)];
+const wrong = [
+  ...unformatted,
+  ...wrongSnippets(root, pages),
+  ...missingNames(),
+  ...namesWithoutFamily(),
+  ...withoutTsdoc(root),
+];
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
   process.exit(1);
@@ -54,5 +62,18 @@ function missingNames() {
     if (!/^[\w.]+$/.test(name)) return [];
     const found = new RegExp(String.raw`(?<![\w.])${name.replaceAll(".", String.raw`\.`)}(?!\w)`).test(text);
     return found ? [] : [`${name} is on no page of docs/`];
+  });
+}
+
+/** Exports of a large entry for which the reference has no page. */
+function namesWithoutFamily() {
+  const text = readFileSync(join(root, "test/package/exports.txt"), "utf8");
+  return Object.keys(families).flatMap((entry) => {
+    const [, lines = ""] = new RegExp(String.raw`^# ${entry}\n([^#]*)`, "m").exec(text) ?? [];
+    const names = lines.split("\n").map((line) => line.replace(/^type /, ""));
+    const namespaces = new Set(names.flatMap((name) => /^(\w+)\./.exec(name)?.[1] ?? []));
+    const own = new Set(names.filter((name) => /^\w+$/.test(name)));
+    const bare = [...own].filter((name) => familyOf(entry, name, [...namespaces]) === undefined);
+    return bare.map((name) => `docs/.vitepress/families.mjs has no page for ${name} of ${entry}`);
   });
 }
