@@ -320,6 +320,11 @@ export const goneRefusal: Refusal<"client_gone"> = /* @__PURE__ */ refuse(
   code("client_gone", { status: 499, doc: "The client disconnected before its answer was made." }),
 );
 
+/** The server stopped, and a call that got `clientGone` rejected: no fault of the client's, and not received either. */
+export const stoppedRefusal: Refusal<"busy"> = /* @__PURE__ */ refuse(busy, undefined, {
+  detail: "the server stopped before its answer was made",
+});
+
 /** A 500: `detail` is logged. */
 export function internalRefusal(detail: string | undefined): Refusal<"internal"> {
   return new Refusal(internal, sentenceOf(internal), { detail });

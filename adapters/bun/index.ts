@@ -84,7 +84,6 @@ class BunListener extends Listener {
   #servers: readonly BunServer[] = [];
   /** The number of requests without a response. */
   inFlightNow = 0;
-  cutting = false;
 
   constructor(app: App, limits: Limits, maxHeaderBytes: number | undefined) {
     super(app, limits, stopSignals);
@@ -161,7 +160,7 @@ class BunListener extends Listener {
     const isOver = () => isQuiet() && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);
     await until(isOver, drainMs);
     const cut = this.inFlightNow + this.streams + this.open.size;
-    this.cutting = true;
+    this.deadlines.cut();
     await Promise.all(this.#servers.map((server) => server.stop(true)));
     return cut;
   }

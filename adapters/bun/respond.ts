@@ -110,6 +110,10 @@ export class BunExchange implements Exchange {
     return (this.#controller ??= abortingWith(this.request.signal)).signal;
   }
 
+  get isCut(): boolean {
+    return this.#listening.deadlines.isCut;
+  }
+
   /** The connection has ended: Bun does not report an end that this side caused. */
   left(): void {
     this.#controller?.abort();
@@ -147,8 +151,6 @@ interface BunServerState extends SendingState {
   readonly sendSeconds: number;
   /** No further request is accepted: every response closes its connection. */
   readonly stopping: boolean;
-  /** Connections are being closed, also those with pending responses. */
-  readonly cutting: boolean;
   /** The open event streams, which end when the server stops. */
   readonly eventStreams: EventStreams;
   /** The number of other open streams. */
@@ -386,8 +388,8 @@ class ClientWatch implements StreamEvents {
   }
 
   cancelled(): StreamEnd {
-    const { cutting, sendSeconds } = this.#state;
-    if (cutting) return "server stopped";
+    const { deadlines, sendSeconds } = this.#state;
+    if (deadlines.isCut) return "server stopped";
     return performance.now() - this.#since < sendSeconds * 1000 ? "client gone" : "client stopped reading";
   }
 

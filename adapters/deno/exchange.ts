@@ -107,6 +107,10 @@ export class DenoExchange implements Exchange {
     return this.#body ?? undefined;
   }
 
+  get isCut(): boolean {
+    return this.#listening.deadlines.isCut;
+  }
+
   /** The body, if it was used. */
   get begun(): TimedBody | undefined {
     return this.#body ?? undefined;

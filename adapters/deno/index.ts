@@ -190,6 +190,7 @@ class DenoListener extends Listener {
   /** Ends everything in flight and returns the number of requests that were cut. */
   #cut(): number {
     const size = this.pending.size + this.streams.size + this.open.size;
+    this.deadlines.cut();
     this.pending.cutAll();
     this.eventStreams.cutAll();
     this.streams.cutAll();

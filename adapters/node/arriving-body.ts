@@ -199,6 +199,11 @@ export abstract class ArrivingBody implements BodySource, DeadlineListener {
     }
   }
 
+  /** The rest will not arrive: its client has left it, or the server has stopped. */
+  breakOff(): void {
+    this.fail(this.#deadlines.brokenBody);
+  }
+
   /** No more of it arrives, or no more is read. What is dropped is not awaited. */
   fail(failure: BodyFailure): void {
     const state = this.#state;

@@ -90,6 +90,10 @@ export class NodeExchange implements Exchange {
     return this.#deadlines.date;
   }
 
+  get isCut(): boolean {
+    return this.#deadlines.isCut;
+  }
+
   get body(): BodySource | undefined {
     return this.incoming;
   }

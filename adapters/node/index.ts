@@ -304,6 +304,7 @@ class NodeListener extends Listener {
     const drained = await inTime(ended, drainMs);
     const openProtocols = (sockets?.size ?? 0) + (takeovers?.size ?? 0);
     const cut = drained ? 0 : handler.inFlight + this.#unsent + openProtocols;
+    this.deadlines.cut();
     handler.endStreams();
     takeovers?.cut();
     this.#connections.closeAll();

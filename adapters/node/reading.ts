@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { endedEarly } from "../../src/doors/inputs.ts";
 import type { BodyFailure } from "../../src/doors/inputs.ts";
 import { logListener } from "../../src/doors/apps.ts";
 import { guarded } from "../../src/doors/logging.ts";
@@ -21,6 +20,8 @@ export interface ConnectionBodyReader {
   end(): void;
   /** No more of the body will arrive. */
   fail(failure: BodyFailure): void;
+  /** The same, where no fault is known: its client has left, or the server has stopped. */
+  breakOff(): void;
 }
 
 const fresh: ReadState = { at: "fresh" };
@@ -189,7 +190,7 @@ export class ConnectionReading {
 
   addReader(reader: ConnectionBodyReader): void {
     const { request } = reader;
-    if (request.destroyed || (this.#socket.readableEnded && !request.complete)) return reader.fail(endedEarly);
+    if (request.destroyed || (this.#socket.readableEnded && !request.complete)) return reader.breakOff();
     const { fault } = this;
     if (fault !== undefined && !request.complete) return reader.fail(fault);
     reader.next = this.#readers;
@@ -204,7 +205,7 @@ export class ConnectionReading {
 
   /** The client has half-closed. */
   halfClosed(): void {
-    this.unfinished?.fail(endedEarly);
+    this.unfinished?.breakOff();
   }
 
   /** The connection is closed, so received bytes of a body cannot be read any more either. */
@@ -213,7 +214,7 @@ export class ConnectionReading {
     // Each one leaves the chain.
     for (let reader = this.#readers; reader !== undefined; reader = this.#readers) {
       this.removeReader(reader);
-      reader.fail(endedEarly);
+      reader.breakOff();
     }
   }
 }

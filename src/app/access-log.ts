@@ -326,6 +326,16 @@ const requestEnds: { readonly [End in StreamEnd]?: RequestEnd["how"] } = {
   stopped: "stopped",
 };
 
+/** How what follows an answer ends where its client is gone: by leaving, or because the server has cut it. */
+export function streamEndOfGone({ exchange }: RequestState): "client gone" | "server stopped" {
+  return exchange.isCut === true ? "server stopped" : "client gone";
+}
+
+/** The same of the request. */
+export function endOfGone({ exchange }: RequestState): "client gone" | "stopped" {
+  return exchange.isCut === true ? "stopped" : "client gone";
+}
+
 /** The ends that the end of an input's validity makes: the application is to read that access has ended. */
 const endsByValidity: ReadonlySet<string> = /* @__PURE__ */ new Set(["finished", "closed", "server stopped"]);
 
@@ -363,7 +373,7 @@ export class StreamLog implements StreamRequest {
 
   ended(end: StreamEnd, thrown?: unknown): void {
     // The client may have gone before the stream began, or before its listener knows.
-    const how = end === "failed" && this.#request.isOfClientGone(thrown) ? "client gone" : end;
+    const how = end === "failed" && this.#request.isOfClientGone(thrown) ? streamEndOfGone(this.#request) : end;
     const { rawPath, context, ending, deadline, validity } = this.#request;
     deadline?.stop();
     validity?.over();
@@ -418,7 +428,7 @@ export class ConnectionLog implements SocketRequest {
 
   raised(thrown: unknown, lost?: StreamEnd): boolean {
     if (lost !== undefined || this.#request.isOfEnd(thrown)) {
-      this.#requestEnd = requestEnds[lost ?? "client gone"] ?? "failed";
+      this.#requestEnd = requestEnds[lost ?? streamEndOfGone(this.#request)] ?? "failed";
       return false;
     }
     this.#request.ending.went("failed");

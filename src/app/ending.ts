@@ -107,7 +107,7 @@ function pointsFrom(start: readonly [WorkAt, ReplyAt]): Point {
 export const start: Point = /* @__PURE__ */ pointsFrom(["none", "awaited"]);
 
 /** How a request ends where something went wrong, the worst last. */
-const mishaps = ["client gone", "failed", "timed out"] as const;
+const mishaps = ["client gone", "stopped", "failed", "timed out"] as const;
 type Mishap = (typeof mishaps)[number];
 
 /**

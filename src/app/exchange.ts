@@ -38,7 +38,9 @@ export interface Exchange extends TakeoverRequest, CertificateHolder {
   readonly ownsTurn?: boolean;
   /** Undefined where the request has no body. */
   readonly body: BodySource | undefined;
-  /** Aborts once the client has disconnected; made on first use. */
+  /** Whether the server has ended it, because it stops: its client has not left. */
+  readonly isCut?: boolean;
+  /** Aborts once the client has disconnected, or the server has ended it; made on first use. */
   readonly gone: AbortSignal;
   /** The length of a text in UTF-8, by the fastest function of the runtime. */
   byteLength(text: string): number;

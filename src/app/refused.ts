@@ -10,8 +10,9 @@ import {
   internalRefusal,
   isRefusal,
   listing,
+  stoppedRefusal,
 } from "../refusals.ts";
-import { logRaise, logRefusal } from "./access-log.ts";
+import { endOfGone, logRaise, logRefusal } from "./access-log.ts";
 import { refusalOf } from "./failures.ts";
 import type { RequestState } from "./request.ts";
 
@@ -55,17 +56,22 @@ const raisedRefusal = "a refusal whose format raised another";
 /** The answer to an exception, which it logs, unless the client has gone. Never throws. */
 export function failureAnswer(request: RequestState, thrown: unknown): Answer {
   const isGone = request.isOfClientGone(thrown);
-  const refusal = isGone ? goneRefusal : refusalOf(thrown);
-  if (!isRefusal(thrown)) request.ending.went(isGone ? "client gone" : "failed");
+  const refusal = isGone ? goneRefusalOf(request) : refusalOf(thrown);
+  if (!isRefusal(thrown)) request.ending.went(isGone ? endOfGone(request) : "failed");
   if (!isGone) logRaise(request, refusal, thrown);
   try {
     // The line of the exception has the detail already.
-    const answered = refusal.detail === undefined || refusal === thrown ? refusal : withoutDetail(refusal);
+    const isLogged = !isGone && refusal !== thrown && refusal.detail !== undefined;
+    const answered = isLogged ? withoutDetail(refusal) : refusal;
     return formatted(request, refusalAnswer(listing(request.maxProblems, answered)));
   } catch (unwritten) {
     // A refusal that JavaScript made with an invalid code, or with members that JSON cannot write.
     return internalAnswer(request, unwritten);
   }
+}
+
+function goneRefusalOf({ exchange }: RequestState): Refusal {
+  return exchange.isCut === true ? stoppedRefusal : goneRefusal;
 }
 
 /** The same for what an input or the handler raised: nothing that they acquired is committed. */

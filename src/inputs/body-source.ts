@@ -57,6 +57,8 @@ export interface BodyReceiver {
 
 /** Each runtime has another error for a broken body, and none helps a client. */
 export const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
+/** The server stopped, which is no fault of the client's: it may send the body again, as where a pool is closed (contract 7.5). */
+export const serverStopped: BodyFailure = { kind: "busy", detail: "the server stopped before the body had arrived" };
 /** What a listener has of such a body may be a part of it: it drops the rest with the answer. */
 export const answeredBefore: BodyFailure = {
   kind: "unreadable",

@@ -189,7 +189,8 @@ export interface RequestEnd {
    * - `failed`: something raised: an input, the handler, the stream's producer, the handler of a socket.
    * - `timed out`: its deadline passed before its answer was made, or before its stream or its socket ended.
    * - `client gone`: the client left, or stopped reading, before the end of a stream; or a call that got `clientGone` rejected.
-   * - `stopped`: the server stopped before the end of a stream, or a call that got `stopping` of a takeover rejected.
+   * - `stopped`: the server stopped before the end of a stream; or a call rejected because of it, which got `clientGone`, or `stopping` of
+   *   a takeover.
    */
   readonly how: "answered" | "refused" | "failed" | "timed out" | "client gone" | "stopped";
   /** The status that was sent. */

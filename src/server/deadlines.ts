@@ -1,5 +1,7 @@
 import { unrefTimer } from "../async.ts";
 import { httpDate } from "../http/fields.ts";
+import { endedEarly, serverStopped } from "../inputs/body-source.ts";
+import type { BodyFailure } from "../inputs/body-source.ts";
 import { attempt } from "../logging/raised.ts";
 
 /** The owner of a deadline. */
@@ -48,6 +50,8 @@ export class Deadlines {
    */
   now: number = performance.now();
   #date: string | undefined = undefined;
+  /** Whether the server has cut what was in flight, because it stops: what ends from now on did not end because of its client. */
+  isCut = false;
 
   constructor(limits: {
     readonly bodyTimeoutMs: number;
@@ -79,6 +83,16 @@ export class Deadlines {
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+
+  /** The time that a stopping server had for what was in flight is over. */
+  cut(): void {
+    this.isCut = true;
+  }
+
+  /** Why a body ends before it is whole. */
+  get brokenBody(): BodyFailure {
+    return this.isCut ? serverStopped : endedEarly;
   }
 
   /**

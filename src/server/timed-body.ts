@@ -1,5 +1,5 @@
 import { contentLengthOf } from "../http/fields.ts";
-import { answeredBefore, endedEarly, gather, isFailure, noRoom, partOf, tooSlow } from "../inputs/body-source.ts";
+import { answeredBefore, gather, isFailure, noRoom, partOf, tooSlow } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { guarded } from "../logging/raised.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
@@ -131,8 +131,11 @@ export class TimedBody implements BodySource {
   /** The request is answered or given up: the runtime drops the rest. */
   release(): void {
     if (this.#state !== "reading") return;
+    const { isCut, brokenBody } = this.#reading.deadlines;
     this.#isDropped = true;
-    this.#end(endedEarly);
+    // Where the server has cut it, a later read is not too late.
+    if (isCut) this.#fail(brokenBody);
+    else this.#end(brokenBody);
     this.#drop();
   }
 
@@ -183,7 +186,7 @@ export class TimedBody implements BodySource {
   // Each runtime has another error for a broken body, and none helps a client.
   #broken(): void {
     this.#reading.unread--;
-    this.#fail(endedEarly);
+    this.#fail(this.#reading.deadlines.brokenBody);
   }
 
   // In a microtask, because failing the body may clear other deadlines while `Deadlines` iterates.

@@ -20,7 +20,7 @@ export class Http2Body extends ArrivingBody {
 
   protected open(): void {
     const stream = this.#stream;
-    if (stream.destroyed) return this.fail(endedEarly);
+    if (stream.destroyed) return this.breakOff();
     // Where nothing of it arrived before its end, Node has emitted that already.
     if (stream.readableEnded) return this.#ended();
     // Node waits for the end of what is read no further, also after a reset without an error.
@@ -48,7 +48,7 @@ export class Http2Body extends ArrivingBody {
 
   #ended(): void {
     // Node ends the body of a stream that was reset, too.
-    if (this.#stream.aborted) this.fail(endedEarly);
+    if (this.#stream.aborted) this.breakOff();
     else this.end();
   }
 

@@ -2,7 +2,6 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Exchange } from "../../../src/app/exchange.ts";
 import { lists, withOneCookie } from "../../../src/doors/http.ts";
-import { endedEarly } from "../../../src/doors/inputs.ts";
 import type { PeerCertificate } from "../../../src/doors/inputs.ts";
 import {
   HostCheck,
@@ -114,6 +113,10 @@ export class Http2Exchange implements Exchange {
     return this.#connection.deadlines.date;
   }
 
+  get isCut(): boolean {
+    return this.#connection.deadlines.isCut;
+  }
+
   /** What waits on the streams of its connection. */
   get share(): ConnectionShare {
     return this.#connection.share;
@@ -137,7 +140,7 @@ export class Http2Exchange implements Exchange {
 
   /** Nothing more of the body comes. */
   streamClosed(): void {
-    this.#body?.fail(endedEarly);
+    this.#body?.breakOff();
   }
 
   get gone(): AbortSignal {

@@ -314,7 +314,8 @@ class Http2Connection implements ExchangeConnection {
 
   #write(exchange: Http2Exchange, sent: WireResponse, sending: Sending): void {
     const { stream } = exchange;
-    if (stream.closed) return sent.unsent?.();
+    // The session ends in a later turn than its socket.
+    if (stream.closed || this.#socket.destroyed) return sent.unsent?.();
     const { handler, upgrades } = this.#http2;
     // An app with a route that opens sockets has them.
     if (sent.socket !== undefined) return openSocket(exchange, sent, upgrades as Upgrades, handler);

@@ -227,6 +227,19 @@ const routes: readonly Route[] = [
       return `${bytes} bytes`;
     },
   ),
+  // Reads on only once it is let go.
+  post(Path.of("slow-parts"), { inputs: { body: bodyStream({ max: 10_000_000 }) }, ...inText }, async ({ body }) => {
+    let bytes = 0;
+    for await (const part of body) {
+      bytes += part.byteLength;
+      tell(`slow-parts: ${bytes}`);
+      // Nothing else keeps a stopped server's process.
+      const keeps = setInterval(() => {}, 1000);
+      await opened;
+      clearInterval(keeps);
+    }
+    return `${bytes} bytes`;
+  }),
   post(
     Path.of("first"),
     { inputs: { body: bodyStream({ max: 10_000_000 }) }, returns: Returns.text },

@@ -168,14 +168,32 @@ export function describeStopping(start: Start): void {
         .toEqual(["late-gone: gone"]);
     });
 
-    it("cuts off a body that does not arrive in time", async () => {
+    it.each(["whole", "in parts", "in parts, later"])(
+      "cuts off a body that does not arrive in time: %s",
+      async (how) => {
+        const server = await start({ drainMs: 50 });
+        const path = { whole: "/size", "in parts": "/parts", "in parts, later": "/slow-parts" }[how];
+        (await server.client()).send(`POST ${path} HTTP/1.1`, "host: h", "content-length: 6", "", "abc");
+        if (path !== "/size") await server.tells(`${path?.slice(1)}: 3`);
+        // What is sent first is read first.
+        else expect(await server.asks("GET /hello")).toBe("hi");
+        await server.asks("POST /stop");
+        await server.tells("stopped: 1");
+        await server.logs("stopped with 1 request unanswered after 0.05s");
+        if (path === "/slow-parts") await server.open();
+        await server.logs(`POST ${path}: busy: the server stopped before the body had arrived`);
+        await server.logs(`POST ${path} 503`);
+      },
+    );
+
+    it("cuts off a call that got clientGone, which its client did not end", async () => {
       const server = await start({ drainMs: 50 });
-      (await server.client()).send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", "abc");
-      await server.tells("parts: 3");
+      (await server.client()).ask("GET /calls");
+      await server.tells("calls: asked");
       await server.asks("POST /stop");
       await server.tells("stopped: 1");
-      await server.logs("stopped with 1 request unanswered after 0.05s");
-      await server.logs("the body ended early");
+      await server.logs("GET /calls: busy: the server stopped before its answer was made");
+      await server.logs("GET /calls 503");
     });
 
     it.each([
