@@ -119,25 +119,36 @@ export const afterOthers: (act: () => void) => unknown =
           else void yielding.then(act, act);
         });
 
+/** What starts and clears a timer. */
+export interface Timers {
+  setTimeout(act: () => void, ms: number): unknown;
+  clearTimeout(timer: unknown): void;
+}
+
+/** Timers that let the process end while they run. */
+export const unrefTimers: Timers = {
+  setTimeout(act, ms) {
+    const timer = globalThis.setTimeout(act, ms);
+    unrefTimer(timer);
+    return timer;
+  },
+  clearTimeout: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
+};
+
 /**
  * Waits for the work, at most `ms`. Resolves with whether it has ended; work that is over leaves no timer.
  *
- * @param timed Gets the timer.
+ * @param timers Those of the runtime by default, as they are then: a test may have set its own.
  */
-export async function inTime(
-  work: Promise<unknown>,
-  ms: number,
-  timed: (timer: unknown) => void = () => {},
-): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+export async function inTime(work: Promise<unknown>, ms: number, timers: Timers = globalThis): Promise<boolean> {
+  let timer: unknown;
   const late = new Promise<false>((resolve) => {
-    timer = globalThis.setTimeout(resolve, ms, false);
-    timed(timer);
+    timer = timers.setTimeout(() => resolve(false), ms);
   });
   try {
     return await Promise.race([work.then(() => true), late]);
   } finally {
-    clearTimeout(timer);
+    timers.clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { inTime, unrefTimer } from "../../src/doors/base.ts";
+import { inTime, unrefTimer, unrefTimers } from "../../src/doors/base.ts";
 import { ConnectionFailure, warn } from "../../src/doors/database.ts";
 import type {
   ConnectionError,
@@ -378,7 +378,7 @@ async function addresses(
 ): Promise<readonly ServerAddress[]> {
   try {
     const looking = addressesOf(host);
-    const isFound = boundMs === 0 || (await inTime(looking, boundMs, isUnref ? unrefTimer : undefined));
+    const isFound = boundMs === 0 || (await inTime(looking, boundMs, isUnref ? unrefTimers : undefined));
     if (isFound) return await looking;
     reasons.push(`no address of ${host.host} within ${boundMs} ms`);
     return [];

@@ -1,9 +1,9 @@
 /** Connections to Redis or Valkey for scripts: to one server, to a cluster, or by a client of the application's. */
 import { createHash } from "node:crypto";
-import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
+import timers, { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import type * as redis from "redis";
 import { isObject, needs } from "../../src/arguments.ts";
-import { installed } from "../../src/doors/base.ts";
+import { inTime, installed } from "../../src/doors/base.ts";
 import { closed, needsReadable, needsUrl } from "./closing.ts";
 
 // How long the server may take to answer; also the interval of pings.
@@ -295,7 +295,8 @@ class ClusterConnection extends ScriptConnection {
 
   async connect(): Promise<void> {
     const connecting = this.client.connect();
-    if (!(await settles(connecting, 2 * connectMs))) {
+    // It does not settle with the end of its client.
+    if (!(await inTime(connecting, 2 * connectMs, timers))) {
       this.destroy();
       // Once it learns of the nodes it connects to them all the same.
       const leave = (): void => this.destroy();
@@ -332,14 +333,6 @@ class ClusterConnection extends ScriptConnection {
     await this.client.close().catch(() => {});
     clearTimeout(timer);
   }
-}
-
-/** Whether a call settles in that time; it rejects as the call does. `connect()` of a cluster does not settle with its client's end. */
-function settles(call: Promise<unknown>, ms: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(false), ms);
-    call.finally(() => clearTimeout(timer)).then(() => resolve(true), reject);
-  });
 }
 
 /** The package catches no error of a move that fails, which would end the process. */

@@ -7,7 +7,7 @@ import { needsApp } from "../../src/arguments.ts";
 import type { App } from "../../src/doors/apps.ts";
 import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
 import { FetchExchange, refusedRequest, responseOf, responseTo, unmade } from "../../src/doors/apps.ts";
-import { inTime, unrefTimer, isPending } from "../../src/doors/base.ts";
+import { inTime, unrefTimers, isPending } from "../../src/doors/base.ts";
 import { internalRefusal } from "../../src/refusals.ts";
 import type { MaybePromise } from "../../src/doors/base.ts";
 import type { OpenStream } from "../../src/doors/events.ts";
@@ -255,7 +255,7 @@ class WhatwgExchange extends FetchExchange implements Exchange {
   override keepAlive(work: Promise<unknown>, ms?: number): void {
     if (this.node.waitUntil === undefined) return;
     const nothing = (): void => {};
-    const kept = ms === undefined ? work : inTime(work, ms, unrefTimer);
+    const kept = ms === undefined ? work : inTime(work, ms, unrefTimers);
     this.node.waitUntil(kept.then(nothing, nothing));
   }
 }

@@ -1,6 +1,6 @@
 import { isStream } from "../exchange/answer.ts";
 import type { Answer } from "../exchange/answer.ts";
-import { inTime, isThenable, soon, unrefTimer } from "../async.ts";
+import { inTime, isThenable, soon, unrefTimers } from "../async.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { GuardedEnd, HandlerGuard, Held, RequestEnd } from "../inputs/request.ts";
 import { current, outside, within, withoutDeadline } from "../logging/context.ts";
@@ -103,9 +103,9 @@ export function releaseSoon(request: RequestState, end: RequestEnd): void {
   runSoon(request, async () => {
     const { ending } = request;
     const { keeping, producing, acquiring } = ending;
-    if (keeping !== undefined) await inTime(keeping, releaseMs, unrefTimer);
-    if (producing !== undefined) await inTime(producing, producingMs, unrefTimer);
-    if (acquiring !== undefined && !(await inTime(acquiring, releaseMs, unrefTimer))) ending.acquiring = undefined;
+    if (keeping !== undefined) await inTime(keeping, releaseMs, unrefTimers);
+    if (producing !== undefined) await inTime(producing, producingMs, unrefTimers);
+    if (acquiring !== undefined && !(await inTime(acquiring, releaseMs, unrefTimers))) ending.acquiring = undefined;
     await release(request, ending.held ?? [], end);
   });
 }
@@ -155,7 +155,7 @@ async function releasedInTime(request: RequestState, released: PromiseLike<unkno
     (thrown: unknown) => logFault(request, releasing, thrown),
   );
   // A program that ends does not wait for it: a server that stops does.
-  if (!(await inTime(done, releaseMs, unrefTimer))) logHanging(request, releaseMs);
+  if (!(await inTime(done, releaseMs, unrefTimers))) logHanging(request, releaseMs);
 }
 
 /** Runs a task of `after` once the answer was written. */

@@ -1,5 +1,5 @@
 /** Values that come later, stores that are bounded, and results. */
-export { andThen, inTime, noteIo, shouldYield, unrefTimer, yieldToEventLoop } from "../async.ts";
+export { andThen, inTime, noteIo, shouldYield, unrefTimer, unrefTimers, yieldToEventLoop } from "../async.ts";
 export { chain, isPending, pass, whenResolved } from "../deferred.ts";
 export type { Deferred, MaybePromise, ValueReceiver } from "../deferred.ts";
 export { CallerBudget } from "../fair-store.ts";
