@@ -3,6 +3,7 @@ import { decodeBase64url, encodeBase64url, keyOf } from "../http/bytes.ts";
 import { FieldScanner } from "../http/fields.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
+import { int32Range, isInt32 } from "./int32.ts";
 
 declare const sent: unique symbol;
 
@@ -218,7 +219,7 @@ function printInteger(value: number): string {
  */
 export const int: Codec<number, number> = { parse: parseInteger, print: printInteger, text: { type: "integer" } };
 
-const notInt32 = /* @__PURE__ */ malformed("a whole number from -2147483648 to 2147483647");
+const notInt32 = /* @__PURE__ */ malformed(int32Range);
 
 /**
  * A 32-bit whole number, −2^31 to 2^31−1, as PostgreSQL's `int` holds: `Type.int` takes each. A number outside the range is
@@ -232,10 +233,6 @@ export const int32: Codec<number, number> = {
   print: (value) => (isInt32(value) ? String(value) : ""),
   text: { type: "integer", format: "int32" },
 };
-
-function isInt32(value: number): boolean {
-  return Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31;
-}
 
 // 2^63 has 19 digits. `BigInt` never gets a longer text, because its work grows faster than the text.
 const maxDigits = 19;

@@ -1,5 +1,6 @@
 /** `Type`: the column types. */
 import { needsFunction, needsOptions, needsSchema, needsText, needsTexts } from "../arguments.ts";
+import { int32Range, isInt32 } from "../codecs/int32.ts";
 import { digitsAt, isCalendarDate } from "../codecs/time.ts";
 import { compileReader } from "../schema/read.ts";
 import type { StandardSchema, OutputOf, AnyStandard, Stored } from "../schema/standard.ts";
@@ -29,11 +30,11 @@ const texts = [25, 1043, 1042, 19, customTypes];
  */
 export const int: DatabaseType<number> = {
   name: "int",
-  takes: "a whole number from -2147483648 to 2147483647",
+  takes: int32Range,
   reads: integers,
   sends: [...integers, 20, 1700, 700, 701],
   parse: (text) => fit(Number(text), Number.isInteger),
-  print: (value) => String(fit(value, (value) => Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31)),
+  print: (value) => String(fit(value, isInt32)),
 };
 
 /** `int8`, `int4`, `int2`: a whole number from −2⁶³ to 2⁶³ − 1, exact. */
