@@ -1,3 +1,4 @@
+import { counted } from "../src/arguments.ts";
 import { DescriptionError } from "../src/openapi/document.ts";
 import { document, report } from "../src/openapi/index.ts";
 import type { Document, DocumentOptions } from "../src/openapi/index.ts";
@@ -49,7 +50,7 @@ export const openapi: Command = {
     const imprecise = strict || check !== undefined ? report(routes) : [];
     for (const place of imprecise) terminal.error(`loose: ${place}\n`);
     const code = writeOrCheck(`${JSON.stringify(current, undefined, 2)}\n`, { output, check }, terminal, differenceOf);
-    if (strict && imprecise.length > 0) throw new CommandFailure(`${counted(imprecise.length)} described loosely`);
+    if (strict && imprecise.length > 0) throw new CommandFailure(`${placesAre(imprecise.length)} described loosely`);
     return code;
   },
 };
@@ -83,6 +84,6 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function counted(places: number): string {
-  return places === 1 ? "1 place is" : `${places} places are`;
+function placesAre(places: number): string {
+  return `${counted(places, "place")} ${places === 1 ? "is" : "are"}`;
 }

@@ -1,3 +1,4 @@
+import { counted } from "../src/arguments.ts";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { diffArrays } from "diff/lib/diff/array.js";
 import { CommandFailure, UsageError } from "./command.ts";
@@ -57,7 +58,7 @@ export function textDiff(before: string, after: string): readonly string[] {
 
 function limited(lines: readonly string[]): readonly string[] {
   if (lines.length <= maxLines) return lines;
-  return [...lines.slice(0, maxLines), `and ${lines.length - maxLines} lines more`];
+  return [...lines.slice(0, maxLines), `and ${counted(lines.length - maxLines, "more line")}`];
 }
 
 /** Where the output goes: a file, a comparison with a file, or standard output. */

@@ -1,4 +1,5 @@
 /** A response: its status, headers and body. A stream is shown as it arrives. */
+import { counted } from "./counted.ts";
 import { EventReader } from "../src/events/event-reader.ts";
 import { copyButton, h } from "./dom.ts";
 
@@ -36,7 +37,7 @@ export function statusClass(status: number | string): string {
 
 function sizeText(bytes: number): string {
   return bytes < 1000
-    ? `${bytes} bytes`
+    ? counted(bytes, "byte")
     : bytes < 1_000_000
       ? `${(bytes / 1000).toFixed(1)} kB`
       : `${(bytes / 1e6).toFixed(1)} MB`;
@@ -157,10 +158,10 @@ async function showEvents(box: HTMLElement, body: ReadableStream<Uint8Array>): P
         list.append(logged(name, id === undefined ? "" : `id ${id}`, data));
         if (list.childElementCount > maxEvents) list.firstElementChild?.remove();
       }
-      count.textContent = `Open: ${total} event${total === 1 ? "" : "s"}.`;
+      count.textContent = `Open: ${counted(total, "event")}.`;
     }
   } finally {
-    count.textContent = `Closed after ${total} event${total === 1 ? "" : "s"}.`;
+    count.textContent = `Closed after ${counted(total, "event")}.`;
   }
 }
 

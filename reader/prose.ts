@@ -1,4 +1,5 @@
 /** Descriptions: the part of Markdown that they use, as elements. A few tags of HTML are read as Markdown, and others are text. */
+import { counted } from "./counted.ts";
 import { h, link } from "./dom.ts";
 import { markdownOf } from "./html.ts";
 
@@ -14,7 +15,7 @@ export function prose(text: string, kind = ""): HTMLElement {
     else if (lines.every((line) => /^\s*([-*+]|\d+\.)\s/.test(line))) box.append(listOfLines(lines));
     else box.append(paragraph(lines));
   }
-  if (text.length > maxLength) box.append(h("p", {}, `… ${text.length - maxLength} more characters`));
+  if (text.length > maxLength) box.append(h("p", {}, `… ${counted(text.length - maxLength, "more character")}`));
   return box;
 }
 

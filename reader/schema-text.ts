@@ -1,4 +1,5 @@
 /** A schema in a few words: its type and its rules. */
+import { counted } from "./counted.ts";
 import { fieldsOf, listOf, memberOf, schemaOf, textOf } from "./document.ts";
 import type { Schema } from "./document.ts";
 
@@ -159,7 +160,7 @@ function rangeOf({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Schem
 
 function countOf(schema: Schema, min: string, max: string, unit: string): readonly string[] {
   const [least, most] = [schema[min], schema[max]];
-  const units = (count: unknown) => `${jsonText(count)} ${unit}${count === 1 ? "" : "s"}`;
+  const units = (count: unknown) => (typeof count === "number" ? counted(count, unit) : `${jsonText(count)} ${unit}s`);
   if (least !== undefined && least === most) return [units(least)];
   if (typeof least === "number" && least > 0 && most !== undefined) return [`${least} to ${units(most)}`];
   if (most !== undefined) return [`at most ${units(most)}`];

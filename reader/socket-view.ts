@@ -1,4 +1,5 @@
 /** Speaks with a WebSocket of the API: opens it, sends texts and shows what comes. */
+import { counted } from "./counted.ts";
 import { logged } from "./answer-view.ts";
 import { button, h, newId } from "./dom.ts";
 
@@ -40,7 +41,7 @@ export function socketView(sample: string): SocketView {
       enable(true);
     });
     opened.addEventListener("message", ({ data }: MessageEvent<string | ArrayBuffer>) => {
-      note("received", typeof data === "string" ? data : `${data.byteLength} bytes`);
+      note("received", typeof data === "string" ? data : counted(data.byteLength, "byte"));
     });
     opened.addEventListener("close", ({ code, reason }) => {
       if (socket !== opened) return;

@@ -23,7 +23,7 @@ const documented = new Set(["_meta", "_charset_"]);
 const root = fileURLToPath(new URL("..", import.meta.url));
 const files = ["src", "adapters", "cli", "reader", "create-usher/src"].flatMap(filesIn);
 const lengths = [...shortFiles(), ...longTests()];
-console.log(`${lengths.length} lengths to look at: npm run house -- --lengths lists them`);
+console.log(`lengths to look at: ${lengths.length}, which npm run house -- --lengths lists`);
 if (process.argv.includes("--lengths")) console.log(lengths.join("\n"));
 const wrong = [...sharedNames(), ...sharedFunctions(), ...circles(), ...undocumented()];
 if (wrong.length > 0) {

@@ -129,7 +129,7 @@ async function closingLines() {
   const sum = (name) => read.reduce((count, report) => count + (report[name] ?? 0), 0);
   const [passed, failed, skipped] = ["numPassedTests", "numFailedTests", "numPendingTests"].map(sum);
   const ok = runs.every((run) => results.find(({ name }) => name === run)?.ok === true);
-  const lines = skipped === 0 ? [] : [`${skipped} tests were not run: "not run" above names them`];
+  const lines = skipped === 0 ? [] : [`not run: ${skipped} of the tests, which "not run" above names`];
   if (existsSync(failures)) lines.push(readFileSync(failures, "utf8").trimEnd());
   // A file that does not load has no failing test.
   return [...lines, `${passed} passed, ${ok ? 0 : Math.max(1, failed ?? 0)} failed`].join("\n");

@@ -1,7 +1,7 @@
 /** A folder as files in memory. */
 import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
-import { needs, needsOptions, needsText } from "../../src/arguments.ts";
+import { counted, needs, needsOptions, needsText } from "../../src/arguments.ts";
 import type { BundledFiles } from "./bundle.ts";
 import { leadsToHidden, namesBelow } from "./links.ts";
 import { checkDotfiles, wellKnown } from "./routes.ts";
@@ -77,7 +77,7 @@ class FolderReader {
     this.#bytes += size;
     if (this.#bytes > this.#maxBytes) {
       throw new Error(
-        `Files.read: ${path} is past the ${this.#maxBytes} bytes of maxBytes: serve the folder by Files.directory`,
+        `Files.read: ${path} is past the ${counted(this.#maxBytes, "byte")} of maxBytes: serve the folder by Files.directory`,
       );
     }
     this.files.push([path, new Uint8Array(readFileSync(this.#real(names)))]);

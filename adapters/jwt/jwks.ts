@@ -3,7 +3,7 @@
  * issuer is away, asks it again with each request, and heeds no `Retry-After`: 11 of the 34 tests of this file fail with it.
  */
 import type { CryptoKey } from "jose";
-import { isObject, needs, needsOptions } from "../../src/arguments.ts";
+import { counted, isObject, needs, needsOptions } from "../../src/arguments.ts";
 import type { InputRequest } from "../../src/doors/inputs.ts";
 import { current, log } from "../../src/doors/logging.ts";
 import { retryAfterMs } from "../../src/doors/http.ts";
@@ -251,7 +251,7 @@ async function responseText(response: Response, maxBytes: number, signal: AbortS
     size += chunk.value.byteLength;
     if (size > maxBytes) {
       await reader?.cancel();
-      throw new NoKeysError(`the answer is longer than ${maxBytes} bytes`);
+      throw new NoKeysError(`the answer is longer than ${counted(maxBytes, "byte")}`);
     }
     text += decoder.decode(chunk.value, { stream: true });
   }

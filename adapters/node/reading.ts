@@ -1,3 +1,4 @@
+import { counted } from "../../src/arguments.ts";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { BodyFailure } from "../../src/doors/inputs.ts";
@@ -158,7 +159,10 @@ export class ConnectionReading {
       // A client that does not read its response has a time limit of its own.
       if (this.#writing.isSending) return this.pause();
       const count = this.#writing.pendingAnswers;
-      logListener("info", `closed a connection with ${count} requests unanswered for ${this.#sendTimeoutMs / 1000}s`);
+      logListener(
+        "info",
+        `closed a connection with ${counted(count, "request")} unanswered for ${this.#sendTimeoutMs / 1000}s`,
+      );
       this.#socket.destroy();
     });
     this.#paused ??= setTimeout(expire, this.#sendTimeoutMs).unref();

@@ -1,3 +1,4 @@
+import { counted } from "../../src/arguments.ts";
 import { EventEmitter } from "node:events";
 import process from "node:process";
 import type { Socket } from "node:net";
@@ -412,7 +413,7 @@ export class Wire extends EventEmitter {
     const length = bytes.readUInt32BE(at + 1);
     checkLength(bytes[at] as number, length);
     if (this.#resultBytes + length > this.#maxResultBytes)
-      throw new ProtocolViolation(`its result has more than ${this.#maxResultBytes} bytes`);
+      throw new ProtocolViolation(`its result has more than ${counted(this.#maxResultBytes, "byte")}`);
     return at + 1 + length;
   }
 

@@ -1,4 +1,5 @@
 /** What each message of the server looks like (PostgreSQL §54.7). */
+import { counted } from "../../src/arguments.ts";
 
 /** A message that breaks the protocol. Its text names the message, and contains nothing of its body. */
 export class ProtocolViolation extends Error {
@@ -110,7 +111,7 @@ export function checkLength(type: number, length: number): void {
   throw new ProtocolViolation(
     names[type] === undefined
       ? `the server sent ${messageNameOf(type)}`
-      : `the server sent ${messageNameOf(type)} of ${length} bytes`,
+      : `the server sent ${messageNameOf(type)} of ${counted(length, "byte")}`,
   );
 }
 

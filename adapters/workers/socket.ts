@@ -1,3 +1,4 @@
+import { counted } from "../../src/arguments.ts";
 import type { OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { guarded } from "../../src/doors/logging.ts";
 import type { WorkerExchange } from "./exchange.ts";
@@ -138,7 +139,9 @@ export class WorkerTransport implements SocketTransport {
   }
 
   #silent(): void {
-    this.#listener?.lost(`nothing heard for ${silenceMs / 1000}s, with ${this.#unheard} bytes sent meanwhile`);
+    this.#listener?.lost(
+      `nothing heard for ${silenceMs / 1000}s, with ${counted(this.#unheard, "byte")} sent meanwhile`,
+    );
     this.terminate();
   }
 

@@ -1,6 +1,6 @@
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
-import { isObject, isTexts, shown } from "../arguments.ts";
+import { counted, isObject, isTexts, shown } from "../arguments.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 import { peerCertificate } from "../inputs/connection.ts";
 import type { AnyDep, CheckedRoute, DepNode, Supplied } from "../inputs/dep.ts";
@@ -230,7 +230,7 @@ function checkSupplied(routes: readonly Declared[], resources: readonly Supplied
     }
   }
   const lacks = [...missing].map(([resource, [first, ...others]]) => {
-    const rest = others.length === 1 ? "one other route" : `${others.length} other routes`;
+    const rest = counted(others.length, "other route");
     const read = others.length === 0 ? `${first} reads` : `${first} and ${rest} read`;
     return `${read} the resource ${resource}, which the option resources lacks: add Dep.resource(…, value)`;
   });

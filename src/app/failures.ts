@@ -1,3 +1,4 @@
+import { counted } from "../arguments.ts";
 import type { Level, LogFields } from "../logging/entry.ts";
 import { isA, logRaised, raisedFields } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
@@ -58,25 +59,20 @@ export interface InFlightCounts {
 }
 
 export function logStopping({ requests, sockets }: InFlightCounts): void {
-  const besides = sockets === 0 ? "" : ` and ${numberOf(sockets, "socket")}`;
-  logListener("info", `stopping, with ${numberOf(requests, "request")}${besides} in flight`);
+  const besides = sockets === 0 ? "" : ` and ${counted(sockets, "socket")}`;
+  logListener("info", `stopping, with ${counted(requests, "request")}${besides} in flight`);
 }
 
 export function logStopped(cut: number, drainMs: number): void {
   if (cut === 0) logListener("info", "stopped");
-  else logListener("warn", `stopped with ${numberOf(cut, "request")} unanswered after ${drainMs / 1000}s`);
+  else logListener("warn", `stopped with ${counted(cut, "request")} unanswered after ${drainMs / 1000}s`);
 }
 
 /** Logs what a server that stops did not wait for. */
 export function logUnsettled(count: number): void {
   if (count === 0) return;
   const after = count === 1 ? "its answer" : "their answers";
-  logListener("warn", `stopping, although the work of ${numberOf(count, "request")} after ${after} has not ended`);
-}
-
-/** `1 request`, `2 requests`. */
-function numberOf(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+  logListener("warn", `stopping, although the work of ${counted(count, "request")} after ${after} has not ended`);
 }
 
 /** The most names of works in one line. */

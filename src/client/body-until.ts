@@ -1,3 +1,4 @@
+import { counted } from "../arguments.ts";
 import type { Following } from "../following.ts";
 
 /** Thrown when a response body is longer than `maxBody`. */
@@ -5,7 +6,7 @@ export class TooLarge extends Error {
   override readonly name = "TooLarge";
 
   constructor(maxBody: number) {
-    super(`the answer's body is longer than ${maxBody} bytes`);
+    super(`the answer's body is longer than ${counted(maxBody, "byte")}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../arguments.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
 import { Queue } from "../queue.ts";
@@ -138,7 +139,7 @@ class BufferedSocket implements ClientSocket<unknown, unknown> {
     if (this.#state.at !== "open" || this.#socket.readyState !== 1) return false;
     const data = this.#encoded(message);
     if ((this.#socket.bufferedAmount ?? 0) + data.length > this.#maxWaiting)
-      throw new RangeError(`more than ${this.#maxWaiting} bytes of a WebSocket would wait to be sent`);
+      throw new RangeError(`more than ${counted(this.#maxWaiting, "byte")} of a WebSocket would wait to be sent`);
     this.#socket.send(data);
     return true;
   }
@@ -210,7 +211,9 @@ class BufferedSocket implements ClientSocket<unknown, unknown> {
     const one = typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer);
     this.#receivedLength += one.length + overhead;
     if (this.#receivedLength > this.#maxWaiting) {
-      const thrown = new RangeError(`more than ${this.#maxWaiting} bytes of a WebSocket's messages were not read`);
+      const thrown = new RangeError(
+        `more than ${counted(this.#maxWaiting, "byte")} of a WebSocket's messages were not read`,
+      );
       this.#end({ code: tooMuch, reason: "too many messages wait" }, thrown);
       return;
     }

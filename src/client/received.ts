@@ -1,3 +1,4 @@
+import { counted } from "../arguments.ts";
 import type { Succeeded } from "../answers/returns-type.ts";
 import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";
@@ -134,7 +135,7 @@ async function* linesOf(
 }
 
 function checkLine({ length }: string, maxLine: number): void {
-  if (length > maxLine) throw new RangeError(`a line is longer than ${maxLine} characters`);
+  if (length > maxLine) throw new RangeError(`a line is longer than ${counted(maxLine, "character")}`);
 }
 
 async function* eventsOf(

@@ -1,5 +1,5 @@
 /** `query`: a text and its values, with rows that are read by the types of their columns. */
-import { isRecord, needs, needsOptions, needsText } from "../arguments.ts";
+import { counted, isRecord, needs, needsOptions, needsText } from "../arguments.ts";
 import type { StatementResult, StatementValues } from "./connection.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import { RowMismatch, RowsReader, columnParsers } from "./query-rows.ts";
@@ -116,7 +116,7 @@ function printed(
 ): StatementValues {
   if (wrong !== undefined) throw mismatch(sql, wrong);
   if (parameters !== undefined && values.length !== parameters)
-    throw mismatch(sql, `${values.length} values where there are ${parameters} parameters`);
+    throw mismatch(sql, `${counted(values.length, "value")} for ${counted(parameters, "parameter")}`);
   // `map` would skip a hole, which is undefined.
   return Array.from(values, (value, at) => {
     try {

@@ -1,5 +1,5 @@
 /** `Statement`: SQL statements as typed values. */
-import { isObject, needs, needsObject, needsOptions, needsText } from "../arguments.ts";
+import { counted, isObject, needs, needsObject, needsOptions, needsText } from "../arguments.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementResult, Column, StatementValues } from "./connection.ts";
 import { includes, needsType, nullOf } from "./type-text.ts";
@@ -108,7 +108,7 @@ function make<P extends Types, A>(
   for (const [at, type] of types.entries()) needsType(`${maker}: parameter $${at + 1}`, type);
   const print = (values: readonly unknown[]): StatementValues => {
     if (values.length !== types.length)
-      throw mismatch(sql, `${values.length} parameters where there are ${types.length}`);
+      throw mismatch(sql, `${counted(values.length, "value")} for ${counted(types.length, "parameter")}`);
     return types.map((type, at) => printed(sql, type, values[at], at));
   };
   return { sql, params: types, row, print, read };

@@ -1,4 +1,4 @@
-import { isObject, needs } from "../arguments.ts";
+import { counted, isObject, needs } from "../arguments.ts";
 import { isA } from "../logging/raised.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementColumns } from "./connection.ts";
@@ -83,7 +83,7 @@ async function namesOf(pool: Pool, mismatches: readonly Mismatch[]): Promise<Rea
 function mismatches({ params, row = {} }: Statement<never, unknown>, described: StatementColumns): readonly Mismatch[] {
   const wrong: Mismatch[] = [];
   if (params.length !== described.params.length)
-    wrong.push(`it takes ${described.params.length} parameters, and ${params.length} are declared`);
+    wrong.push(`it takes ${counted(described.params.length, "parameter")}, and declares ${params.length}`);
   params.forEach((type, at) => {
     const taken = described.params[at];
     // Only the server knows the base type of a domain.

@@ -1,3 +1,5 @@
+import { counted } from "../arguments.ts";
+
 /**
  * The comment with which an event stream ends where its server stops. A client that reads it knows that the stream is not over, although
  * the response is whole.
@@ -99,7 +101,8 @@ export class EventReader {
   }
 
   #check(length: number): void {
-    if (length > this.#maxLength) throw new RangeError(`an event is longer than ${this.#maxLength} characters`);
+    if (length > this.#maxLength)
+      throw new RangeError(`an event is longer than ${counted(this.#maxLength, "character")}`);
   }
 }
 

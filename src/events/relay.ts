@@ -1,3 +1,4 @@
+import { counted } from "../arguments.ts";
 import { current } from "../logging/context.ts";
 import type { Level, LogFields } from "../logging/entry.ts";
 import { inBackground, raisedCodes } from "../logging/raised.ts";
@@ -154,7 +155,7 @@ export function relayed<K, Tag>(hub: Hub<K, Tag>, relay: Relay): Hub<K, Tag> {
       passOn(topic, event.wire).then(
         () => {
           // The broker may have received some of them and lost the connection before it confirmed.
-          const note = `${unsent} ${unsent === 1 ? "event" : "events"} may not have reached them`;
+          const note = `${counted(unsent, "event")} may not have reached them`;
           if (unsent > 0) logLine("info", `a broadcast publishes to the other processes again; ${note}`);
           unsent = 0;
         },

@@ -1,8 +1,8 @@
 /** The style `list` of `wire.ts`: `?tag=a&tag=b`, and `x-tag: a, b`. */
+import { counted } from "../arguments.ts";
 import type { AnyCodec, ListBounds } from "../codecs/codec.ts";
 import { Problem } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
-import { counted } from "../schema/messages.ts";
 import { maxReportLength } from "../schema/reading.ts";
 import { WrongText, noText, problemOrRefusal } from "./text.ts";
 import type { GivenField } from "./text.ts";

@@ -1,3 +1,4 @@
+import { counted } from "../arguments.ts";
 import { loggedText } from "./entry.ts";
 import type { Level, LogEntry, LogFields } from "./entry.ts";
 
@@ -57,7 +58,7 @@ function framesOf(stack: string): readonly string[] {
       folded++;
       continue;
     }
-    if (folded > 0) frames.push(`... ${folded} ${folded === 1 ? "frame" : "frames"} of usher-http`);
+    if (folded > 0) frames.push(`... ${counted(folded, "frame")} of usher-http`);
     folded = 0;
     if (frame !== undefined && frame !== "") frames.push(frame);
   }

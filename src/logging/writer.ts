@@ -1,3 +1,4 @@
+import { counted } from "../arguments.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { isThenable } from "../async.ts";
 import { error, ok } from "../result.ts";
@@ -358,7 +359,7 @@ class LineBuffer {
   #logDropped(): void {
     const dropped = this.#dropped;
     this.#dropped = 0;
-    const message = `dropped ${dropped} lines: standard error was not read fast enough`;
+    const message = `dropped ${counted(dropped, "line")}: standard error was not read fast enough`;
     log({ level: "warn", source: "framework.log", message, fields: {}, context: undefined });
   }
 }

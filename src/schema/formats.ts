@@ -1,4 +1,5 @@
-import { counted, fraction, oneOf, spell } from "./messages.ts";
+import { counted } from "../arguments.ts";
+import { fraction, oneOf, spell } from "./messages.ts";
 import type { Issue } from "./valibot.ts";
 
 export const dateSentence = "This must be a date written as YYYY-MM-DD, like 2026-09-30.";

@@ -54,11 +54,6 @@ export function spell(value: unknown): string {
   return String(value);
 }
 
-/** `1 item`, `2 items`. */
-export function counted(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
-}
-
 export function mustBe(expected: readonly string[], value: unknown): string {
   return `This must be ${joined(expected)}, not ${sortOf(value)}.`;
 }

@@ -1,5 +1,6 @@
+import { counted } from "../arguments.ts";
 import { keyOf } from "../http/bytes.ts";
-import { counted, everySort, memberName, mustBe, required, tooLargeToRead, unknownMember } from "./messages.ts";
+import { everySort, memberName, mustBe, required, tooLargeToRead, unknownMember } from "./messages.ts";
 import type { Sort } from "./messages.ts";
 import { hasOwn, isNeverRead, isObject } from "./reading.ts";
 import type { Compile, Members, ReadValue, Reader, JsonReading } from "./reading.ts";

@@ -1,5 +1,6 @@
+import { counted } from "../arguments.ts";
 import { keyOf } from "../http/bytes.ts";
-import { counted, fraction, mustBe, oneOf, outside, sortOf, spell, wholeHere } from "./messages.ts";
+import { fraction, mustBe, oneOf, outside, sortOf, spell, wholeHere } from "./messages.ts";
 import type { Sort } from "./messages.ts";
 import { isObject } from "./reading.ts";
 import type { ValueCheck, ReadValue, Reader, JsonReading } from "./reading.ts";

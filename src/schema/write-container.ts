@@ -1,4 +1,5 @@
-import { counted, oneOf } from "./messages.ts";
+import { counted } from "../arguments.ts";
+import { oneOf } from "./messages.ts";
 import { LongInteger } from "./parse-json.ts";
 import { partsOf, tagsOf } from "./read-choice.ts";
 import { compileRead } from "./read.ts";

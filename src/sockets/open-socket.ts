@@ -1,3 +1,4 @@
+import { counted } from "../arguments.ts";
 import { afterOthers, handled, shouldYield, yieldToEventLoop } from "../async.ts";
 import { keepAlive } from "../events/event-stream.ts";
 import type { KeptAlive } from "../events/event-stream.ts";
@@ -162,7 +163,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     // Most runtimes check the size before they read; the others have no such setting.
     const { maxMessage } = this.#setting;
     if (isLonger(data, maxMessage)) {
-      inBackground(this.close({ code: 1009, reason: `a message longer than ${maxMessage} bytes` }));
+      inBackground(this.close({ code: 1009, reason: `a message longer than ${counted(maxMessage, "byte")}` }));
       return;
     }
     const reader = this.#reader;

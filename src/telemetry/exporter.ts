@@ -1,3 +1,4 @@
+import { counted } from "../arguments.ts";
 import { isThenable } from "../async.ts";
 import type { Attributes, OpenSpan, TraceContext, Tracer } from "../logging/entry.ts";
 import { inBackground } from "../logging/raised.ts";
@@ -265,7 +266,7 @@ export class Collector implements SpanProcessor {
   #logDropped(): void {
     if (this.#dropped === 0) return;
     const why = this.#batches === undefined ? "the packages are missing" : "more ended than the collector was sent";
-    say("warn", `dropped ${this.#dropped} ${this.#dropped === 1 ? "span" : "spans"}: ${why}`);
+    say("warn", `dropped ${counted(this.#dropped, "span")}: ${why}`);
     this.#dropped = 0;
   }
 }
@@ -281,7 +282,7 @@ class Post {
     const { length } = spans;
     let settle: (reason: string | undefined) => void = () => {};
     this.over = new Promise((resolve) => (settle = resolve));
-    this.giveUp = () => settle(`could not send ${length} spans to the collector: timeout`);
+    this.giveUp = () => settle(`could not send ${counted(length, "span")} to the collector: timeout`);
     const timer = setTimeout(this.giveUp, postMs);
     const ended = (reason: string | undefined) => (clearTimeout(timer), settle(reason));
     try {
@@ -295,8 +296,8 @@ class Post {
 function failureText(count: number, thrown: unknown): string {
   const reason = reasonOf(thrown);
   return typeof reason === "number"
-    ? `the collector refused ${count} spans: ${reason}`
-    : `could not send ${count} spans to the collector: ${reason}`;
+    ? `the collector refused ${counted(count, "span")}: ${reason}`
+    : `could not send ${counted(count, "span")} to the collector: ${reason}`;
 }
 
 // A collector's message is not logged; its status or a system error code is enough.

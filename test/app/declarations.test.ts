@@ -373,7 +373,7 @@ describe("resources and limits", () => {
       "App.make:\n- GET /x and 2 other routes read the resource store, which the option resources lacks: add Dep.resource(…, value)\n- GET /x reads the resource hub, which the option resources lacks: add Dep.resource(…, value)",
     );
     const two = [...routes, ...more].slice(0, 2);
-    expect(refused(two, { resources: [Dep.resource(hub, "h")] })).toMatch(/GET \/x and one other route read the/);
+    expect(refused(two, { resources: [Dep.resource(hub, "h")] })).toMatch(/GET \/x and 1 other route read the/);
   });
 
   it("a resource that no route reads may be supplied; its value may be undefined", () => {

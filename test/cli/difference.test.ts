@@ -22,7 +22,7 @@ describe("the difference of two texts", () => {
 
   it("is shortened when it is long", () => {
     const lines = textDiff("", Array.from({ length: 100 }, (_, i) => `line ${i}`).join("\n"));
-    expect([lines.length, lines.at(-1)]).toEqual([41, "and 62 lines more"]);
+    expect([lines.length, lines.at(-1)]).toEqual([41, "and 62 more lines"]);
   });
 
   it("is found in texts of any length", () => {

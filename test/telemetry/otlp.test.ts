@@ -213,7 +213,7 @@ describe("dropped spans are counted: without a response", () => {
     await vi.advanceTimersByTimeAsync(10_001);
     await trace.flush();
     await flushed;
-    expect(warnings().map(({ message }) => message)).toEqual(["could not send 1 spans to the collector: timeout"]);
+    expect(warnings().map(({ message }) => message)).toEqual(["could not send 1 span to the collector: timeout"]);
   });
 });
 

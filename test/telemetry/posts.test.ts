@@ -12,21 +12,21 @@ const refused = Object.assign(new Error("secret"), { code: 503 });
 
 it.each<readonly [how: string, post: (done: Done) => void, waitMs: number, warnings: readonly string[]]>([
   ["arrives", (done) => done({ code: 0 }), 0, []],
-  ["is refused", (done) => done({ code: 1, error: refused }), 0, ["the collector refused 1 spans: 503"]],
+  ["is refused", (done) => done({ code: 1, error: refused }), 0, ["the collector refused 1 span: 503"]],
   [
     "raises",
     () => {
       throw new RangeError("secret");
     },
     0,
-    ["could not send 1 spans to the collector: RangeError"],
+    ["could not send 1 span to the collector: RangeError"],
   ],
-  ["does not end", () => {}, postMs, ["could not send 1 spans to the collector: timeout"]],
+  ["does not end", () => {}, postMs, ["could not send 1 span to the collector: timeout"]],
   [
     "ends after its time",
     (done) => void setTimeout(done, 2 * postMs, { code: 0 }),
     postMs,
-    ["could not send 1 spans to the collector: timeout"],
+    ["could not send 1 span to the collector: timeout"],
   ],
 ])("a post that %s", async (how, post, waitMs, warnings) => {
   const load: LoadBatches = async (counted) => {

@@ -18,8 +18,8 @@ function revoked(): object {
 export const refused: readonly (readonly [what: string, text: string, values: readonly unknown[], why: string])[] = [
   ["a second statement", "select 1; select 2", [], "several statements"],
   ["a second statement that writes", "select $1::int4;delete from person", [1], "several statements"],
-  ["too few values", "select $1::int4, $2::int4", [1], "1 values where there are 2 parameters"],
-  ["too many values", "select 1", [1], "1 values where there are 0 parameters"],
+  ["too few values", "select $1::int4, $2::int4", [1], "1 value for 2 parameters"],
+  ["too many values", "select 1", [1], "1 value for 0 parameters"],
   ["NUL in the text", "select 'a'\0", [], "the text has NUL"],
   ["half a surrogate pair in the text", "select '\ud800'", [], "or a lone surrogate"],
   ["undefined", "select $1::int4", [undefined], "value $1 is undefined"],

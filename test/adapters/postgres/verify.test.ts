@@ -66,7 +66,7 @@ it("names every statement that does not fit, and the reason", async () => {
     "\n- select id from item: column id is bigint, and not int\n",
     "select id, id from item: there are several columns id\n",
     "select name from item: there is no column nom\n",
-    "delete from item where name = $1: it takes 1 parameters, and 0 are declared\n",
+    "delete from item where name = $1: it takes 1 parameter, and declares 0\n",
     "delete from item where at = $1: parameter $1 is timestamp with time zone, and not text\n",
     "select tags from item: column tags is text[], and not array of int\n",
     "select mood, size from item: column mood is mood, and not int, column size is integer, and not date\n",

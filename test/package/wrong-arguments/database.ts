@@ -19,7 +19,7 @@ import type { Row, Tables } from "./rule.ts";
 const work = async () => 1;
 const none = "postgres://nobody@127.0.0.1:1/none";
 const unreached = /ECONNREFUSED/;
-const refused = /^the database: 1 values where there are 0 parameters/;
+const refused = /^the database: 1 value for 0 parameters/;
 const result = Object.assign([], { columns: [], command: "SELECT", count: 0 }) as StatementResult;
 const connection: DatabaseConnection = {
   isOpen: true,
