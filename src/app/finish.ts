@@ -231,7 +231,7 @@ function invalidReason(answer: Answer): string | undefined {
   if (isUpgrade ? status !== 101 : !isFinal) return `${numberOrType(status)}, which is not a final status`;
   if (refused !== undefined && !isRefusal(refused)) return "a refusal whose code or detail is no text";
   if (!isKnownType(contentType) && (contentType === "" || !isFieldValue(contentType)))
-    return 'a header that cannot be written: "content-type"';
+    return `a header that cannot be written: "content-type": ${contentType === "" ? "it is empty" : wrongValue(contentType)}`;
   for (const pair of headers) {
     const [name, value] = pair;
     if (!Array.isArray(pair) || typeof name !== "string") return "a header that is no pair of a name and a value";
@@ -250,7 +250,7 @@ function invalidReason(answer: Answer): string | undefined {
 
 function wrongValue(value: unknown): string {
   return typeof value === "string"
-    ? "its value has a line break, a control character or what is not ASCII"
+    ? "its value has a line break, a control character or what is not ASCII: percent-encode it, or leave the header out"
     : "its value is no text";
 }
 
