@@ -153,12 +153,22 @@ function mountingOf(stripPrefix: boolean, maxBody: number | undefined): AnyDep {
   return input;
 }
 
+/** The body of a mount's request. */
+class MountBody extends BodyReader {
+  request: Request | undefined = undefined;
+
+  /** A clone reads the first part by itself, as its stream is a branch of the body's: the handler has read nothing yet. */
+  override close(): boolean {
+    return super.close() && this.request?.bodyUsed === true;
+  }
+}
+
 /** One request of a mount. */
 class Mounting {
   readonly #request: InputRequest;
   readonly #stripPrefix: boolean;
   readonly #maxBody: number;
-  readonly #body: BodyReader | undefined;
+  readonly #body: MountBody | undefined;
   #failure: BodyFailure | undefined = undefined;
 
   constructor(request: InputRequest, stripPrefix: boolean, maxBody: number) {
@@ -169,7 +179,7 @@ class Mounting {
     const isBodiless = request.method === "GET" || request.method === "HEAD" || request.body === undefined;
     this.#body = isBodiless
       ? undefined
-      : request.openBody((source, holder) => new BodyReader(source, maxBody, holder), "replied");
+      : request.openBody((source, holder) => new MountBody(source, maxBody, holder), "replied");
   }
 
   /** What the handler answered, or why it was not called: at once where the handler answers at once. */
@@ -248,7 +258,9 @@ class Mounting {
     const isOfConnection = connectionFields(this.#request.lines("connection"));
     // `Expect` is answered.
     const leavesOut = (name: string): boolean => name === "expect" || isOfConnection(name);
-    return mountRequest({ url, method, headers: this.#request.headers(), leavesOut, body, signals });
+    const made = mountRequest({ url, method, headers: this.#request.headers(), leavesOut, body, signals });
+    if (this.#body !== undefined) this.#body.request = made.request;
+    return made;
   }
 
   #stream(body: BodyReader): ReadableStream<Uint8Array> {

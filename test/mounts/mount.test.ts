@@ -25,7 +25,7 @@ import {
 } from "usher-http";
 import { http2Ask, http2Client } from "../support/http2-client.ts";
 import { start } from "../support/node-server.ts";
-import { logged } from "../support/logs.ts";
+import { logged, messages } from "../support/logs.ts";
 
 const echo = async (request: Request) =>
   Response.json({
@@ -37,6 +37,26 @@ const echo = async (request: Request) =>
 
 const told = async (app: App, url: string, init?: RequestInit) =>
   (await (await app.fetch(new Request(url, init))).json()) as { [name: string]: unknown };
+
+describe("a body that is not read to its end before the answer", () => {
+  const late =
+    "/{rest*} read its body, the input the mounted request, after its answer had gone, which failed: await each read before the handler returns";
+  it.each<readonly [does: string, handler: (request: Request) => unknown, warnings: readonly string[]]>([
+    // A clone reads the first part by itself, as its stream is a branch of the body's (Streams, "tee").
+    ["clones its request", (request) => request.clone(), []],
+    ["clones its request twice", (request) => request.clone().clone(), []],
+    ["does not await what it reads", (request) => request.text().catch(() => {}), [late]],
+  ])("has its line, or none: a handler that %s", async (_does, handler, warnings) => {
+    const mount = Route.mount(Path.root, (request) => {
+      handler(request);
+      return new Response("answered");
+    });
+    const body = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
+    const asked = new Request("http://h/a", { method: "POST", body, duplex: "half" });
+    expect(await (await App.make([mount]).fetch(asked)).text()).toBe("answered");
+    expect(messages("warn")).toEqual(warnings);
+  });
+});
 
 describe("which paths and methods it answers", () => {
   const app = App.make([
@@ -328,6 +348,11 @@ describe("the Response", () => {
       "bytes that no header can hold",
       () => new Response("", { headers: { "x-a": "a\u0001b" } }),
       'a header that cannot be written: \\"x-a',
+    ],
+    [
+      "a value that is not ASCII",
+      () => new Response("", { headers: { "x-a": "caf\u00e9" } }),
+      'a header that cannot be written: \\"x-a\\": its value has a line break, a control character or what is not ASCII: percent-encode it, or',
     ],
   ];
   it.each(wrong)("is a 500 with its reason in the log: %s", async (_what, handler, line) => {
