@@ -47,7 +47,7 @@ export const families = {
     Keys: ["isSameSecret"],
     Password: ["Argon2Cost"],
     Path: ["AnyParam", "Param", "Rest", "param"],
-    Refusal: ["Code", "Problem", "refuse"],
+    Refusal: ["Code", "InputProblem", "Problem", "refuse"],
     RefusalFormat: ["RefusalToWrite"],
     Request: [
       "AfterOptions",
