@@ -161,8 +161,8 @@ async function outcomeOf(
     }
   } catch (thrown) {
     // No response, an incomplete one, or no refusal, as the page of a gateway.
-    if ((thrown as Partial<Error> | undefined)?.name === tooLarge.name)
-      result = { ...result, message: "The response is longer than maxBody." };
+    const isTooLarge = (thrown as Partial<Error> | undefined)?.name === tooLarge.name;
+    result = { ...result, ...(isTooLarge ? { message: "The response is longer than maxBody." } : { cause: thrown }) };
   }
   const { status, headers } = response;
   return { ok: "value" in result, status, headers, ...result } as CallResult;

@@ -14,4 +14,9 @@ export interface Refused<Name, Problems = readonly []> {
   readonly problems: Problems;
   /** The number of further problems that are not listed. */
   readonly more?: number;
+  /**
+   * Of `unreachable`: what `fetch` or the reading of the response raised, for a log. On Node its own `cause` has the code of the
+   * connection, as `ECONNRESET`.
+   */
+  readonly cause?: unknown;
 }

@@ -350,6 +350,18 @@ describe("the result of a call", () => {
     expect(await api["GET /orders/{id}"]({ path: { id: 1 } })).toMatchObject(error);
   });
 
+  it("has what made it unreachable as its cause, for a log", async () => {
+    const reset = new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
+    const causes = async (fetch: () => Promise<Response>) => {
+      const outcome = await Client.of<typeof routes>({ baseUrl: "http://localhost", fetch })["GET /"]();
+      return outcome.ok ? "none" : outcome.cause;
+    };
+    expect(await causes(() => Promise.reject(reset))).toBe(reset);
+    expect(await causes(async () => cut())).toBeInstanceOf(SyntaxError);
+    const declared = { error: "not_found", message: "There is nothing here.", problems: [] };
+    expect(await causes(async () => Response.json(declared, { status: 404 }))).toBeUndefined();
+  });
+
   it("is unreachable after its signal aborts", async () => {
     const fetch = (request: Request) =>
       new Promise<Response>((_, reject) => {
