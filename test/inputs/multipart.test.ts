@@ -1,6 +1,7 @@
 /** Multipart bodies, part by part (contract 4.5; rows MP-26 to MP-31). */
+import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { App, Body, Path, Returns, Test, multipart, post } from "usher-http";
+import { App, Body, Codec, Form, Path, Returns, Test, multipart, post } from "usher-http";
 import type { Part, Route } from "usher-http";
 import { invalid, unsupported } from "../support/refusals.ts";
 import { messages } from "../support/logs.ts";
@@ -168,5 +169,103 @@ describe("multipart: its end", () => {
     const init = { method: "POST", body, duplex: "half", headers: { "content-type": type } } as RequestInit;
     await App.make([route]).fetch(new Request("http://localhost/uploads", init));
     expect(await kept?.read()).toMatchObject({ ok: false, error: { kind: "unreadable" } });
+  });
+});
+
+describe("a part that is parsed as a field", () => {
+  const short = v.pipe(v.string(), v.minLength(2), v.regex(/^[a-z]*$/));
+  const kinds = { text: Codec.string, number: Codec.int, short, when: Codec.instant };
+  /** The answer of a route that parses the parts by the kind of their name. */
+  const parsing = post(
+    Path.of("uploads"),
+    { inputs: { upload: multipart({ max: 200_000 }) }, returns: Returns.text },
+    async ({ upload }) => {
+      const told: string[] = [];
+      for await (const part of upload) {
+        const value = await part.parse<unknown>(kinds[part.name as "text"] as never);
+        told.push(value instanceof Date ? value.toISOString() : String(value));
+      }
+      return told.join(";");
+    },
+  );
+  /** The same by inputs of the form. */
+  const asForm = (name: keyof typeof kinds) =>
+    post(
+      Path.of("uploads"),
+      { inputs: { value: Form.required(name, kinds[name] as typeof Codec.string) }, returns: Returns.text },
+      ({ value }) => String(value),
+    );
+
+  it("is the value of its codec or schema, whether it is a file or not", async () => {
+    const body = `${part("number", "7")}${part("short", "abc")}${part("when", "2026-11-29T20:00:00Z", "a.txt")}--b--`;
+    expect(await send(parsing, body)).toEqual([200, "7;abc;2026-11-29T20:00:00.000Z"]);
+  });
+
+  it.each([
+    ["number", "seven"],
+    ["number", ""],
+    ["text", ""],
+    ["short", "A"],
+    ["short", "ab"],
+    ["text", "é, 日本"],
+  ] as const)("answers as Form.required does for %s %j", async (name, content) => {
+    const body = `${part(name, content)}--b--`;
+    expect(await send(parsing, body)).toEqual(await send(asForm(name), body));
+  });
+
+  it.each([
+    ["bytes that are not UTF-8", "", [0xff, 0x41]],
+    ["a charset that it names", "; charset=iso-8859-1", [0xe9]],
+    ["an unknown charset", "; charset=none-such", [0x41]],
+  ])("answers as Form.required does for %s", async (_name, parameter, bytes) => {
+    const head = `--b\r\nContent-Disposition: form-data; name="text"\r\nContent-Type: text/plain${parameter}\r\n\r\n`;
+    const body = Buffer.concat([Buffer.from(head), Buffer.from(bytes), Buffer.from("\r\n--b--")]);
+    const answerOf = async (route: Route) => {
+      const { status, body: text } = await Test.call(Test.app([route]), "POST", "/uploads", {
+        body,
+        headers: { "content-type": type },
+      });
+      return [status, text];
+    };
+    expect(await answerOf(parsing)).toEqual(await answerOf(asForm("text")));
+  });
+
+  it("is a 413 where it is longer than its limit, 64 KiB by default", async () => {
+    const [status] = await send(parsing, `${part("text", "x".repeat(65_536))}--b--`);
+    expect(status).toBe(200);
+    const [longer, body] = await send(parsing, `${part("text", "x".repeat(65_537))}--b--`);
+    expect([longer, JSON.parse(body).error]).toEqual([413, "too_large"]);
+  });
+
+  it("ends no process where it is not awaited", async () => {
+    const careless = post(
+      Path.of("uploads"),
+      { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
+      async ({ upload }) => {
+        for await (const part of upload) void part.parse(Codec.int);
+        return "read";
+      },
+    );
+    expect(await send(careless, `${part("number", "seven")}--b--`)).toEqual([200, "read"]);
+  });
+
+  it.each([0, 1.5, "9"])("refuses a limit of %j", async (max) => {
+    const thrown: unknown[] = [];
+    const route = post(
+      Path.of("uploads"),
+      { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
+      async ({ upload }) => {
+        for await (const part of upload) {
+          try {
+            await part.parse(Codec.int, { max: max as number });
+          } catch (caught) {
+            thrown.push((caught as Error).message);
+          }
+        }
+        return "read";
+      },
+    );
+    await send(route, `${part("number", "7")}--b--`);
+    expect(thrown).toEqual([expect.stringContaining("Part.parse: max")]);
   });
 });
