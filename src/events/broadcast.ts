@@ -6,7 +6,7 @@ import type { Hub } from "./hub.ts";
 import { relayed } from "./relay.ts";
 import type { Relay } from "./relay.ts";
 
-/** The options of {@link create}. */
+/** The options of `Broadcast.create`. */
 export interface BroadcastOptions {
   /** How many events may wait for a subscriber: 16 unless set, and at least 1. */
   readonly depth?: number;
