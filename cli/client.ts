@@ -288,6 +288,7 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["answers/returns-type", ["Succeeded"]],
   ["client/calls", ["ClientOptions", "RefusalRead", "ClientCode", "CallOptions", "RefusedAs"]],
   ["client/refused"],
+  ["counted"],
   ["events/event-reader"],
   ["following"],
   ["queue"],

@@ -1,4 +1,4 @@
-import { counted } from "../src/arguments.ts";
+import { counted } from "../src/counted.ts";
 import { DescriptionError } from "../src/openapi/document.ts";
 import { document, report } from "../src/openapi/index.ts";
 import type { Document, DocumentOptions } from "../src/openapi/index.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../src/arguments.ts";
+import { counted } from "../src/counted.ts";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { diffArrays } from "diff/lib/diff/array.js";
 import { CommandFailure, UsageError } from "./command.ts";

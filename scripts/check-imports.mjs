@@ -10,6 +10,7 @@ const lines = [
   [
     "ambient.ts",
     "async.ts",
+    "counted.ts",
     "fair-store.ts",
     "following.ts",
     "arguments.ts",

@@ -147,8 +147,3 @@ export function shown(value: unknown): string {
   if (typeof value === "number") return String(value);
   return typeof value === "string" ? JSON.stringify(value) : kindOf(value);
 }
-
-/** `1 item`, `2 items`. */
-export function counted(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
-}

@@ -1,7 +1,8 @@
 /** A folder as files in memory. */
 import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
-import { counted, needs, needsOptions, needsText } from "../../src/arguments.ts";
+import { needs, needsOptions, needsText } from "../../src/arguments.ts";
+import { counted } from "../../src/counted.ts";
 import type { BundledFiles } from "./bundle.ts";
 import { leadsToHidden, namesBelow } from "./links.ts";
 import { checkDotfiles, wellKnown } from "./routes.ts";

@@ -3,7 +3,8 @@
  * issuer is away, asks it again with each request, and heeds no `Retry-After`: 11 of the 34 tests of this file fail with it.
  */
 import type { CryptoKey } from "jose";
-import { counted, isObject, needs, needsOptions } from "../../src/arguments.ts";
+import { isObject, needs, needsOptions } from "../../src/arguments.ts";
+import { counted } from "../../src/counted.ts";
 import type { InputRequest } from "../../src/doors/inputs.ts";
 import { current, log } from "../../src/doors/logging.ts";
 import { retryAfterMs } from "../../src/doors/http.ts";

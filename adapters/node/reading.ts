@@ -1,4 +1,4 @@
-import { counted } from "../../src/arguments.ts";
+import { counted } from "../../src/counted.ts";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { BodyFailure } from "../../src/doors/inputs.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../../src/arguments.ts";
+import { counted } from "../../src/counted.ts";
 import { EventEmitter } from "node:events";
 import process from "node:process";
 import type { Socket } from "node:net";

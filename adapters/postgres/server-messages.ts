@@ -1,5 +1,5 @@
 /** What each message of the server looks like (PostgreSQL §54.7). */
-import { counted } from "../../src/arguments.ts";
+import { counted } from "../../src/counted.ts";
 
 /** A message that breaks the protocol. Its text names the message, and contains nothing of its body. */
 export class ProtocolViolation extends Error {

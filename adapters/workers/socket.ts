@@ -1,4 +1,4 @@
-import { counted } from "../../src/arguments.ts";
+import { counted } from "../../src/counted.ts";
 import type { OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { guarded } from "../../src/doors/logging.ts";
 import type { WorkerExchange } from "./exchange.ts";

@@ -1,6 +1,7 @@
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
-import { counted, isObject, isTexts, shown } from "../arguments.ts";
+import { isObject, isTexts, shown } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 import { peerCertificate } from "../inputs/connection.ts";
 import type { AnyDep, CheckedRoute, DepNode, Supplied } from "../inputs/dep.ts";

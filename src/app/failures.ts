@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import type { Level, LogFields } from "../logging/entry.ts";
 import { isA, logRaised, raisedFields } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";

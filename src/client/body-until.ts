@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import type { Following } from "../following.ts";
 
 /** Thrown when a response body is longer than `maxBody`. */

@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { following } from "../following.ts";
 import type { Following } from "../following.ts";
 import { Queue } from "../queue.ts";

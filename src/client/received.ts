@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import type { Succeeded } from "../answers/returns-type.ts";
 import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";

@@ -1,5 +1,6 @@
 /** `query`: a text and its values, with rows that are read by the types of their columns. */
-import { counted, isRecord, needs, needsOptions, needsText } from "../arguments.ts";
+import { isRecord, needs, needsOptions, needsText } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import type { StatementResult, StatementValues } from "./connection.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import { RowMismatch, RowsReader, columnParsers } from "./query-rows.ts";

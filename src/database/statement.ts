@@ -1,5 +1,6 @@
 /** `Statement`: SQL statements as typed values. */
-import { counted, isObject, needs, needsObject, needsOptions, needsText } from "../arguments.ts";
+import { isObject, needs, needsObject, needsOptions, needsText } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementResult, Column, StatementValues } from "./connection.ts";
 import { includes, needsType, nullOf } from "./type-text.ts";

@@ -1,4 +1,5 @@
-import { counted, isObject, needs } from "../arguments.ts";
+import { isObject, needs } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { isA } from "../logging/raised.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementColumns } from "./connection.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 
 /**
  * The comment with which an event stream ends where its server stops. A client that reads it knows that the stream is not over, although

@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { current } from "../logging/context.ts";
 import type { Level, LogFields } from "../logging/entry.ts";
 import { inBackground, raisedCodes } from "../logging/raised.ts";

@@ -1,5 +1,5 @@
 /** The style `list` of `wire.ts`: `?tag=a&tag=b`, and `x-tag: a, b`. */
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import type { AnyCodec, ListBounds } from "../codecs/codec.ts";
 import { Problem } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";

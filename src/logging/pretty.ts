@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { loggedText } from "./entry.ts";
 import type { Level, LogEntry, LogFields } from "./entry.ts";
 

@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { isThenable } from "../async.ts";
 import { error, ok } from "../result.ts";

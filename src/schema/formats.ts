@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { fraction, oneOf, spell } from "./messages.ts";
 import type { Issue } from "./valibot.ts";
 

@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { keyOf } from "../http/bytes.ts";
 import { everySort, memberName, mustBe, required, tooLargeToRead, unknownMember } from "./messages.ts";
 import type { Sort } from "./messages.ts";

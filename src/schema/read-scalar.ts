@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { keyOf } from "../http/bytes.ts";
 import { fraction, mustBe, oneOf, outside, sortOf, spell, wholeHere } from "./messages.ts";
 import type { Sort } from "./messages.ts";

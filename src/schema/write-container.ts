@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { oneOf } from "./messages.ts";
 import { LongInteger } from "./parse-json.ts";
 import { partsOf, tagsOf } from "./read-choice.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { afterOthers, handled, shouldYield, yieldToEventLoop } from "../async.ts";
 import { keepAlive } from "../events/event-stream.ts";
 import type { KeptAlive } from "../events/event-stream.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../arguments.ts";
+import { counted } from "../counted.ts";
 import { isThenable } from "../async.ts";
 import type { Attributes, OpenSpan, TraceContext, Tracer } from "../logging/entry.ts";
 import { inBackground } from "../logging/raised.ts";
