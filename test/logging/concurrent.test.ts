@@ -31,7 +31,7 @@ const requests = 1000;
 // Of each: handler, awaited, timer, forked, tagged, carried, three chunks, the access line, and the end of its stream.
 const linesOfEach = 11;
 
-/** Sends all requests, so many of them at once, each on a connection of its own, and returns the ids of their answers. */
+/** Sends all requests, at most `atOnce` at a time, each on a connection of its own, and returns the ids of their answers. */
 async function askAll(port: number, atOnce = requests): Promise<ReadonlySet<string>> {
   const ids: string[] = [];
   let sent = 0;
