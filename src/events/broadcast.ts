@@ -1,5 +1,6 @@
 import { isObject, needs, needsOptions, needsText, shown } from "../arguments.ts";
 import { log } from "../logging/writer.ts";
+import { counted } from "../counted.ts";
 import type { Event } from "./event.ts";
 import { Subscription } from "./hub.ts";
 import type { Hub } from "./hub.ts";
@@ -70,11 +71,8 @@ class LocalHub<K, Tag> implements Hub<K, Tag> {
 
   /** Once for all that one event dropped. A topic may have a value of a request in it. */
   #logDropped(dropped: number): void {
-    const events = `${this.#depth} ${this.#depth === 1 ? "event" : "events"}`;
-    const message =
-      dropped === 1
-        ? `a broadcast dropped 1 subscriber: more than ${events} waited for it`
-        : `a broadcast dropped ${dropped} subscribers: more than ${events} waited for each`;
+    const [subscribers, events] = [counted(dropped, "subscriber"), counted(this.#depth, "event")];
+    const message = `a broadcast dropped ${subscribers}: more than ${events} waited for ${dropped === 1 ? "it" : "each"}`;
     log({ level: "info", source: "framework.http", message, fields: {}, context: undefined });
   }
 

@@ -35,8 +35,8 @@ export function countWork(run: () => unknown): Promise<Work> {
 }
 
 /**
- * A count that two runs have in turn. One run in many does something for those behind it, as to draw random numbers, or has a timer
- * of another app in it; and V8 loses counts of a run now and then.
+ * Counts until two runs in turn have the same count. A run may have a timer of another app in it, or draw random numbers for later
+ * runs, and V8 sometimes loses counts.
  */
 export async function agreed<Count>(
   count: () => Promise<Count>,
