@@ -131,7 +131,7 @@ export abstract class ArrivingBody implements BodySource, DeadlineListener {
         return this.#leave(released);
       case "awaiting a part":
         this.#leave(released);
-        return state.give(undefined);
+        return state.give(answeredBefore);
       // Answered before it arrived: the rest cannot go to the stream's readers, so the connection closes.
       case "reading whole":
         return this.fail(endedEarly);

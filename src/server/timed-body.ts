@@ -40,6 +40,30 @@ export function timedBodyOf(request: Request, method: string, reading: BodyReadi
   return new TimedBody(request, reading, undefined, failure);
 }
 
+/** Who reads a body, and what became of it. */
+export type TimedBodyState =
+  | { readonly at: "unread" }
+  /** Its reader works on the last part. That time is not charged to the client. */
+  | { readonly at: "between parts" }
+  | { readonly at: "awaiting a part"; readonly give: (read: BodyRead) => void }
+  | { readonly at: "reading whole"; readonly receiver: BodyReceiver }
+  /** Its rest is dropped. `arrived` is called for each part, and once it is over. */
+  | { readonly at: "dropping"; readonly arrived: () => void }
+  | OverState;
+
+/** It is read no further. */
+type OverState =
+  /** Its end has arrived, and its reader has all of it. */
+  | { readonly at: "ended" }
+  | { readonly at: "failed"; readonly failure: BodyFailure }
+  /** Its request was answered before its reader had read it to its end: an end would make it look complete. */
+  | { readonly at: "released" };
+
+const unread: TimedBodyState = { at: "unread" };
+const between: TimedBodyState = { at: "between parts" };
+const ended: OverState = { at: "ended" };
+const released: OverState = { at: "released" };
+
 /** The body of a standard `Request`, with a deadline for each wait. */
 export class TimedBody implements BodySource {
   readonly length: number | undefined;
@@ -47,82 +71,82 @@ export class TimedBody implements BodySource {
   readonly #reading: BodyReadingLimits;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #deadline: Deadline | undefined = undefined;
-  #deliver: (read: BodyRead) => void = ignore;
-  /** Who gets the body in one piece. */
-  #receiver: BodyReceiver | undefined = undefined;
   #isReadPending = false;
   #received = 0;
-  #state: "unread" | "reading" | "over" = "unread";
-  #failure: BodyFailure | undefined;
-  /** Its rest was dropped: an end would make it look complete. */
-  #isDropped = false;
+  #state: TimedBodyState;
 
   constructor(request: Request, reading: BodyReadingLimits, length: number | undefined, failure?: BodyFailure) {
     this.length = length;
     this.#request = request;
     this.#reading = reading;
-    this.#failure = failure;
-    if (failure !== undefined) this.#state = "over";
+    this.#state = failure === undefined ? unread : { at: "failed", failure };
   }
 
   /** The body is being read and is incomplete. */
   get isReading(): boolean {
-    return this.#state === "reading";
+    return this.#state.at !== "unread" && !isOver(this.#state);
   }
 
   /** The next request on its connection must not be waited for. */
   get isLost(): boolean {
-    return this.#failure !== undefined;
+    return this.#state.at === "failed";
   }
 
   /** Bytes still to arrive; infinite without a length. */
   get left(): number {
-    if (this.#state === "over" && this.#failure === undefined) return 0;
+    const { at } = this.#state;
+    if (at === "ended" || at === "released") return 0;
     return (this.length ?? Number.POSITIVE_INFINITY) - this.#received;
   }
 
   /** The next part. Time without a pending read is not charged to the client. */
   read(): Promise<BodyRead> {
-    if (this.#state === "over") return Promise.resolve(this.#failure ?? (this.#isDropped ? answeredBefore : undefined));
-    const reader = (this.#reader ??= this.#open());
-    if (reader === undefined) return Promise.resolve(this.#failure);
-    // There is one pending read: an earlier one ends here.
-    this.#deliver(undefined);
-    const read = new Promise<BodyRead>((resolve) => (this.#deliver = resolve));
-    if (!this.#isReadPending) this.#readNext(reader);
-    return read;
+    const state = this.#state;
+    if (isOver(state)) return Promise.resolve(readLate(state));
+    // What arrives is dropped.
+    if (state.at === "dropping") return Promise.resolve(answeredBefore);
+    const reader = this.#open();
+    if (reader === undefined) return Promise.resolve(hidden);
+    // There is one pending read.
+    if (state.at === "awaiting a part") state.give(answeredBefore);
+    return new Promise((give) => this.#awaits({ at: "awaiting a part", give }, reader));
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
     const { length } = this;
     const { pieceBytes, deadlines } = this.#reading;
-    if (this.#state === "over" || length === undefined || length > Math.min(pieceBytes, deadlines.shortBytes, limit)) {
+    const isOnePiece = length !== undefined && length <= Math.min(pieceBytes, deadlines.shortBytes, limit);
+    if (this.#state.at !== "unread" || !isOnePiece) {
       gather(this, limit, receiver);
       return;
     }
-    this.#state = "reading";
-    this.#receiver = receiver;
+    this.#state = { at: "reading whole", receiver };
     this.#deadline = deadlines.body(this);
     this.#reading.unread++;
     const arrived = (bytes: Uint8Array): void => {
       this.#reading.unread--;
-      this.#end(bytes);
+      if (isOver(this.#state)) return;
+      this.#leave(ended);
+      receiver.done(receiver.take(bytes.byteLength) ? bytes : noRoom);
     };
     this.#request.bytes().then(arrived, () => this.#broken());
   }
 
   /** Reads and drops the rest of the body, up to `limit` bytes and within `ms`, or longer where its client is sending (`Lingering`). */
   async drop(limit: number, ms: number): Promise<void> {
+    if (isOver(this.#state)) return;
+    const reader = this.#open();
+    if (reader === undefined) return;
+    if (this.#state.at === "awaiting a part") this.#state.give(answeredBefore);
     const max = this.#received + limit;
-    this.#isDropped = this.#state !== "over";
     const lingering = new Lingering();
     const expire = (): void => {
       if (lingering.continues()) deadline.restart();
       else this.expire();
     };
     const deadline = this.#reading.deadlines.time(ms, { expire });
-    for (let before = this.#received; this.#state !== "over" && before <= max; before = this.#received) {
-      await this.read();
+    for (let before = this.#received; !isOver(this.#state) && before <= max; before = this.#received) {
+      await new Promise<void>((arrived) => this.#awaits({ at: "dropping", arrived }, reader));
       lingering.takes(this.#received - before);
     }
     deadline.clear();
@@ -130,24 +154,31 @@ export class TimedBody implements BodySource {
 
   /** The request is answered or given up: the runtime drops the rest. */
   release(): void {
-    if (this.#state !== "reading") return;
+    const state = this.#state;
+    if (!this.isReading) return;
     const { isCut, brokenBody } = this.#reading.deadlines;
-    this.#isDropped = true;
     // Where the server has cut it, a later read is not too late.
-    if (isCut) this.#fail(brokenBody);
-    else this.#end(brokenBody);
-    this.#drop();
+    this.#leave(isCut ? { at: "failed", failure: brokenBody } : released);
+    tell(state, brokenBody);
+    this.#cancel();
   }
 
+  /** Undefined where the body cannot be read: it has failed then. */
   #open(): ReadableStreamDefaultReader<Uint8Array> | undefined {
-    const reader = bodyReaderOf(this.#request);
-    if (reader === undefined) this.#fail(hidden);
+    if (this.#reader !== undefined) return this.#reader;
+    this.#reader = bodyReaderOf(this.#request);
+    if (this.#reader === undefined) this.#fail(hidden);
     else {
-      this.#state = "reading";
+      this.#state = between;
       this.#deadline = this.#reading.deadlines.body(this);
       this.#deadline.pause();
     }
-    return reader;
+    return this.#reader;
+  }
+
+  #awaits(state: TimedBodyState, reader: ReadableStreamDefaultReader<Uint8Array>): void {
+    this.#state = state;
+    if (!this.#isReadPending) this.#readNext(reader);
   }
 
   #readNext(reader: ReadableStreamDefaultReader<Uint8Array>): void {
@@ -163,24 +194,19 @@ export class TimedBody implements BodySource {
   #arrived(reader: ReadableStreamDefaultReader<Uint8Array>, part: BodyRead): void {
     this.#isReadPending = false;
     this.#reading.unread--;
-    if (this.#state === "over") return this.#drop();
-    if (part === undefined) return this.#end(undefined);
+    const state = this.#state;
+    if (isOver(state)) return this.#cancel();
+    if (part === undefined) {
+      this.#leave(state.at === "dropping" ? released : ended);
+      return tell(state, undefined);
+    }
     if (isFailure(part)) return this.#fail(part);
     this.#received += part.byteLength;
     this.#deadline?.arrived(part.byteLength);
     this.#deadline?.pause();
-    if (part.byteLength > 0) this.#deliver(part);
-    else this.#readNext(reader);
-  }
-
-  #end(read: BodyRead): void {
-    if (this.#state === "over") return;
-    this.#state = "over";
-    this.#deadline?.clear();
-    const receiver = this.#receiver;
-    if (receiver === undefined) this.#deliver(read);
-    else if (read instanceof Uint8Array && !receiver.take(read.byteLength)) receiver.done(noRoom);
-    else receiver.done(read as Uint8Array | BodyFailure);
+    if (part.byteLength === 0) return this.#readNext(reader);
+    if (state.at === "awaiting a part") this.#state = between;
+    tell(state, part);
   }
 
   // Each runtime has another error for a broken body, and none helps a client.
@@ -195,19 +221,40 @@ export class TimedBody implements BodySource {
   }
 
   #fail(failure: BodyFailure): void {
-    if (this.#state === "over") return;
-    this.#failure = failure;
-    this.#end(failure);
+    const state = this.#state;
+    if (isOver(state)) return;
+    this.#leave({ at: "failed", failure });
+    tell(state, failure);
+  }
+
+  #leave(state: OverState): void {
+    this.#state = state;
+    this.#deadline?.clear();
   }
 
   // A body that is not read would block the next request on its connection. A pending read is awaited first: Deno does not
   // end it on `cancel()`, and it keeps the process alive.
-  #drop(): void {
+  #cancel(): void {
     if (!this.#isReadPending) this.#reader?.cancel().catch(() => {});
   }
 }
 
-function ignore(): void {}
+function isOver(state: TimedBodyState): state is OverState {
+  return state.at === "ended" || state.at === "failed" || state.at === "released";
+}
+
+/** Tells whoever waits in a state. */
+function tell(state: TimedBodyState, read: BodyRead): void {
+  if (state.at === "awaiting a part") state.give(read);
+  else if (state.at === "dropping") state.arrived();
+  else if (state.at === "reading whole") state.receiver.done(read as BodyFailure);
+}
+
+/** What a read gets of a body that is read no further. */
+function readLate(state: OverState): BodyFailure | undefined {
+  if (state.at === "ended") return undefined;
+  return state.at === "failed" ? state.failure : answeredBefore;
+}
 
 /** Undefined for a body that the runtime does not show, as Bun's of a TRACE, or that other code reads. */
 function bodyReaderOf({ body }: Request): ReadableStreamDefaultReader<Uint8Array> | undefined {

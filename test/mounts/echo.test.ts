@@ -89,8 +89,7 @@ describe.each(Object.keys(started))("on %s", (runtime) => {
 
   it("has the whole body for a handler that reads it late, or fails: a body that was dropped is not empty", async () => {
     const at = await port();
-    // Bun 1.3 has given an empty body, without an error, of 1,000,000 bytes on a busy machine: that is not mended.
-    for (const length of runtime === "bun" ? [20, 5000] : [20, 5000, 100_000, 1_000_000]) {
+    for (const length of [20, 5000, 100_000, 1_000_000]) {
       const { asking, response } = post(at, "/late");
       asking.end(Buffer.alloc(length, "a"));
       let text = "";

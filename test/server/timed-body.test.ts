@@ -149,6 +149,51 @@ describe("the rest of an upload whose client sends on", () => {
   });
 });
 
+describe("a body that is dropped", () => {
+  const late = "the request was answered before its body was read";
+
+  it("is not read by others meanwhile, whose end would make it look complete", async () => {
+    const { body, send, end } = sent(undefined);
+    const dropped = vi.fn();
+    void body.drop(1000, 500).then(dropped);
+    expect(told(await body.read())).toBe(late);
+    send(100);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(told(await body.read())).toBe(late);
+    expect(dropped).not.toHaveBeenCalled();
+    end();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(dropped).toHaveBeenCalledTimes(1);
+    expect([told(await body.read()), body.isLost, body.left]).toEqual([late, false, 0]);
+  });
+
+  it("fails the read that waits", async () => {
+    const { body, reading, send, end } = sent(100);
+    const read = body.read();
+    const dropped = vi.fn();
+    void body.drop(1000, 500).then(dropped);
+    expect(told(await read)).toBe(late);
+    send(100);
+    end();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([dropped.mock.calls.length, reading.unread]).toEqual([1, 0]);
+  });
+
+  it.each([
+    ["up to a limit", (body: TimedBody) => body.release(), late],
+    ["until it breaks", (_body: TimedBody, breaks: () => void) => breaks(), "the body ended early"],
+  ])("%s fails a read after it", async (_how, ends, detail) => {
+    const { body, send, breaks } = sent(undefined);
+    void body.drop(50, 500);
+    send(100);
+    await vi.advanceTimersByTimeAsync(0);
+    void body.drop(50, 500);
+    ends(body, breaks);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([told(await body.read()), body.isReading]).toEqual([detail, false]);
+  });
+});
+
 describe("a body whose request is answered", () => {
   it("has ended for the pending read, and is cancelled after that read", async () => {
     const { body, reading, cancelled, send } = sent(100);

@@ -137,7 +137,7 @@ const table: { readonly [at in BodyState["at"]]: readonly (string | readonly [to
     ["ended", "end"],
     ["failed", early],
     ["failed", slow],
-    ["released", "end"],
+    ["released", late],
   ],
   "reading whole": [
     ["-", late],
