@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import type { Plugin } from "vitest/config";
 import { runFolder } from "./test/support/run-folder.ts";
-import { setPatience, waitMs } from "./test/support/patience.ts";
+import { setPatience, testMs, waitMs } from "./test/support/patience.ts";
 import { alone, counted, leftOut, reset, shared } from "./test/support/shared.ts";
 import { SlowFirst } from "./test/support/slow-first.ts";
 import { isNamed } from "./test/support/which-run.ts";
@@ -80,8 +80,8 @@ export default defineConfig({
       { extends: true, test: { name: "reset", include: [...reset], exclude: left } },
     ],
     // These only end what would never end: on a busy machine they are longer.
-    testTimeout: waitMs(),
-    hookTimeout: waitMs(),
+    testTimeout: testMs(),
+    hookTimeout: testMs(),
     // A test that asserts nothing passes whatever the code does.
     expect: { requireAssertions: true, poll: { timeout: waitMs() } },
   },

@@ -82,6 +82,8 @@ async function startServer(routes: readonly Route[], options: NodeServeOptions):
 }
 
 const isHttp2Safe = isSafeForHttp2(nodeMajor, nodeMinor);
+/** Node adds a second to it, and a timer has 31 bits. */
+const longestKeptMs = 2 ** 31 - 1 - 1000;
 
 function warningsOf({ tls, http2 }: Limits): readonly string[] {
   if (nodeMajor === 0 || isHttp2Safe || tls === undefined || http2 !== undefined) return [];
@@ -172,7 +174,7 @@ class NodeListener extends Listener {
         : { shouldUpgradeCallback: (request: IncomingMessage) => mayUpgrade(upgrades, this.#handler, request) }),
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headTimeoutMs,
-      keepAliveTimeout: idleTimeoutMs,
+      keepAliveTimeout: Math.min(idleTimeoutMs, longestKeptMs),
       // A request has no total time limit: the body has its own, by its length.
       requestTimeout: 0,
       connectionsCheckingInterval: Math.max(1, Math.min(1000, headTimeoutMs / 10)),

@@ -243,7 +243,7 @@ function isOver(state: TimedBodyState): state is OverState {
   return state.at === "ended" || state.at === "failed" || state.at === "released";
 }
 
-/** Tells whoever waits in a state. */
+/** Gives the reader, or the drop, that waits in a state what it waits for. */
 function tell(state: TimedBodyState, read: BodyRead): void {
   if (state.at === "awaiting a part") state.give(read);
   else if (state.at === "dropping") state.arrived();

@@ -12,7 +12,7 @@ import { expect, it, vi } from "vitest";
 import { RequestState } from "../../src/app/request.ts";
 import { figures } from "../../src/telemetry/measure.ts";
 import { holdClock, settle } from "../support/clock.ts";
-import { eventually, held } from "../support/eventually.ts";
+import { comes, eventually, held } from "../support/eventually.ts";
 import { http2Ask, http2Client } from "../support/http2-client.ts";
 import { forgetLines, lines } from "../support/logs.ts";
 import { start } from "../support/node-server.ts";
@@ -113,7 +113,7 @@ class Http2Played extends Played {
 
   async ended(): Promise<{ readonly status: number; readonly type: string | null }> {
     this.read();
-    await this.#closed;
+    await comes("the end of the stream", this.#closed);
     return { status: this.status ?? 0, type: this.type ?? null };
   }
 
@@ -157,10 +157,11 @@ class Http2Played extends Played {
   /** The server has what was sent until now. */
   async #arrives(): Promise<void> {
     if (this.#isEnding || this.#session.destroyed || this.#session.closed) return settle();
-    await new Promise<void>((resolve) => {
+    const pong = new Promise<void>((resolve) => {
       // Called with an error where the session ends.
       if (!this.#session.ping(() => resolve())) resolve();
     });
+    await comes("the answer to a PING", pong);
     await settle();
   }
 }
@@ -174,7 +175,8 @@ async function play(one: Http2Features): Promise<void> {
   const settings = { initialWindowSize: one.hasWindow ? window : 0 };
   const socket = connect(server.port, "127.0.0.1").on("error", () => {});
   const session = await http2Client(server.url, { settings, createConnection: () => socket });
-  if (!session.remoteSettings.enableConnectProtocol && connects(one)) await once(session, "remoteSettings");
+  if (!session.remoteSettings.enableConnectProtocol && connects(one))
+    await comes("its SETTINGS", once(session, "remoteSettings"));
   const request = new Http2Played(one, session, socket, fate);
   for (const step of one.order) await request.does(step);
   await settle();
@@ -202,10 +204,11 @@ async function play(one: Http2Features): Promise<void> {
   if (status !== 0) expect(ofIt[0]?.["http.response.status_code"]).toBe(told);
   freezes.mockRestore();
   // Its place is free.
-  const next = await http2Ask(await http2Client(server.url), { ":path": "/none" });
+  const nextSession = await comes("the next connection", http2Client(server.url));
+  const next = await comes("the next answer", http2Ask(nextSession, { ":path": "/none" }));
   expect(next.status).not.toBe(503);
   session.destroy();
-  await server.stop();
+  await comes("the server's end", server.stop());
 }
 
 it("over HTTP/2 nothing is left of a request, however its client leaves", async () => {

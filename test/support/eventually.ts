@@ -6,6 +6,19 @@ export function eventually<A>(check: () => A | Promise<A>): Promise<A> {
   return vi.waitFor(check, { timeout: waitMs(), interval: 10 });
 }
 
+/** Waits for what should come, by the machine's clock: an error says what did not. */
+export async function comes<A>(what: string, awaited: Promise<A>): Promise<A> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`did not come: ${what}`)), waitMs());
+  });
+  try {
+    return await Promise.race([awaited, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** What a test waited for is there: a wait that ends is what it asserts, and a test without an assertion fails. */
 export function came(isThere: boolean): void {
   expect(isThere).toBe(true);

@@ -6,7 +6,7 @@ import { availableParallelism, loadavg } from "node:os";
 
 const variable = "USHER_PATIENCE";
 
-/** A test that hangs ends after four minutes, however busy the machine was. */
+/** A wait ends after four minutes, however busy the machine was. */
 const mostPatience = 8;
 
 /** A run of all tests keeps each core busy with several processes. */
@@ -19,4 +19,9 @@ export function setPatience(isWholeRun: boolean): void {
 export function waitMs(): number {
   // `execFile` takes whole numbers alone.
   return Math.ceil(30_000 * Number(process.env[variable] ?? 1));
+}
+
+/** How long a test may take, in milliseconds: longer than a wait inside it, whose error says what did not come. */
+export function testMs(): number {
+  return Math.ceil(waitMs() * 1.5);
 }

@@ -150,6 +150,18 @@ it("a head may have as many header lines as fit into its size limit", async () =
   expect([answered.status, answered.body]).toEqual([200, "first last"]);
 });
 
+it("a connection may be kept for the longest time that a timer has", async () => {
+  const warned: string[] = [];
+  const note = ({ name }: Error): void => void warned.push(name);
+  process.on("warning", note);
+  onTestFinished(() => void process.off("warning", note));
+  const { port } = await start(routes, { idleTimeoutMs: 2 ** 31 - 1 });
+  const client = await RawClient.to(port);
+  for (let i = 0; i < 2; i++) expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+  await new Promise(setImmediate);
+  expect(warned).toEqual([]);
+});
+
 it("a server that has stopped can be garbage-collected, with its app", async () => {
   const stopped = async (): Promise<WeakRef<object>> => {
     const server = await serve(routes, { port: 0, host: "127.0.0.1", drainMs: 0 });
