@@ -90,8 +90,9 @@ export interface Transactional<Db, Options> {
 }
 
 /**
- * One transaction for a request: every input and the handler use its `db`. It begins when the input is read, and commits once
- * the handler has answered, before anything of the answer is sent: a client that sees its answer finds what was written. A
+ * One transaction for a request: every input and the handler use its `db`. It begins when the input is read, after a body that is read
+ * whole, and before one that is a stream: there a slow client holds its connection, so use the pool's own `transaction` after the body.
+ * It commits once the handler has answered, before anything of the answer is sent: a client that sees its answer finds what was written. A
  * refusal or an exception rolls it back, unless the pool's option `keep` says otherwise. Where the commit fails, that is
  * the answer. A stream or a socket runs after the end of the transaction, and cannot use `db`.
  *

@@ -1,8 +1,8 @@
 /** Multipart bodies, part by part (contract 4.5; rows MP-26 to MP-31). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { App, Body, Codec, Form, Path, Returns, Test, multipart, post } from "usher-http";
-import type { Part, Route } from "usher-http";
+import { App, Body, Codec, Dep, Form, Path, Refusal, Returns, Test, multipart, post } from "usher-http";
+import type { Part, Problem, Route } from "usher-http";
 import { invalid, unsupported } from "../support/refusals.ts";
 import { messages } from "../support/logs.ts";
 
@@ -235,6 +235,31 @@ describe("a part that is parsed as a field", () => {
     expect(status).toBe(200);
     const [longer, body] = await send(parsing, `${part("text", "x".repeat(65_537))}--b--`);
     expect([longer, JSON.parse(body).error]).toEqual([413, "too_large"]);
+  });
+
+  it("leaves its problems to the handler, which may go on with the next part", async () => {
+    const gathering = post(
+      Path.of("uploads"),
+      { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
+      async ({ upload }) => {
+        const problems: Problem[] = [];
+        for await (const part of upload)
+          await part.parse(Codec.int).catch((caught: unknown) => {
+            if (!(caught instanceof Refusal)) throw caught;
+            problems.push(...caught.problems);
+          });
+        return problems.length > 0 ? Dep.problems(problems) : "read";
+      },
+    );
+    const [status, body] = await send(
+      gathering,
+      `${part("a", "one")}${part("b", "2")}${part("c", "three", "c.txt")}${part("d", "4.5")}--b--`,
+    );
+    const told: readonly Problem[] = JSON.parse(body).problems;
+    expect([status, told.map(({ at, code }) => `${at} ${code}`)]).toEqual([
+      400,
+      ["form.a malformed", "form.c malformed", "form.d malformed"],
+    ]);
   });
 
   it("ends no process where it is not awaited", async () => {
