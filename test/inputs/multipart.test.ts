@@ -237,7 +237,7 @@ describe("a part that is parsed as a field", () => {
     expect([longer, JSON.parse(body).error]).toEqual([413, "too_large"]);
   });
 
-  it("leaves its problems to the handler, which may go on with the next part", async () => {
+  it("leaves its problems to the handler, which may continue with the next part", async () => {
     const gathering = post(
       Path.of("uploads"),
       { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
