@@ -53,8 +53,13 @@ export function refusedHead({ headers, raw }: RequestHead, maxHeaderBytes: numbe
   const lines = linesOf(raw, "host");
   const host = authority ?? lines[0];
   if (host === undefined) return noHost;
-  if (lines.some((line) => line !== host)) return otherHost;
+  if (lines.some((line) => line !== host && normalized(line, headers) !== normalized(host, headers))) return otherHost;
   return hosts.isHost(host) ? undefined : badHost;
+}
+
+/** A host without what makes it no other one: its case, and the default port of the request's scheme (RFC 9113 §8.3.1, RFC 3986 §6.2). */
+function normalized(host: string, { ":scheme": scheme }: IncomingHttpHeaders): string {
+  return host.toLowerCase().replace(scheme === "https" ? /:(?:443)?$/ : /:(?:80)?$/, "");
 }
 
 /**

@@ -122,6 +122,8 @@ describe("http2: heads that are refused", () => {
   it.each([
     [{ ":authority": "a@b", ":path": "/hello" }, 400],
     [{ ":authority": "a", host: "b", ":path": "/hello" }, 400],
+    [{ ":authority": "a:443", host: "a:80", ":path": "/hello" }, 400],
+    [{ ":authority": "a:80", host: "a", ":path": "/hello" }, 400],
     [{ ":method": "CONNECT", ":authority": "a" }, 400],
     [{ ":method": "CONNECT", ":authority": "a:1" }, 501],
     [{ ":method": "OPTIONS", ":path": "*" }, 204],
@@ -135,6 +137,21 @@ describe("http2: heads that are refused", () => {
     const session = await http2Client(url, { ca: cert });
     expect((await http2Ask(session, head)).status).toBe(status);
     expect((await http2Ask(session, { ":path": "/hello" })).status).toBe(200);
+  });
+});
+
+describe("http2: an authority and a Host that are the same one (RFC 9113 §8.3.1)", () => {
+  it.each([
+    ["a", "a"],
+    ["SHOP.example", "shop.example"],
+    ["shop.example", "Shop.example:443"],
+    ["shop.example:443", "shop.example"],
+    ["[::1]:", "[::1]"],
+    ["shop.example:8443", "SHOP.example:8443"],
+  ])("%s, %s: answered", async (authority, host) => {
+    const { url } = await start(routes, { tls, http2: true });
+    const session = await http2Client(url, { ca: cert });
+    expect((await http2Ask(session, { ":authority": authority, host, ":path": "/hello" })).status).toBe(200);
   });
 });
 
