@@ -41,12 +41,12 @@ function waitOnHalfClosed({ socket, writing }: NodeConnection, sendTimeoutMs: nu
  */
 export function whenGone(response: ServerResponse, act: () => void): void {
   const { socket } = response.req;
-  if (response.writableFinished && !socket.destroyed) return;
+  // Node also reports a response as finished when its connection is lost: one that was sent whole has ended the server's side.
+  if (response.writableFinished && (!socket.destroyed || socket.writableFinished)) return;
   const isGone = (): boolean => socket.destroyed || (socket.readableEnded && !response.headersSent);
   if (isGone()) return act();
   // One listener for all three events, and not `once`, which costs two more objects: an event stream has it for hours.
   const check = guarded(socket, () => {
-    // Node also reports a response as finished when its connection is lost.
     const gone = isGone();
     if (!gone && !response.writableFinished) return;
     socket.off("close", check).off("end", check);

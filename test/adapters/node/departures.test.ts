@@ -3,8 +3,7 @@
  * so it sees neither a FIN nor a RST after the body.
  */
 import { describe, expect, it, vi } from "vitest";
-import { Answer, App, Dep, Path, Returns, body, bodyStream, clientGone, get, post } from "usher-http";
-import type { Route } from "usher-http";
+import { Answer, App, Dep, Path, Returns, Route, after, body, bodyStream, clientGone, get, post } from "usher-http";
 import { listener } from "usher-http/node";
 import type { ServeOptions } from "usher-http/node";
 import { came, eventually } from "../../support/eventually.ts";
@@ -124,6 +123,43 @@ describe("a server in which the app is mounted", () => {
     await asked;
     leave(client);
     came(await gone.then(() => true));
+  });
+});
+
+describe("the signal of a mount's request that is first used after the response, by work of after", () => {
+  type Row = readonly [
+    what: string,
+    fields: string,
+    bytes: number,
+    leave: (client: RawClient) => unknown,
+    gone: boolean,
+  ];
+  it.each<Row>([
+    ["was sent whole, and the server closes the connection", "connection: close\r\n", 5, () => {}, false],
+    ["was sent whole, and the client closes the connection", "", 5, (client) => client.halfClose(), false],
+    ["was cut, because the client resets the connection", "", 1 << 26, (client) => client.leave(), true],
+    ["was cut, and was to be the last", "connection: close\r\n", 1 << 26, (client) => client.leave(), true],
+  ])("which %s: %j", async (_what, fields, bytes, leave, gone) => {
+    const closed = gate();
+    const seen = gate<boolean>();
+    const mount = Route.mount(
+      Path.of("w"),
+      (request, { after }) => {
+        after(async () => {
+          await closed.passed;
+          seen.open(request.signal.aborted);
+        });
+        return new Response("x".repeat(bytes));
+      },
+      { inputs: { after } },
+    );
+    const { port, server } = await serverOfTest(listener(App.make([mount]), quick));
+    server.on("connection", (socket) => socket.on("close", () => closed.open()));
+    const client = await RawClient.to(port);
+    client.send(`GET /w HTTP/1.1\r\nhost: h\r\n${fields}\r\n`);
+    await client.bytes(5);
+    leave(client);
+    expect(await seen.passed).toBe(gone);
   });
 });
 
