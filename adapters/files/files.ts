@@ -59,11 +59,14 @@ export function directory(root: string, options: DirectoryOptions = {}): readonl
  */
 export async function answer(path: string, options: FileAnswerOptions = {}): Promise<Answer | undefined> {
   needsText("Files.answer: path", path);
-  needsOptions("Files.answer", options, "cacheControl types download");
-  if (options.types !== undefined) needsObject("Files.answer: types", options.types);
-  const found = await new FileStore(anywhere, options.types ?? {}).find([resolve(path)]);
+  needsOptions("Files.answer", options, "cacheControl types contentType download");
+  const { types = {}, contentType, cacheControl = "no-cache" } = options;
+  needsObject("Files.answer: types", types);
+  if (contentType !== undefined) needsText("Files.answer: contentType", contentType);
+  const found = await new FileStore(anywhere, types).find([resolve(path)]);
   if (typeof found !== "object") return undefined;
-  return fileAnswer(found, undefined, options.cacheControl ?? "no-cache", options);
+  const file = contentType === undefined ? found : { ...found, contentType };
+  return fileAnswer(file, undefined, cacheControl, options);
 }
 
 /** The root as an absolute path, once it and the files that the options name are there. */

@@ -8,10 +8,10 @@ import { param, get, restWithEmpty } from "../../src/doors/routing.ts";
 import * as Path from "../../src/routing/path.ts";
 import type { Route } from "../../src/doors/routing.ts";
 import { fileAnswer } from "./version.ts";
-import type { FileAnswerOptions, FoundFile, StoredFile } from "./version.ts";
+import type { SentFileOptions, FoundFile, StoredFile } from "./version.ts";
 
 /** The options of `Files.directory` and `Files.bundle`. */
-export interface DirectoryOptions extends FileAnswerOptions {
+export interface DirectoryOptions extends SentFileOptions {
   /** The path of the directory's routes: `"assets"`, `"assets/v1"`. `/` by default. */
   readonly at?: string;
   /** The file that answers for a directory, as `index.html`. Without it a directory is a 404. */

@@ -7,13 +7,22 @@ import { ranged } from "../../src/representations/ranges.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
 
 /** How files are sent. */
-export interface FileAnswerOptions {
+export interface SentFileOptions {
   /** `Cache-Control`; `no-cache` by default: a client keeps the file, and asks whether it has changed. */
   readonly cacheControl?: string;
   /** `Content-Type` by extension, in lower case and without the dot; those of a table by default. */
   readonly types?: ContentTypes;
   /** Has a browser store the file and not show it: by its own name, or by this one. */
   readonly download?: boolean | string;
+}
+
+/** The options of `Files.answer`. */
+export interface FileAnswerOptions extends SentFileOptions {
+  /**
+   * The file's `Content-Type`, whatever its name, as of an upload that is stored under an id. From a user it may be that of a page with
+   * scripts: give `download`, too, or allow a few types only.
+   */
+  readonly contentType?: string;
 }
 
 /** The version of a file: it changes when the file is written or replaced. */
@@ -60,7 +69,7 @@ export function fileAnswer(
   file: StoredFile,
   acceptEncoding: string | undefined,
   cacheControl: string,
-  options: FileAnswerOptions,
+  options: SentFileOptions,
 ): Answer {
   const coding = preferredCoding(acceptEncoding, file.encodings);
   let answers = file.answers.get(cacheControl);
@@ -79,7 +88,7 @@ function answerOf(
   { name, contentType, plain, encoded }: StoredFile,
   coding: Encoding | undefined,
   cacheControl: string,
-  { download = false }: FileAnswerOptions,
+  { download = false }: SentFileOptions,
 ): Answer {
   const version = coding === undefined ? plain : (encoded.get(coding) as FileVersion);
   const headers: (readonly [string, string])[] = [["cache-control", cacheControl]];

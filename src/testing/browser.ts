@@ -1,7 +1,7 @@
 import { needsApp, needsObject } from "../arguments.ts";
 import { stripped } from "../http/fields.ts";
 import type { Result } from "../result.ts";
-import type { Protocol, Socket, SocketEnd } from "../sockets/socket.ts";
+import type { Protocol, Socket } from "../sockets/socket.ts";
 import { call, checkCall, followEvents } from "./call.ts";
 import type { Receive, TestAnswer, TestApp, TestCallOptions } from "./call.ts";
 import { openWebSocket } from "./sockets.ts";
@@ -18,7 +18,7 @@ export interface TestBrowser {
     target: string,
     talk: (socket: Socket<Got, Given>) => Promise<A>,
     options?: TestCallOptions,
-  ): Promise<Result<A, TestAnswer | SocketEnd>>;
+  ): Promise<Result<A, TestAnswer>>;
   /** The current cookies, by name. */
   cookies(): ReadonlyMap<string, string>;
 }

@@ -4,7 +4,7 @@ import { following } from "../following.ts";
 import type { Following } from "../following.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
-import type { Protocol, Socket, SocketEnd } from "../sockets/socket.ts";
+import type { Protocol, Socket } from "../sockets/socket.ts";
 import { OpenSocket } from "../sockets/open-socket.ts";
 import { CallExchange, answeredBy, checkCall, failOnAnswer, headersIn, settleMs } from "./call.ts";
 import type { TestAnswer, TestApp, TestCallOptions } from "./call.ts";
@@ -132,7 +132,7 @@ const maxMessage = Number.MAX_SAFE_INTEGER;
 
 /**
  * Opens a WebSocket in memory and runs `talk` as its client. When `talk` returns, the socket closes, and its value is the
- * result. The error is a response that opens no socket.
+ * result. The error is the answer that opened no socket, as a 401.
  */
 export async function websocket<Client, Server, Given, Got, A>(
   tested: TestApp,
@@ -140,7 +140,7 @@ export async function websocket<Client, Server, Given, Got, A>(
   target: string,
   talk: (socket: Socket<Got, Given>) => Promise<A>,
   options: TestCallOptions = {},
-): Promise<Result<A, TestAnswer | SocketEnd>> {
+): Promise<Result<A, TestAnswer>> {
   return openWebSocket(tested, protocol, target, talk, options, () => {});
 }
 
@@ -152,7 +152,7 @@ export async function openWebSocket<Client, Server, Given, Got, A>(
   talk: (socket: Socket<Got, Given>) => Promise<A>,
   options: TestCallOptions,
   onHead: (headers: Headers) => void,
-): Promise<Result<A, TestAnswer | SocketEnd>> {
+): Promise<Result<A, TestAnswer>> {
   checkCall("Test.websocket", tested, target, options);
   needs(
     isObject(protocol) && isObject(protocol.server),

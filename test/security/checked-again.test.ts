@@ -204,7 +204,7 @@ function feedOf({ user, headers }: Kind) {
         }
       };
       const opened = await Test.websocket(app, texts, "/socket", talk, { headers, now });
-      return opened.ok ? seen : ["status" in opened.error ? opened.error.status : opened.error.kind];
+      return opened.ok ? seen : [opened.error.status];
     },
   };
   const isHeard = () => hub.subscribers("all").length > 0;

@@ -275,6 +275,21 @@ describe("Files.answer", () => {
     const { status, body, headers } = await Test.call(Test.app([route(join(root, "out.txt"))]), "GET", "/");
     expect([status, body, headers.get("etag")]).toEqual([200, "SECRET", expect.stringMatching(/^"[0-9a-f]{32}"$/)]);
   });
+  it("sends an upload that is stored under an id with its own type", async () => {
+    put("4f9c", "%PDF-1.7");
+    const route = get(
+      Path.root,
+      { returns: Returns.response },
+      async () =>
+        (await Files.answer(join(root, "4f9c"), { contentType: "application/pdf", download: "Spektrum é.pdf" })) ??
+        new Response(null, { status: 410 }),
+    );
+    const whole = await Test.call(Test.app([route]), "GET", "/");
+    expect([whole.status, whole.headers.get("content-type")]).toEqual([200, "application/pdf"]);
+    expect(whole.headers.get("content-disposition")).toMatch(/^attachment; filename="Spektrum __\.pdf"/);
+    const part = await Test.call(Test.app([route]), "GET", "/", { headers: { range: "bytes=1-3" } });
+    expect([part.status, part.headers.get("content-type"), part.body]).toEqual([206, "application/pdf", "PDF"]);
+  });
   it.each([[root], [join(root, "nothing")], [join(root, "a.txt", "below")], ["\0"]])(
     "is undefined for %j",
     async (path) => {

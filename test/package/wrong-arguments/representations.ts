@@ -54,5 +54,6 @@ export const representationTables: Tables = {
     ["Files.assets", (field) => Files.assets({ fetch }, { cacheControl: field }), ["no-store"]],
     ["Files.answer", (path, o) => Files.answer(path, o), [folder, {}]],
     ["Files.answer", (types) => Files.answer(folder, { types }), [{ ts: "text/plain" }]],
+    ["Files.answer", (contentType) => Files.answer(folder, { contentType }), ["text/plain"]],
   ],
 };
