@@ -158,8 +158,9 @@ export class TimedBody implements BodySource {
     if (!this.isReading) return;
     const { isCut, brokenBody } = this.#reading.deadlines;
     // Where the server has cut it, a later read is not too late.
-    this.#leave(isCut ? { at: "failed", failure: brokenBody } : released);
-    tell(state, brokenBody);
+    const over: OverState = isCut ? { at: "failed", failure: brokenBody } : released;
+    this.#leave(over);
+    tell(state, readLate(over));
     this.#cancel();
   }
 

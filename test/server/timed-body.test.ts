@@ -1,8 +1,11 @@
 /** The body of a standard `Request` in the listeners of Bun and Deno: each wait for it has a time limit, and so has a drain. */
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { isFailure } from "../../src/inputs/body-source.ts";
 import { Deadlines } from "../../src/server/deadlines.ts";
 import { timedBodyOf } from "../../src/server/timed-body.ts";
 import type { TimedBody } from "../../src/server/timed-body.ts";
+import { played } from "../models/seeds.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 let sweep: Deadlines;
@@ -12,7 +15,7 @@ afterEach(() => {
 });
 
 /** A body of a request, and the chunks that its client sends. */
-function sent(length: number | undefined) {
+function sent(length: number | undefined, pieceBytes = 0) {
   sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000, minSendRate: 100 });
   sweep.start();
   let wire: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -21,7 +24,7 @@ function sent(length: number | undefined) {
   const framing = length === undefined ? ["transfer-encoding", "chunked"] : ["content-length", String(length)];
   const headers = new Headers([framing as [string, string]]);
   const request = new Request("http://h/", { method: "POST", headers, body: stream, duplex: "half" });
-  const reading = { deadlines: sweep, pieceBytes: 0, unread: 0 };
+  const reading = { deadlines: sweep, pieceBytes, unread: 0 };
   const body = timedBodyOf(request, "POST", reading) as TimedBody;
   return {
     body,
@@ -111,6 +114,9 @@ describe("the rest of a body", () => {
     send(100);
     await vi.advanceTimersByTimeAsync(0);
     expect(dropped).toHaveBeenCalledTimes(1);
+    // Its time limit has ended with it.
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(body.isLost).toBe(false);
   });
 
   it("is drained for at most its time limit", async () => {
@@ -195,11 +201,12 @@ describe("a body that is dropped", () => {
 });
 
 describe("a body whose request is answered", () => {
-  it("has ended for the pending read, and is cancelled after that read", async () => {
+  it("fails the pending read and each later one, and is cancelled after the pending one", async () => {
     const { body, reading, cancelled, send } = sent(100);
     const read = body.read();
     body.release();
-    expect([told(await read), body.isReading]).toEqual(["the body ended early", false]);
+    const late = "the request was answered before its body was read";
+    expect([told(await read), told(await body.read()), body.isReading]).toEqual([late, late, false]);
     expect(cancelled).not.toHaveBeenCalled();
     send(10);
     await vi.advanceTimersByTimeAsync(0);
@@ -242,4 +249,72 @@ it("a body that other code has read is reported as unreadable", async () => {
   const read = await body.read();
   expect([read, await body.read()]).toEqual([{ kind: "unreadable", detail: expect.any(String) }, read]);
   expect(body.isLost).toBe(true);
+});
+
+const steps = ["read", "whole", "drop", "send", "send nothing", "end", "break", "wait", "release", "cut"] as const;
+
+it("a body gives each reader what it asks for, once, in any sequence", async () => {
+  const anyPlay = fc.asyncProperty(
+    fc.array(fc.constantFrom(...steps), { maxLength: 16 }),
+    fc.constantFrom(undefined, 20, 40),
+    fc.constantFrom(0, 100),
+    async (order, length, pieceBytes) => {
+      const { body, reading, cancelled, send, end, breaks } = sent(length, pieceBytes);
+      let [asked, answered] = [0, 0];
+      let [hasDropped, isOver, isWhole] = [false, false, false];
+      const gets = (read: Awaited<ReturnType<TimedBody["read"]>>): void => {
+        answered++;
+        if (read === undefined) expect(isWhole).toBe(true);
+        else if (!isFailure(read) && !isWhole) expect(read.byteLength).toBeGreaterThan(0);
+      };
+      const wire = (act: () => void): void => {
+        if (!isOver && cancelled.mock.calls.length === 0) act();
+      };
+      const acts: { readonly [step in (typeof steps)[number]]: () => void } = {
+        read() {
+          asked++;
+          void body.read().then(gets);
+        },
+        whole() {
+          asked++;
+          body.whole(1000, { take: () => true, done: gets });
+        },
+        // A listener drops a body once.
+        drop() {
+          if (hasDropped) return;
+          hasDropped = true;
+          asked++;
+          void body.drop(25, 500).then(() => answered++);
+        },
+        send: () => wire(() => send(10)),
+        "send nothing": () => wire(() => send(0)),
+        end: () =>
+          wire(() => {
+            isOver = true;
+            isWhole = true;
+            end();
+          }),
+        break: () =>
+          wire(() => {
+            isOver = true;
+            breaks();
+          }),
+        wait: () => vi.advanceTimersByTime(700),
+        release: () => body.release(),
+        cut: () => sweep.cut(),
+      };
+      for (const step of order) {
+        acts[step]();
+        await vi.advanceTimersByTimeAsync(0);
+      }
+      body.release();
+      acts.end();
+      await vi.advanceTimersByTimeAsync(0);
+      // No deadline runs any more.
+      await vi.advanceTimersByTimeAsync(60_000);
+      sweep.stop();
+      expect([answered, reading.unread, body.isReading]).toEqual([asked, 0, false]);
+    },
+  );
+  await fc.assert(anyPlay, played(300));
 });
