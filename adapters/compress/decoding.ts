@@ -1,6 +1,6 @@
 import * as zlib from "node:zlib";
 import type { CallerBudget } from "../../src/doors/base.ts";
-import { bodyTooLarge, gather, isFailure, noRoom } from "../../src/doors/inputs.ts";
+import { answeredBefore, bodyTooLarge, gather, isFailure, noRoom } from "../../src/doors/inputs.ts";
 import type { BodyFailure, BodyReceiver, BodySource, DecodedSource } from "../../src/doors/inputs.ts";
 import { encodings } from "./codings.ts";
 import type { Coding } from "./codings.ts";
@@ -87,8 +87,8 @@ export class DecodedBody implements DecodedSource {
   #isDecoding = false;
   #sourceIsOver = false;
   #decoderIsOver = false;
+  /** Why nothing more is read. */
   #failure: BodyFailure | undefined = undefined;
-  #isClosed = false;
   #wake: (() => void) | undefined = undefined;
 
   constructor(source: BodySource, encoding: BodyCoding, { maxRatio, memory, caller }: DecodingBounds) {
@@ -101,7 +101,7 @@ export class DecodedBody implements DecodedSource {
   }
 
   async read(): Promise<Uint8Array | BodyFailure | undefined> {
-    while (!this.#isClosed) {
+    while (this.#failure === undefined) {
       const part = this.#decoder?.read() as Buffer | null | undefined;
       if (part !== null && part !== undefined) return this.#counted(part);
       if (this.#isDecoding && !this.#decoderIsOver) await this.#event();
@@ -119,11 +119,7 @@ export class DecodedBody implements DecodedSource {
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#memory.give(this.#caller, this.#held);
-    this.#held = 0;
-    this.#decoder?.destroy();
-    this.#wake?.();
+    this.#fail(answeredBefore);
   }
 
   #counted(part: Buffer): Uint8Array | BodyFailure {
@@ -140,7 +136,7 @@ export class DecodedBody implements DecodedSource {
       return;
     }
     const part = await this.#source.read();
-    if (this.#isClosed) return;
+    if (this.#failure !== undefined) return;
     if (isFailure(part)) this.#fail(part);
     else if (part === undefined) this.#endSource();
     else if (this.#decoderIsOver) this.#fail(notItsCoding);
@@ -194,7 +190,7 @@ export class DecodedBody implements DecodedSource {
       wake();
     });
     decoder.on("error", () => {
-      if (!this.#isClosed) this.#fail(notItsCoding);
+      this.#fail(notItsCoding);
     });
     return (this.#decoder = decoder);
   }
@@ -211,8 +207,11 @@ export class DecodedBody implements DecodedSource {
   }
 
   #fail(failure: BodyFailure): BodyFailure {
-    this.#failure = failure;
-    this.close();
-    return failure;
+    this.#failure ??= failure;
+    this.#memory.give(this.#caller, this.#held);
+    this.#held = 0;
+    this.#decoder?.destroy();
+    this.#wake?.();
+    return this.#failure;
   }
 }

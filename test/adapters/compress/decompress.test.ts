@@ -9,6 +9,7 @@ import { Answer, App, Openapi, Path, Returns, Test, body, bodyStream, json, post
 import type { Middleware } from "usher-http";
 import { Decompress } from "usher-http/compress";
 import type { DecompressOptions } from "usher-http/compress";
+import type { DecodedSource } from "../../../src/inputs/encoded-body.ts";
 import { logWith, messages } from "../../support/logs.ts";
 import { clientOf, gate, holdClock } from "../../support/node-server.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -260,6 +261,34 @@ it("a body whose request is answered before it has arrived is incomplete", async
   wire?.close();
   expect((await late)?.status).toBe(400);
   expect(handled).not.toHaveBeenCalled();
+});
+
+describe("a body that is closed", () => {
+  const late = { kind: "unreadable", detail: "the request was answered before its body was read" };
+  const begun = () => {
+    let give: (part: Uint8Array) => void = () => {};
+    const read = (): Promise<Uint8Array> => new Promise((resolve) => (give = resolve));
+    const source = { length: undefined, read, whole: () => {} };
+    const decoded = decompress.decoded(source, ["gzip"], { network: undefined }) as DecodedSource;
+    return { decoded, give: (part: Uint8Array) => give(part) };
+  };
+
+  it("fails the read that waits, and each later one", async () => {
+    const { decoded, give } = begun();
+    const read = decoded.read();
+    decoded.close();
+    give(gzipSync(noise));
+    expect([await read, await decoded.read()]).toEqual([late, late]);
+  });
+
+  it("after a part of it was read fails the next read, in place of an end", async () => {
+    const { decoded, give } = begun();
+    const read = decoded.read();
+    give(gzipSync(noise).subarray(0, 100_000));
+    expect(await read).toBeInstanceOf(Uint8Array);
+    decoded.close();
+    expect(await decoded.read()).toEqual(late);
+  });
 });
 
 describe("Test.call", () => {
