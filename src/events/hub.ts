@@ -94,7 +94,7 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
   }
 
   #isAborted(until: AbortSignal): boolean {
-    if (until.aborted) this.unsubscribe();
+    if (until.aborted) this.#onAbort();
     else if (until !== this.#until && !this.#isOver) this.#listen(until);
     return until.aborted;
   }
@@ -115,5 +115,8 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
     this.#otherUntils = undefined;
   }
 
-  readonly #onAbort = (): void => this.unsubscribe();
+  readonly #onAbort = (): void => {
+    this.#queued.takeAll();
+    this.unsubscribe();
+  };
 }

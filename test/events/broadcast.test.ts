@@ -114,6 +114,21 @@ describe("a broadcast hub: depth and end", () => {
     expect(hub.subscribers("t")).toEqual([]);
   });
 
+  it.each(["while it waits for nothing", "before it is read again"])(
+    "BC-04 discards what is queued once the client has disconnected, %s",
+    async (when) => {
+      const hub = hubOf();
+      const going = new AbortController();
+      const subscription = hub.subscribe("t", "a");
+      for (let i = 0; i < 3; i++) hub.publish("t", event(i));
+      if (when === "while it waits for nothing") await subscription.next({ until: going.signal });
+      going.abort();
+      if (when === "before it is read again") await subscription.next({ until: going.signal });
+      expect(await subscription.next()).toBeUndefined();
+      expect(hub.subscribers("t")).toEqual([]);
+    },
+  );
+
   it.each([0, 1])("BC-04 stops waiting at each of several signals: %i", async (which) => {
     const hub = hubOf();
     const going = [new AbortController(), new AbortController()];
