@@ -8,7 +8,7 @@ import { logRaised, noteRaised, raisedFields } from "../logging/raised.ts";
 import { escaped, jsonContext, jsonLine, timestamp } from "../logging/entry.ts";
 import type { Level, LogContext, LogEntry, LogFields, OpenSpan } from "../logging/entry.ts";
 import { isAnyOn, isAskedFor, isOn, log, write } from "../logging/writer.ts";
-import { isRefusal } from "../refusals.ts";
+import { goneRefusal, isRefusal, stoppedRefusal } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import { placeOfRoute } from "../routing/route.ts";
 import { measure } from "../telemetry/measure.ts";
@@ -326,14 +326,19 @@ const requestEnds: { readonly [End in StreamEnd]?: RequestEnd["how"] } = {
   stopped: "stopped",
 };
 
-/** How what follows an answer ends where its client is gone: by leaving, or because the server has cut it. */
-export function streamEndOfGone({ exchange }: RequestState): "client gone" | "server stopped" {
-  return exchange.isCut === true ? "server stopped" : "client gone";
+/** How a request whose client is gone ends, and what follows its answer; and with what it is answered. */
+interface GoneEnds {
+  readonly request: "client gone" | "stopped";
+  readonly stream: "client gone" | "server stopped";
+  readonly refusal: Refusal;
 }
 
-/** The same of the request. */
-export function endOfGone({ exchange }: RequestState): "client gone" | "stopped" {
-  return exchange.isCut === true ? "stopped" : "client gone";
+const clientLeft: GoneEnds = { request: "client gone", stream: "client gone", refusal: goneRefusal };
+const serverCut: GoneEnds = { request: "stopped", stream: "server stopped", refusal: stoppedRefusal };
+
+/** Its client is gone because it has left, or because the server has cut it. */
+export function endsOfGone({ exchange }: RequestState): GoneEnds {
+  return exchange.isCut === true ? serverCut : clientLeft;
 }
 
 /** The ends that the end of an input's validity makes: the application is to read that access has ended. */
@@ -373,7 +378,7 @@ export class StreamLog implements StreamRequest {
 
   ended(end: StreamEnd, thrown?: unknown): void {
     // The client may have gone before the stream began, or before its listener knows.
-    const how = end === "failed" && this.#request.isOfClientGone(thrown) ? streamEndOfGone(this.#request) : end;
+    const how = end === "failed" && this.#request.isOfClientGone(thrown) ? endsOfGone(this.#request).stream : end;
     const { rawPath, context, ending, deadline, validity } = this.#request;
     deadline?.stop();
     validity?.over();
@@ -428,7 +433,7 @@ export class ConnectionLog implements SocketRequest {
 
   raised(thrown: unknown, lost?: StreamEnd): boolean {
     if (lost !== undefined || this.#request.isOfEnd(thrown)) {
-      this.#requestEnd = requestEnds[lost ?? streamEndOfGone(this.#request)] ?? "failed";
+      this.#requestEnd = lost === undefined ? endsOfGone(this.#request).request : (requestEnds[lost] ?? "failed");
       return false;
     }
     this.#request.ending.went("failed");

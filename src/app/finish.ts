@@ -24,14 +24,13 @@ import type { SecureHeaders } from "../security/secure-headers.ts";
 import {
   ConnectionLog,
   StreamLog,
-  endOfGone,
   endSpan,
+  endsOfGone,
   logAccess,
   logRefusal,
   logReplaced,
   logUndeclared,
   measureRequest,
-  streamEndOfGone,
 } from "./access-log.ts";
 import { cancelBody, dropBodies } from "./cancel-body.ts";
 import { headBytes } from "./exchange.ts";
@@ -163,8 +162,9 @@ function record(request: RequestState, answer: Answer, bytesSent: number, undecl
 
 /** Ends what would have followed the head, where the client has gone before. */
 function dropUnsent(request: RequestState, body: WireResponse["body"]): void {
-  if (isStream(body)) body.end(streamEndOfGone(request));
-  else request.ending.over(endOfGone(request));
+  const ends = endsOfGone(request);
+  if (isStream(body)) body.end(ends.stream);
+  else request.ending.over(ends.request);
 }
 
 /** What is sent in the place of an answer. The body that is not sent is ended. */

@@ -2,17 +2,8 @@ import type { Answer } from "../exchange/answer.ts";
 import { refusal as refusalAnswer } from "../answers/makers.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isA } from "../logging/raised.ts";
-import {
-  Refusal,
-  RefusingError,
-  InvalidAnswerError,
-  goneRefusal,
-  internalRefusal,
-  isRefusal,
-  listing,
-  stoppedRefusal,
-} from "../refusals.ts";
-import { endOfGone, logRaise, logRefusal } from "./access-log.ts";
+import { Refusal, RefusingError, InvalidAnswerError, internalRefusal, isRefusal, listing } from "../refusals.ts";
+import { endsOfGone, logRaise, logRefusal } from "./access-log.ts";
 import { refusalOf } from "./failures.ts";
 import type { RequestState } from "./request.ts";
 
@@ -55,9 +46,10 @@ const raisedRefusal = "a refusal whose format raised another";
 
 /** The answer to an exception, which it logs, unless the client has gone. Never throws. */
 export function failureAnswer(request: RequestState, thrown: unknown): Answer {
-  const isGone = request.isOfClientGone(thrown);
-  const refusal = isGone ? goneRefusalOf(request) : refusalOf(thrown);
-  if (!isRefusal(thrown)) request.ending.went(isGone ? endOfGone(request) : "failed");
+  const gone = request.isOfClientGone(thrown) ? endsOfGone(request) : undefined;
+  const isGone = gone !== undefined;
+  const refusal = gone?.refusal ?? refusalOf(thrown);
+  if (!isRefusal(thrown)) request.ending.went(gone?.request ?? "failed");
   if (!isGone) logRaise(request, refusal, thrown);
   try {
     // The line of the exception has the detail already.
@@ -68,10 +60,6 @@ export function failureAnswer(request: RequestState, thrown: unknown): Answer {
     // A refusal that JavaScript made with an invalid code, or with members that JSON cannot write.
     return internalAnswer(request, unwritten);
   }
-}
-
-function goneRefusalOf({ exchange }: RequestState): Refusal {
-  return exchange.isCut === true ? stoppedRefusal : goneRefusal;
 }
 
 /** The same for what an input or the handler raised: nothing that they acquired is committed. */
