@@ -5,7 +5,7 @@ import { ArrivingBody } from "../../../adapters/node/arriving-body.ts";
 import type { BodyState, BodyUse } from "../../../adapters/node/arriving-body.ts";
 import { bodyTooLarge, endedEarly, isFailure, noRoom, tooSlow } from "../../../src/inputs/body-source.ts";
 import type { BodyFailure } from "../../../src/inputs/body-source.ts";
-import type { Deadline, DeadlineListener, Deadlines } from "../../../src/server/deadlines.ts";
+import type { Deadline, Deadlines } from "../../../src/server/deadlines.ts";
 import { played } from "../../models/seeds.ts";
 
 const limit = 4;
@@ -19,27 +19,34 @@ class Source extends ArrivingBody {
   flows = false;
   hasRoom = true;
   holdsBack = false;
-  /** The deadlines that run or are paused. */
-  readonly deadlines: Set<Deadline>;
+  /** The deadlines, and whether each runs or is paused. */
+  readonly deadlines: Map<Deadline, "runs" | "paused">;
+  readonly #begin: () => Deadline;
+  /** The bytes that gave a deadline more time. */
+  credited = 0;
 
   constructor() {
-    const open = new Set<Deadline>();
+    const open = new Map<Deadline, "runs" | "paused">();
     const begin = (): Deadline => {
-      const none = (): void => {};
-      const goOn = (): boolean => false;
-      const deadline = {
-        arrived: none,
-        pause: none,
-        resume: none,
-        restart: none,
-        goOn,
+      const deadline: Deadline = {
+        arrived: (bytes) => void (this.credited += bytes),
+        pause: () => open.set(deadline, "paused"),
+        resume: () => open.set(deadline, "runs"),
+        restart: () => open.set(deadline, "runs"),
+        goOn: () => false,
         clear: () => open.delete(deadline),
       };
-      open.add(deadline);
+      open.set(deadline, "runs");
       return deadline;
     };
     super(undefined, { body: begin, time: begin } as unknown as Deadlines);
+    this.#begin = begin;
     this.deadlines = open;
+  }
+
+  /** Whether its client is charged for the time that passes. */
+  get isCharged(): boolean {
+    return [...this.deadlines.values()].includes("runs");
   }
 
   get at(): BodyState["at"] {
@@ -77,13 +84,7 @@ class Source extends ArrivingBody {
     this.whole(limit, { take: () => this.hasRoom, done: (read) => this.#gets(read) });
   }
   drains(): void {
-    const deadline = (listener: DeadlineListener): Deadline => this.deadlineOf(listener);
-    this.drain(allowed, deadline, () => this.got.push("drained"));
-  }
-  deadlineOf(_listener: DeadlineListener): Deadline {
-    const deadline = { clear: () => this.deadlines.delete(deadline), arrived: () => {} } as unknown as Deadline;
-    this.deadlines.add(deadline);
-    return deadline;
+    this.drain(allowed, this.#begin, () => this.got.push("drained"));
   }
 }
 
@@ -182,12 +183,17 @@ describe("a body that arrives", () => {
     await settled();
     expect(body.at).toBe(at);
     body.got.length = 0;
+    const { credited } = body;
     events[what](body);
     await settled();
     expect(body.at).toBe(to);
     expect(body.got).toEqual(got === undefined ? [] : [got]);
     const isRead = !["unread", "ended", "failed", "released"].includes(to);
     expect(body.isOpen).toBe(isRead);
+    expect(body.flows).toBe(isRead && to !== "between parts");
+    expect(body.isCharged).toBe(["awaiting a part", "reading whole", "draining"].includes(to));
+    const isTimed = ["awaiting a part", "reading whole", "draining"].includes(at);
+    expect(body.credited - credited).toBe(what === "part" && isTimed ? part.byteLength : 0);
     if (!isRead) expect(body.deadlines.size).toBe(0);
   });
 
