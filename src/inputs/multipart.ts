@@ -143,7 +143,6 @@ class PartsReader implements Multipart {
       if (event?.kind === "failed") return error(failureOf(event));
       if (event !== undefined) return ok(event);
       const read = await this.#body.read();
-      if (this.#failure !== undefined) break;
       if (!read.ok) return read;
       if (read.value !== undefined) this.#reader.feed(read.value);
       else this.#reader.end();

@@ -43,6 +43,20 @@ const contents: Make = (of) =>
     });
   });
 
+/** Each reads the next part, to its end. */
+const wholeParts: Make = (of) =>
+  post(at, { inputs: { sent: multipart({ max: 1e6 }) }, ...text }, ({ sent }) =>
+    of(async () => {
+      const next = await sent.next();
+      if (!next.ok || next.value === undefined) return next;
+      for (;;) {
+        const read = await next.value.read();
+        if (!read.ok) return read;
+        if (read.value === undefined) return next;
+      }
+    }),
+  );
+
 const formOf = (name: string): string => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\nvalue\r\n`;
 const binary = "application/octet-stream";
 const jsonl = "application/jsonl";
@@ -77,6 +91,8 @@ const rows: readonly (readonly [
     1,
     "unreadable",
   ],
+  ["parts of which one was read to its end", wholeParts, form, [two], 1, "unreadable"],
+  ["parts that were each read to its end", wholeParts, form, [two], 2, "end"],
   ["contents that were read to their end", contents, form, [two], 3, "end"],
 ];
 
