@@ -44,7 +44,10 @@ export class GzippedParts implements AsyncIterator<Uint8Array> {
       return { done: false, value: header.slice() };
     }
     while (!this.#isOver) {
-      const part = this.#sliced(this.#rest.byteLength > 0 ? this.#rest : await this.#parts.next());
+      const next = this.#rest.byteLength > 0 ? this.#rest : await this.#parts.next();
+      // Its client may have left meanwhile.
+      if (this.#isOver) break;
+      const part = this.#sliced(next);
       this.#isOver = part === undefined;
       if (part?.byteLength === 0) continue;
       const value = part === undefined ? Buffer.concat([lastBlock, this.#trailer()]) : await this.#deflated(part);

@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import { Answer, App, Cors, Event, Meta, Path, Refusal, Returns, get, html, post, refuse } from "usher-http";
 import type { Middleware } from "usher-http";
 import { Compress } from "usher-http/compress";
+import { GzippedParts } from "../../../adapters/compress/gzip-parts.ts";
 import { Conditional } from "usher-http/conditional";
 import * as v from "valibot";
 import { eventually } from "../../support/eventually.ts";
@@ -289,6 +290,18 @@ describe("a compressed stream", () => {
     expect(ended).toBe(true);
     expect(messages("error")).toHaveLength(1);
   });
+});
+
+it("a compressed stream that ends while a part is made has no part any more", async () => {
+  let give: (part: Uint8Array) => void = () => {};
+  const cancel = async (): Promise<void> => {};
+  const gzipped = new GzippedParts({ next: () => new Promise((resolve) => (give = resolve)), cancel }, 6, undefined);
+  await gzipped.next();
+  const next = gzipped.next();
+  await gzipped.return();
+  give(new Uint8Array(100));
+  const end = { done: true, value: undefined };
+  expect([await next, await gzipped.next()]).toEqual([end, end]);
 });
 
 describe("compressed event streams", () => {
