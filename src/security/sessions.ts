@@ -366,7 +366,7 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
   readonly #foundAt = performance.now();
   #entry: SessionEntry;
   #data: A;
-  #isClosed = false;
+  #state: "open" | "renewed" | "closed" = "open";
   #renewed: Promise<Session<A>> | undefined;
 
   constructor(sessions: KeptSessions<A>, store: SessionStore, digest: string, entry: SessionEntry, data: A, now: Date) {
@@ -388,7 +388,7 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
 
   async update(data: A | ((stored: A) => A)): Promise<void> {
     if (isChange(data)) return this.amend(data);
-    if (this.#isClosed) throw new Error("a session that was closed cannot be updated");
+    if (this.#state !== "open") throw new Error("a session that was closed cannot be updated");
     this.#entry = this.#sessions.changed(this.#entry, data, this.#at);
     await this.#store.save(this.digest, this.#entry, "updated");
     this.#data = data;
@@ -403,21 +403,21 @@ class KeptSession<A> implements Session<A>, Amendable<A> {
   }
 
   async renew(setCookie: SessionCookieDep): Promise<Session<A>> {
-    if (this.#isClosed) throw new Error("a session that was closed cannot be renewed");
+    if (this.#state !== "open") throw new Error("a session that was closed cannot be renewed");
     needsCookie(requestOf(setCookie));
-    this.#isClosed = true;
+    this.#state = "renewed";
     this.#renewed = this.#sessions.renewed(this.#store, this.digest, setCookie, this.#data, this.#at);
     try {
       return await this.#renewed;
     } catch (error) {
       // After a failure of the store the session may still exist, so a second `renew` looks again.
-      this.#isClosed = isA(Refusal, error);
+      if (this.#state === "renewed" && !isA(Refusal, error)) this.#state = "open";
       throw error;
     }
   }
 
   async close(setCookie: SessionCookieDep): Promise<void> {
-    this.#isClosed = true;
+    this.#state = "closed";
     const renewed = await this.#renewed?.catch(() => undefined);
     if (renewed !== undefined) return renewed.close(setCookie);
     await this.#sessions.ended(this.#store, this.digest);

@@ -50,6 +50,17 @@ describe("one session in concurrent requests", () => {
     expect(await store.sweep(new Date(Date.now() + 1e9))).toBe(0);
   });
 
+  it("stays closed, when the store throws for a renewal that runs meanwhile", async () => {
+    const store = Sessions.memory();
+    const [one] = await found(store);
+    store.replace = () => Promise.reject(new Error("away"));
+    const renewing = one.renew(sets);
+    const closing = one.close(sets);
+    await expect(renewing).rejects.toThrow("away");
+    await closing;
+    await expect(one.update({ name: "ann" })).rejects.toThrow("a session that was closed cannot be updated");
+  });
+
   it("is renewed after the store threw once", async () => {
     const store = Sessions.memory();
     const replace = store.replace.bind(store);
