@@ -77,9 +77,8 @@ class PartsReader implements Multipart {
   readonly #holder: BodyHolder;
   readonly #reader: MultipartReader;
   #turn: Promise<unknown> = Promise.resolve();
-  /** The part that is being read; undefined between two. */
-  #open: ReadPart | undefined = undefined;
-  #isOver = false;
+  /** The part that is being read, or where the reader is without one. */
+  #at: ReadPart | "between" | "over" = "between";
   #failure: MultipartFailure | undefined = undefined;
 
   constructor(body: BodyReader, holder: BodyHolder, boundary: string, maxHead: number) {
@@ -98,8 +97,8 @@ class PartsReader implements Multipart {
 
   /** The request is answered, which gives back what the reader holds: a later read fails, unless every part is read. */
   close(): boolean {
-    if (!this.#isOver && this.#open === undefined) this.#isOver = this.#reader.next()?.kind === "end";
-    if (!this.#isOver) this.#failure ??= answeredBefore;
+    if (this.#at === "between" && this.#reader.next()?.kind === "end") this.#at = "over";
+    if (this.#at !== "over") this.#failure ??= answeredBefore;
     return this.#body.close();
   }
 
@@ -116,22 +115,22 @@ class PartsReader implements Multipart {
   }
 
   async #nextPart(): Promise<Result<Part | undefined, MultipartFailure>> {
-    this.#open = undefined;
-    while (!this.#isOver) {
+    if (this.#at !== "over") this.#at = "between";
+    while (this.#at === "between") {
       const event = await this.#event();
       if (!event.ok) return event;
-      if (event.value === undefined || event.value.kind === "end") this.#isOver = true;
-      else if (event.value.kind === "head") return ok((this.#open = new ReadPart(this, event.value.head)));
+      if (event.value === undefined || event.value.kind === "end") this.#at = "over";
+      else if (event.value.kind === "head") return ok((this.#at = new ReadPart(this, event.value.head)));
     }
     return end;
   }
 
   async #nextContent(part: ReadPart): Promise<Result<Uint8Array | undefined, MultipartFailure>> {
-    if (this.#open !== part) return end;
+    if (this.#at !== part) return end;
     const event = await this.#event();
     if (!event.ok) return event;
     if (event.value?.kind === "content") return ok(event.value.bytes);
-    this.#open = undefined;
+    this.#at = "between";
     return end;
   }
 
