@@ -102,6 +102,7 @@ export const bytes: DatabaseType<Uint8Array> = { name: "bytes", reads: [17], par
 /** `date`, in the years 1 to 9999; months and days count from 1. */
 export const date: DatabaseType<readonly [year: number, month: number, day: number]> = {
   name: "date",
+  takes: "a day in the years 1 to 9999",
   reads: [1082],
   parse(text) {
     if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) throw new TypeMismatch();
@@ -114,7 +115,13 @@ export const date: DatabaseType<readonly [year: number, month: number, day: numb
 };
 
 /** `timestamptz`, in the years 1 to 9999. Reading cuts off what is finer than a millisecond. */
-export const instant: DatabaseType<Date> = { name: "instant", reads: [1184], parse: instantOf, print: instantText };
+export const instant: DatabaseType<Date> = {
+  name: "instant",
+  takes: "a Date in the years 1 to 9999",
+  reads: [1184],
+  parse: instantOf,
+  print: instantText,
+};
 
 /** `json`, `jsonb`: validated and written by a shape. */
 export function json<A>(shape: Shape<A>): DatabaseType<A>;

@@ -43,7 +43,9 @@ it.each(platforms)(
 it("the table has the platforms", () => expect(platforms).toHaveLength(8));
 
 /** A server of each kind of route, behind nginx. */
-const program = `import { Event, Path, Proxies, Returns, Socket, bodyStream, client, get, post } from "usher-http";
+const program = `import { Answer, Event, Path, Proxies, Returns, Socket, bodyStream, client, get, post, put } from "usher-http";
+import { Compress } from "usher-http/compress";
+import { Conditional } from "usher-http/conditional";
 import { serve } from "usher-http/node";
 const tick = Event.text("tick");
 const chat = Socket.protocol({ client: Socket.text, server: Socket.text });
@@ -62,8 +64,19 @@ const routes = [
     for await (const part of upload) bytes += part.length;
     return String(bytes);
   }),
+  get(Path.of("note"), { returns: Returns.response }, () =>
+    Conditional.answer(Answer.make(JSON.stringify("long".repeat(1000)), { contentType: "application/json" }), { etag: "3" })),
+  put(
+    Path.of("note"),
+    {
+      inputs: { precondition: Conditional.requiredPrecondition },
+      refuses: [Conditional.preconditionFailed],
+      returns: Returns.text,
+    },
+    ({ precondition }) => precondition({ etag: "3" }) ?? "saved",
+  ),
 ];
-await serve(routes, { port: 0, trustedProxies: Proxies.make(["127.0.0.1"]) });
+await serve(routes, { port: 0, trustedProxies: Proxies.make(["127.0.0.1"]), middleware: [Compress.make()] });
 `;
 
 /** The page's configuration, without TLS and with files in the guide's folder. */
@@ -121,6 +134,14 @@ describe.skipIf(!hasNginx)("nginx in front of a server", () => {
     const [said] = (await once(socket, "message")) as [Buffer];
     expect(said.toString()).toBe("HELLO");
     socket.close();
+  });
+
+  it("leaves the tag of a compressed answer as it is, so that a change with it is taken", async () => {
+    const read = await fetch(`${url}/note`, { headers: { "accept-encoding": "gzip" } });
+    expect(read.headers.get("content-encoding")).toBe("gzip");
+    const headers = { "if-match": read.headers.get("etag") ?? "", "accept-encoding": "gzip" };
+    const saved = await fetch(`${url}/note`, { method: "PUT", headers });
+    expect([saved.status, await saved.text()]).toEqual([200, "saved"]);
   });
 
   it("passes an upload on that is larger than its own limit", async () => {

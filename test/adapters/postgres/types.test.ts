@@ -209,6 +209,13 @@ describe("a parameter past its bounds: the error says them, and not the value", 
     ["an int", Type.int as Type<never>, 3_000_000_000, `int: it takes ${whole}`],
     ["an optional int", Type.optional(Type.int) as Type<never>, 2 ** 31, `optional int: it takes ${whole}`],
     ["a list", Type.array(Type.int) as Type<never>, [2 ** 31], `array of int: it takes a list, each item ${whole}`],
+    ["the year 0", Type.date as Type<never>, [0, 1, 1], "date: it takes a day in the years 1 to 9999"],
+    [
+      "an instant of the year 0",
+      Type.instant as Type<never>,
+      new Date("0000-12-31T23:59:59Z"),
+      "instant: it takes a Date in the years 1 to 9999",
+    ],
     ["NUL", Type.text as Type<never>, "a\0b", "text: it takes a text without NUL and without half a surrogate pair"],
   ];
   it.each(rows)("%s", async (_, type, value, takes) => {
