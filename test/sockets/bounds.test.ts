@@ -28,6 +28,16 @@ class Link implements SocketTransport {
   }
 }
 
+class Paused extends Link {
+  isPaused = false;
+  pause(): void {
+    this.isPaused = true;
+  }
+  resume(): void {
+    this.isPaused = false;
+  }
+}
+
 class Pinged extends Link {
   pings = 0;
   ping(): void {
@@ -164,6 +174,28 @@ describe("a socket: its close, and its client's silence", () => {
     await socket.close({ code: 4002 });
     expect(link.closes).toEqual([]);
     expect(await socket.receive()).toEqual(error({ kind: "closed", code: 4001, reason: "theirs" }));
+  });
+
+  it.each(["a close", "a loss"])("ends every receive that waits, by %s", async (how) => {
+    const link = new Link();
+    const socket = opened(link);
+    const waiting = [socket.receive(), socket.receive(), socket.receive()];
+    if (how === "a close") link.heard?.closed(4001, "theirs");
+    else link.heard?.lost("gone");
+    const kinds = (await Promise.all(waiting)).map((read) => (read.ok ? "message" : read.error.kind));
+    expect(new Set(kinds)).toEqual(new Set([how === "a close" ? "closed" : "lost"]));
+    expect(kinds.length).toBe(3);
+  });
+
+  it("reads on once it closes, as the client's answer is behind messages that no handler takes", async () => {
+    const link = new Paused();
+    const socket = opened(link);
+    link.heard?.message("one");
+    expect(link.isPaused).toBe(true);
+    const closed = socket.close();
+    expect(link.isPaused).toBe(false);
+    link.heard?.closed(1000, "");
+    await closed;
   });
 
   it("stays open while its client answers pings, and ends at the first ping without an answer", () => {

@@ -1,9 +1,13 @@
 /** The tables of a connection's two halves, and a connection that does whatever it may in any order. */
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import type { Socket } from "node:net";
+import { describe, expect, it, vi } from "vitest";
 import { readings, writings } from "../../../adapters/node/connection-state.ts";
 import type { ConnectionEvent, ReadState, WriteState } from "../../../adapters/node/connection-state.ts";
+import { ConnectionReading } from "../../../adapters/node/reading.ts";
+import type { ConnectionWriting } from "../../../adapters/node/writing.ts";
 import { played } from "../../models/seeds.ts";
+import { messages } from "../../support/logs.ts";
 import { PlayedConnection, steps } from "./played-connection.ts";
 
 const events = ["begins", "last", "session", "breaks", "line", "closes", "ends", "idle", "cut"] as const;
@@ -48,4 +52,31 @@ it("a connection is where its tables say, and begins and ends each thing once, i
     }),
     played(2000),
   );
+});
+
+describe("a connection that is not read, because its requests wait", () => {
+  const sendTimeoutMs = 100;
+  const paused = () => {
+    const did: string[] = [];
+    const note = (what: string) => (): void => void did.push(what);
+    const socket = { pause: note("pause"), resume: note("resume"), destroy: note("destroy") } as unknown as Socket;
+    const writing = { isSending: false, pendingAnswers: 100 } as ConnectionWriting;
+    const reading = new ConnectionReading(socket, writing, sendTimeoutMs);
+    reading.pause();
+    return { reading, did };
+  };
+
+  it.each([
+    ["is closed, with a line", () => {}, ["pause", "destroy"], 1],
+    ["stays open where it is read again", (reading: ConnectionReading) => reading.resume(), ["pause", "resume"], 0],
+    ["has no line where it has closed before", (reading: ConnectionReading) => reading.closed(), ["pause"], 0],
+  ] as const)("%s", (_what, act, does, lines) => {
+    vi.useFakeTimers();
+    const { reading, did } = paused();
+    act(reading);
+    vi.advanceTimersByTime(2 * sendTimeoutMs);
+    vi.useRealTimers();
+    expect(did).toEqual(does);
+    expect(messages("info")).toEqual(lines === 0 ? [] : ["closed a connection with 100 requests unanswered for 0.1s"]);
+  });
 });
