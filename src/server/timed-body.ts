@@ -172,7 +172,6 @@ export class TimedBody implements BodySource {
     else {
       this.#state = between;
       this.#deadline = this.#reading.deadlines.body(this);
-      this.#deadline.pause();
     }
     return this.#reader;
   }

@@ -262,10 +262,11 @@ it("a body gives each reader what it asks for, once, in any sequence", async () 
       const { body, reading, cancelled, send, end, breaks } = sent(length, pieceBytes);
       let [asked, answered] = [0, 0];
       let [hasDropped, isOver, isWhole] = [false, false, false];
+      const wrong: string[] = [];
       const gets = (read: Awaited<ReturnType<TimedBody["read"]>>): void => {
         answered++;
-        if (read === undefined) expect(isWhole).toBe(true);
-        else if (!isFailure(read) && !isWhole) expect(read.byteLength).toBeGreaterThan(0);
+        if (read === undefined && !isWhole) wrong.push("an end");
+        if (read !== undefined && !isFailure(read) && read.byteLength === 0) wrong.push("an empty part");
       };
       const wire = (act: () => void): void => {
         if (!isOver && cancelled.mock.calls.length === 0) act();
@@ -277,7 +278,7 @@ it("a body gives each reader what it asks for, once, in any sequence", async () 
         },
         whole() {
           asked++;
-          body.whole(1000, { take: () => true, done: gets });
+          body.whole(1000, { take: () => true, done: () => answered++ });
         },
         // A listener drops a body once.
         drop() {
@@ -313,7 +314,7 @@ it("a body gives each reader what it asks for, once, in any sequence", async () 
       // No deadline runs any more.
       await vi.advanceTimersByTimeAsync(60_000);
       sweep.stop();
-      expect([answered, reading.unread, body.isReading]).toEqual([asked, 0, false]);
+      expect([answered, reading.unread, body.isReading, wrong]).toEqual([asked, 0, false, []]);
     },
   );
   await fc.assert(anyPlay, played(300));
