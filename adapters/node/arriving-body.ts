@@ -98,7 +98,6 @@ export abstract class ArrivingBody implements BodySource, DeadlineListener {
 
   #openParts(): void {
     this.#deadline = this.#deadlines.body(this);
-    this.#deadline.pause();
     this.#state = between;
     this.open("parts");
   }
