@@ -50,7 +50,7 @@ export interface JwtOptions {
   readonly realm?: string;
   /** The URL of the metadata that says where a client gets a token (RFC 9728), for the challenge. */
   readonly resourceMetadata?: string;
-  /** The URL of the issuer's discovery document: the API document then describes it as OpenID Connect, with the scopes. */
+  /** The URL of the issuer's discovery document: the API document then describes it as OpenID Connect. */
   readonly openIdConnect?: string;
   /** The name of that scheme in the API document: `openIdConnect` by default. */
   readonly name?: string;
@@ -326,11 +326,11 @@ function describing({ openIdConnect, name = "openIdConnect", doc }: JwtOptions) 
   const about = doc === undefined ? {} : { doc };
   return <A, R extends string>(
     dep: Dep<A, R, JwtWire>,
-    { scopes, ...more }: Pick<CredentialOptions, "optional" | "scopes"> = {},
+    more: Pick<CredentialOptions, "optional" | "scopes"> = {},
   ): Dep<A, R, JwtWire> =>
     openIdConnect === undefined
       ? credential("bearer", dep, { bearerFormat: "JWT", ...about, ...more })
-      : credential(name, dep, { openIdConnect, ...about, ...more, ...(scopes === undefined ? {} : { scopes }) });
+      : credential(name, dep, { openIdConnect, ...about, ...more });
 }
 
 function asInput(node: DepNode): AnyDep {

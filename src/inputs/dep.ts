@@ -1,6 +1,15 @@
 import { noted } from "./copies.ts";
 import type { AnyCodec, Codec, EncodedAs, ListBounds, TextOptions } from "../codecs/codec.ts";
-import { isListOf, isObject, needs, needsFunction, needsObject, needsOptions, needsText } from "../arguments.ts";
+import {
+  isListOf,
+  isObject,
+  needs,
+  needsFunction,
+  needsObject,
+  needsOptions,
+  needsText,
+  needsTexts,
+} from "../arguments.ts";
 import { Problem, invalidRefusal, isCode } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
@@ -369,7 +378,7 @@ export interface CredentialOptions {
   readonly openIdConnect?: string;
   /** The flows of OAuth 2, where the credential comes by it. */
   readonly oauth2?: OAuthFlows;
-  /** The scopes that this input needs, of OAuth 2 or OpenID Connect. */
+  /** The scopes that this input needs: of a flow of `oauth2`, where that is set, and of any name otherwise. */
   readonly scopes?: readonly string[];
 }
 
@@ -416,6 +425,7 @@ export function credential<A, R extends string, W>(
   needsText("Dep.credential: its scheme", scheme);
   needsOptions("Dep.credential", options, "doc name optional bearerFormat openIdConnect oauth2 scopes");
   if (options.name !== undefined) needsText("Dep.credential: name", options.name);
+  if (options.scopes !== undefined) needsTexts("Dep.credential: scopes", options.scopes);
   const described = { scheme, ...options };
   return noted({
     node: { from: [dep], credential: described, compile: (_route, from) => reading(from, (value) => value) },

@@ -28,7 +28,7 @@ export type SecurityScheme = { readonly description?: string } & (
   | { readonly type: "apiKey"; readonly in: string; readonly name: string }
 );
 
-/** A security requirement object. An empty one means that authentication is optional. */
+/** A security requirement object: the needed scopes of each scheme. An empty one means that authentication is optional. */
 export type SecurityRequirement = { readonly [scheme: string]: readonly string[] };
 
 /** The name of its scheme in the document. */
@@ -77,10 +77,7 @@ export function credentialProblem(credential: Credential): string | undefined {
   if (bearerFormat !== undefined && scheme.toLowerCase() !== "bearer") {
     return `has the credential ${scheme} with a bearerFormat, which only the scheme bearer has`;
   }
-  if (oauth2 === undefined) {
-    if (openIdConnect !== undefined || scopes.length === 0) return undefined;
-    return `has the credential ${scheme} with scopes, which only OAuth 2 and OpenID Connect have`;
-  }
+  if (oauth2 === undefined) return undefined;
   if (openIdConnect !== undefined) return `has the credential ${scheme} by OAuth 2 and by OpenID Connect: it is one`;
   const flows: readonly OAuthFlow[] = Object.values(oauth2);
   const unknown = scopes.find((scope) => !flows.some((flow) => Object.hasOwn(flow.scopes, scope)));

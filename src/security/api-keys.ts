@@ -269,8 +269,8 @@ function schemeName(header: string): string {
 class KeyReader {
   /** The stored key; undefined without one. */
   readonly found: AnyDep;
-  /** For the API document alone: a request must have a key. */
-  readonly #required: AnyDep;
+  /** For the API document alone: a request must have a key, with these scopes. */
+  readonly #required: (scopes: readonly string[]) => AnyDep;
   readonly #challenge: (parameters: { readonly [name: string]: string }) => string;
   /** The keys whose use is being stored. */
   readonly #storing = new Set<string>();
@@ -286,7 +286,9 @@ class KeyReader {
     const sent: AnyDep = isBearer ? optionalHeader("authorization", credentials) : optionalHeader(header, string);
     // Around what a client sends for a key alone: the document shows what the input of the store reads.
     const given = credential(scheme, sent, { ...described, optional: true });
-    this.#required = { node: { from: [sent], credential: { scheme, ...described }, constant: () => undefined } };
+    this.#required = (scopes) => ({
+      node: { from: [sent], credential: { scheme, ...described, scopes }, constant: () => undefined },
+    });
     const values = [this.#challenge({}), this.#challenge({ error: "invalid_token" })];
     this.found = {
       node: {
@@ -314,7 +316,7 @@ class KeyReader {
     const challenge = this.#challenge({ error: "insufficient_scope", scope: scopes.join(" ") });
     const scoping = { codes: [notAllowed], challenges: [{ code: notAllowed.name, value: challenge }] };
     return {
-      from: [this.found, this.#required],
+      from: [this.found, this.#required(scopes)],
       ...(scopes.length === 0 ? {} : scoping),
       compile:
         (_route, [slot = 0]) =>

@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 import {
+  ApiKeys,
   Answer,
   Codec,
   Cookie,
@@ -108,6 +109,9 @@ const routes = [
   made("lines", '{"a":1}\n{"a":2}\n', "application/x-ndjson"),
   proof("key", { who: Dep.credential("key", Header.optional("x-key", Codec.string)) }),
   proof("asked", { who: Dep.credential("asked", Query.optional("key", Codec.string)) }),
+  proof("scoped", {
+    caller: ApiKeys.input(ApiKeys.make({ prefix: "shop", store: ApiKeys.memory() })).scope("read", "write"),
+  }),
   proof("basic", { who: Dep.credential("basic", Header.optional("authorization", Codec.credentials)) }),
   get(
     Path.of("old"),
@@ -197,6 +201,12 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: inputs${chromium.why
 });
 
 describe.skipIf(chromium.isSkipped)(`the page's own reader: credentials${chromium.why}`, () => {
+  it("shows the scopes that an operation needs", () =>
+    open("#get/proof/scoped", async (page) => {
+      await page.getByText("bearerKey (read, write)", { exact: true }).waitFor();
+      await page.getByText("Needs bearerKey read write", { exact: true }).waitFor();
+    }));
+
   it.each([
     { name: "key", fill: { "x-key": "k 1" }, header: ["x-key", "k 1"], query: "" },
     { name: "asked", fill: { key: "k&1" }, header: ["x-key", undefined], query: "?key=k%261" },

@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { ApiKeys, Deadline, Dep, Meta, Openapi, Path, Returns, Test, get, post, refuse } from "usher-http";
-import type { ApiKey, ApiKeyStore } from "usher-http";
+import type { ApiKey, ApiKeyStore, Inputs } from "usher-http";
 import { Jwt } from "usher-http/jwt";
+import { operation } from "../openapi/described.ts";
 import { eventually } from "../support/eventually.ts";
 import { gate } from "../support/gate.ts";
 import { logWith, logged, messages } from "../support/logs.ts";
@@ -253,10 +254,24 @@ it("is described in the API document as http bearer, or as a header", () => {
       },
     },
     paths: {
-      "/a": { get: { security: [{ bearerKey: [] }], responses: { 401: {}, 403: {} } } },
+      "/a": { get: { security: [{ bearerKey: ["read"] }], responses: { 401: {}, 403: {} } } },
       "/b": { get: { security: [{ apiKey: [] }] } },
     },
   });
+});
+
+it("is described with the scopes that the route needs, each once", () => {
+  const securityBy = (inputs: Inputs) =>
+    operation(get(Path.root, { inputs, returns: Returns.text }, () => "")).security;
+  const caller = ApiKeys.input(keysOf());
+  const byHeader = ApiKeys.input(keysOf(), { header: "x-api-key" });
+  expect(securityBy({ caller })).toEqual([{ bearerKey: [] }]);
+  expect(securityBy({ caller: caller.optional })).toEqual([{ bearerKey: [] }, {}]);
+  expect(securityBy({ caller: caller.scope("read", "write") })).toEqual([{ bearerKey: ["read", "write"] }]);
+  expect(securityBy({ reads: caller.scope("read"), writes: caller.scope("write", "read") })).toEqual([
+    { bearerKey: ["read", "write"] },
+  ]);
+  expect(securityBy({ caller: byHeader.scope("read") })).toEqual([{ apiKey: ["read"] }]);
 });
 
 it("has a security scheme of its own for each header", () => {

@@ -385,7 +385,7 @@ describe("the output of a bearer", () => {
     const scheme = { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token." };
     expect(components.securitySchemes).toEqual({ bearer: scheme });
     expect(paths["/"]?.get).toMatchObject({
-      security: [{ bearer: [] }],
+      security: [{ bearer: ["write"] }],
       responses: {
         401: { headers: { "WWW-Authenticate": { schema: { enum: ["Bearer", 'Bearer error="invalid_token"'] } } } },
         403: {

@@ -126,6 +126,7 @@ const dependencies: readonly Row[] = [
   ["Dep.all", (x) => reads(Dep.all(x)), [{ one }]],
   ["Dep.bind", (x, f) => reads(Dep.bind(x, f)), [one, () => one]],
   ["Dep.credential", (x, d, o) => reads(Dep.credential(x, d, o)), ["bearer", one, {}]],
+  ["Dep.credential", (scopes) => reads(Dep.credential("bearer", one, { scopes })), [["read"]]],
   ["Dep.uncached", (x) => reads(Dep.uncached(x)), [one]],
   ["Dep.ofRequest", (f, o) => reads(Dep.ofRequest(f, o)), [done, {}]],
   ["Dep.ofBody", (o, f) => sends(Dep.ofBody(o, f)), [{ contentTypes: ["a/b"] }, done]],
