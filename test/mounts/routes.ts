@@ -28,6 +28,11 @@ export const routes: readonly AnyRoute[] = [
   }),
 ];
 
+/** Of workerd: a body whose length it knows. */
+const { FixedLengthStream } = globalThis as {
+  readonly FixedLengthStream?: new (length: number) => TransformStream<Uint8Array, Uint8Array>;
+};
+
 /** The ways in which a handler uses its `Request`: each gives the text that the other server got. */
 const uses: { readonly [way: string]: (request: Request, url: string) => Promise<Response> } = {
   "fetch(url, request)": (request, url) => fetch(url, request),
@@ -36,6 +41,12 @@ const uses: { readonly [way: string]: (request: Request, url: string) => Promise
     fetch(new Request(url, new Request(request, { headers: { "x-one": "1" } }))),
   "fetch(url, clone)": (request, url) => fetch(url, request.clone()),
   "fetch(clone of a clone)": (request, url) => fetch(new Request(url, request.clone().clone())),
+  "a body of its length": ({ method, signal, headers, body }, url) => {
+    const length = Number(headers.get("content-length") ?? Number.NaN);
+    const isKnown = FixedLengthStream !== undefined && length >= 0;
+    const sent = isKnown ? body?.pipeThrough(new FixedLengthStream(length)) : body;
+    return fetch(url, { method, signal, headers: { "x-one": "1" }, body: sent ?? null, duplex: "half" });
+  },
   "its signal": async ({ method, signal, body }, url) => {
     const sent = body === null ? null : await new Response(body).text();
     return fetch(url, { method, signal, headers: { "x-one": "1" }, body: sent });
