@@ -8,11 +8,13 @@ import { compileReader } from "../../src/doors/schema.ts";
 import type { AnyStandard, OutputOf, StandardSchema, AnyShape, ValueOf } from "../../src/doors/schema.ts";
 import {
   challengeOf,
+  firstReadOf,
   isQuotable,
   isScope,
   mayNot,
   notAllowed,
   pleaseSignIn,
+  schemeNameOf,
   signedOut,
 } from "../../src/doors/security.ts";
 import { josePackage } from "./jose.ts";
@@ -22,7 +24,7 @@ import { NoKeysError, TokenVerifier } from "./verifier.ts";
 import type { JwtClaims, Rules, Verified } from "./verifier.ts";
 
 /** Which tokens are accepted. */
-export interface JwtOptions {
+export interface JwtOptions<out R extends string = never, out W = JwtWire> {
   /** The `iss` of its tokens, as they have it; one of a list, for an issuer of several names: any of the keys is for each. */
   readonly issuer: string | readonly string[];
   /** This service, as `aud` has it; one of a list. A token for another service is refused. */
@@ -52,7 +54,12 @@ export interface JwtOptions {
   readonly resourceMetadata?: string;
   /** The URL of the issuer's discovery document: the API document then describes it as OpenID Connect. */
   readonly openIdConnect?: string;
-  /** The name of that scheme in the API document: `openIdConnect` by default. */
+  /**
+   * An input that gives the token in place of `Authorization`, or undefined without one: `Socket.credential("bearer.")`, for the
+   * WebSocket of a browser. The API document describes what it reads as an API key, so `openIdConnect` is not for it.
+   */
+  readonly from?: Dep<string | undefined, R, W>;
+  /** The name of the scheme of `openIdConnect` or `from` in the API document: `openIdConnect`, or what `from` reads, by default. */
   readonly name?: string;
   /** What the API document says of it. */
   readonly doc?: string;
@@ -65,15 +72,15 @@ export interface JwtWire {
 }
 
 /** The input that gives the claims of the request's token; and further inputs of the same token, which is verified once. */
-export interface Bearer<out A> extends Dep<A, "signed_out", JwtWire> {
+export interface Bearer<out A, out R extends string = never, out W = JwtWire> extends Dep<A, "signed_out" | R, W> {
   /** The claims of a request that has a token; undefined without one. A wrong token is still a 401. */
-  readonly optional: Dep<A | undefined, "signed_out", JwtWire>;
+  readonly optional: Dep<A | undefined, "signed_out" | R, W>;
   /**
    * The claims of a token that has all of these scopes; otherwise the answer is 403 `not_allowed`, and its challenge names them.
    *
    * @throws TypeError for a text that is no scope.
    */
-  scope(...scopes: readonly [string, ...(readonly string[])]): Dep<A, "signed_out" | "not_allowed", JwtWire>;
+  scope(...scopes: readonly [string, ...(readonly string[])]): Dep<A, "signed_out" | "not_allowed" | R, W>;
 }
 
 /**
@@ -96,12 +103,16 @@ export interface Bearer<out A> extends Dep<A, "signed_out", JwtWire> {
  * const close = del(Path.of("me"), { inputs: { user: user.scope("account:delete") }, returns: Returns.empty() }, () => {});
  * ```
  */
-export function bearer<S extends AnyShape>(options: JwtOptions & { readonly claims: S }): Bearer<ValueOf<S>>;
-export function bearer<S extends StandardSchema>(options: JwtOptions & { readonly claims: S }): Bearer<OutputOf<S>>;
-export function bearer(options: JwtOptions): Bearer<JwtClaims>;
+export function bearer<S extends AnyShape, R extends string = never, W = JwtWire>(
+  options: JwtOptions<R, W> & { readonly claims: S },
+): Bearer<ValueOf<S>, R, W>;
+export function bearer<S extends StandardSchema, R extends string = never, W = JwtWire>(
+  options: JwtOptions<R, W> & { readonly claims: S },
+): Bearer<OutputOf<S>, R, W>;
+export function bearer<R extends string = never, W = JwtWire>(options: JwtOptions<R, W>): Bearer<JwtClaims, R, W>;
 // For errors: a compiler reports the last of four overloads alone. No options reach it that the others take.
 export function bearer(options: JwtOptions & { readonly claims?: AnyStandard }): Bearer<unknown>;
-export function bearer(options: JwtOptions & { readonly claims?: AnyStandard }): Bearer<unknown> {
+export function bearer(options: AnyJwtOptions): Bearer<unknown, string, unknown> {
   const settings = bearerSettings(options);
   josePackage.begin("Jwt.bearer");
   const verified = verifiedInput(settings);
@@ -118,23 +129,25 @@ export function bearer(options: JwtOptions & { readonly claims?: AnyStandard }):
   };
 }
 
+type AnyJwtOptions = JwtOptions<string, unknown> & { readonly claims?: AnyStandard };
+
 /** The checked options, and what is made of them once. */
 interface BearerSettings {
-  readonly options: JwtOptions;
+  readonly options: AnyJwtOptions;
   readonly rules: Rules;
   readonly missing: Refusal;
   readonly challengeOf: (parameters: { readonly error: string; readonly scope?: string }) => string;
   readonly challenges: readonly Challenge[];
 }
 
-function bearerSettings(options: JwtOptions & { readonly claims?: AnyStandard }): BearerSettings {
+function bearerSettings(options: AnyJwtOptions): BearerSettings {
   const at = "Jwt.bearer";
   needsOptions(
     at,
     options,
-    "issuer audience audienceClaim keys algorithms clockSkewMs maxAgeMs typ maxLength scopeClaim realm resourceMetadata openIdConnect name doc claims",
+    "issuer audience audienceClaim keys algorithms clockSkewMs maxAgeMs typ maxLength scopeClaim realm resourceMetadata openIdConnect from name doc claims",
   );
-  const { algorithms, keys, claims, audienceClaim, scopeClaim, realm, resourceMetadata } = options;
+  const { algorithms, keys, claims, audienceClaim, scopeClaim, realm, resourceMetadata, from, openIdConnect } = options;
   for (const name of ["issuer", "audience"] as const) needsNames(`${at}: ${name}`, options[name]);
   checkAlgorithms(algorithms);
   if (!isInput(keys)) sourceOf(keys, `${at}: keys`).check(algorithms, at);
@@ -153,6 +166,10 @@ function bearerSettings(options: JwtOptions & { readonly claims?: AnyStandard })
     if (claim === "") throw new TypeError(`${at}: ${name} is empty`);
   }
   if (claims !== undefined) needsSchema(`${at}: claims`, claims);
+  needs(from === undefined || isInput(from), `${at}: from`, from, "an input of a text");
+  if (from !== undefined && openIdConnect !== undefined) {
+    throw new TypeError(`${at}: openIdConnect is for a token of Authorization: leave it out where there is from`);
+  }
   const own = { realm, resource_metadata: resourceMetadata };
   const missing = challengeOf("Bearer", own);
   const invalid = challengeOf("Bearer", { ...own, error: "invalid_token" });
@@ -195,7 +212,7 @@ function checkAlgorithms(algorithms: unknown): asserts algorithms is readonly Jw
 
 const defaultSkewMs = 5_000;
 
-function rulesOf(options: JwtOptions & { readonly claims?: AnyStandard }): Rules {
+function rulesOf(options: AnyJwtOptions): Rules {
   const { issuer, audience, audienceClaim = "aud", algorithms, typ, claims } = options;
   const { maxAgeMs, clockSkewMs = defaultSkewMs, maxLength = 8_192 } = options;
   const isSkew = Number.isFinite(clockSkewMs) && clockSkewMs >= 0 && clockSkewMs <= 300_000;
@@ -219,26 +236,31 @@ function rulesOf(options: JwtOptions & { readonly claims?: AnyStandard }): Rules
   };
 }
 
-function isInput(keys: unknown): keys is Dep<JwtKeys> {
-  return isObject(keys) && isObject(keys["node"]);
+function isInput(given: unknown): given is AnyDep {
+  return isObject(given) && isObject(given["node"]);
 }
 
 const authorization: AnyDep = /* @__PURE__ */ optionalHeader("authorization", credentials);
 
 /** Verifies the token of a request, once however many inputs use it; its value is undefined without a token. */
 function verifiedInput(settings: BearerSettings): AnyDep {
-  const { keys } = settings.options;
+  const { keys, from } = settings.options;
+  const given: AnyDep = from ?? authorization;
   const verifierOf = verifiersOf(settings);
   return asInput({
-    from: isInput(keys) ? [authorization, keys] : [authorization],
+    from: isInput(keys) ? [given, keys] : [given],
     codes: [signedOut],
     challenges: settings.challenges,
     compile:
       (_route, [sent = 0, supplied = 0]) =>
       (request, values) => {
-        const given = values[sent] as Credentials | undefined;
-        const token = bearerToken(given);
-        if (token === undefined) return given?.scheme === "bearer" ? invalid(settings, "it is empty") : undefined;
+        const given = values[sent];
+        const token =
+          from === undefined ? bearerToken(given as Credentials | undefined) : (given as string | undefined);
+        if (token === undefined) {
+          const isEmpty = from === undefined && (given as Credentials | undefined)?.scheme === "bearer";
+          return isEmpty ? invalid(settings, "it is empty") : undefined;
+        }
         return verify(settings, verifierOf(values[supplied]), token, request);
       },
   });
@@ -286,7 +308,7 @@ async function verify(
 }
 
 /** When a token is refused from, in milliseconds since 1970. */
-function expiryOf({ clockSkewMs = defaultSkewMs, maxAgeMs }: JwtOptions, { payload }: Verified): number {
+function expiryOf({ clockSkewMs = defaultSkewMs, maxAgeMs }: AnyJwtOptions, { payload }: Verified): number {
   const { exp = 0, iat = 0 } = payload;
   const end = maxAgeMs === undefined ? exp * 1000 : Math.min(exp * 1000, iat * 1000 + maxAgeMs);
   return end + clockSkewMs;
@@ -322,15 +344,17 @@ function scopesIn(claim: unknown): readonly unknown[] {
 }
 
 /** How the API document describes the inputs of these options. */
-function describing({ openIdConnect, name = "openIdConnect", doc }: JwtOptions) {
+function describing({ openIdConnect, from, name, doc }: AnyJwtOptions) {
   const about = doc === undefined ? {} : { doc };
+  const own = {
+    ...(openIdConnect === undefined ? { bearerFormat: "JWT" } : { openIdConnect, name: name ?? "openIdConnect" }),
+    ...(from === undefined ? {} : { name: name ?? schemeNameOf("bearer", firstReadOf(from)) }),
+    ...about,
+  };
   return <A, R extends string>(
     dep: Dep<A, R, JwtWire>,
     more: Pick<CredentialOptions, "optional" | "scopes"> = {},
-  ): Dep<A, R, JwtWire> =>
-    openIdConnect === undefined
-      ? credential("bearer", dep, { bearerFormat: "JWT", ...about, ...more })
-      : credential(name, dep, { openIdConnect, ...about, ...more });
+  ): Dep<A, R, JwtWire> => credential("bearer", dep, { ...own, ...more });
 }
 
 function asInput(node: DepNode): AnyDep {

@@ -2,11 +2,13 @@
 export type { ApiKeyEntry, ApiKeyStore } from "../security/api-key-store.ts";
 export {
   challengeOf,
+  firstReadOf,
   isQuotable,
   isScope,
   mayNot,
   notAllowed,
   pleaseSignIn,
+  schemeNameOf,
   signedOut,
 } from "../security/credential-codes.ts";
 export { LostClaims, NotClaimed } from "../security/idempotency-store.ts";

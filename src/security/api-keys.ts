@@ -16,7 +16,16 @@ import { log } from "../logging/writer.ts";
 import { Refusal } from "../refusals.ts";
 import type { ApiKeyEntry, ApiKeyStore } from "./api-key-store.ts";
 import { freshKey, isKey, isPrefix } from "./api-key-text.ts";
-import { challengeOf, isScope, mayNot, notAllowed, pleaseSignIn, signedOut } from "./credential-codes.ts";
+import {
+  challengeOf,
+  firstReadOf,
+  isScope,
+  mayNot,
+  notAllowed,
+  pleaseSignIn,
+  schemeNameOf,
+  signedOut,
+} from "./credential-codes.ts";
 import { digestOf } from "./session-store.ts";
 
 export { memory } from "./api-key-store.ts";
@@ -229,25 +238,38 @@ export interface ApiKeyInput<Name extends string, S extends string = never, X = 
  * before the body is read; the log alone has the reason.
  *
  * @param keys Made by `ApiKeys.make`; or a resource of such, where they are made with the app.
- * @param options `header` has the key, as `x-api-key`; by default it is sent as `Authorization: Bearer`.
+ * @param options `header` has the key, as `x-api-key`; by default it is sent as `Authorization: Bearer`. `from` is an input that
+ *   gives the text of the key instead, or undefined without one: `Socket.credential("key.")`, for the WebSocket of a browser.
  * @example
  * ```ts
  * const caller = ApiKeys.input(keys);
  * const place = post(orders, { inputs: { caller: caller.scope("orders:write") }, returns: Returns.empty() }, () => {});
  * ```
  */
+export function input<S extends string = never, X = {}, R extends string = never, W = {}>(
+  keys: ApiKeys<StoreFrom<ApiKeyStore, S, X>> | Resource<ApiKeys>,
+  options: { readonly from: Dep<string | undefined, R, W>; readonly doc?: string },
+): ApiKeyInput<never, S | R, X & W>;
 export function input<const Name extends string = "authorization", S extends string = never, X = {}>(
   keys: ApiKeys<StoreFrom<ApiKeyStore, S, X>> | Resource<ApiKeys>,
-  options: { readonly header?: Name; readonly doc?: string } = {},
-): ApiKeyInput<Name, S, X> {
+  options?: { readonly header?: Name; readonly doc?: string },
+): ApiKeyInput<Name, S, X>;
+export function input<S extends string, X>(
+  keys: ApiKeys<StoreFrom<ApiKeyStore, S, X>> | Resource<ApiKeys>,
+  options: { readonly header?: string; readonly from?: AnyDep; readonly doc?: string } = {},
+): ApiKeyInput<string, S, X> {
   if (!isInput(keys)) needsKeys("ApiKeys.input", keys);
-  needsOptions("ApiKeys.input", options, "header doc");
-  const { header, doc } = options;
+  needsOptions("ApiKeys.input", options, "header from doc");
+  const { header, from, doc } = options;
   const isName = header === undefined || (typeof header === "string" && isToken(header));
   needs(isName, "ApiKeys.input: header", header, "a header's name");
+  needs(from === undefined || isInput(from), "ApiKeys.input: from", from, "an input of a text");
+  if (header !== undefined && from !== undefined) {
+    throw new TypeError("ApiKeys.input: header and from are two places of the key: give one");
+  }
   if (doc !== undefined) needsText("ApiKeys.input: doc", doc);
   const about = doc === undefined ? {} : { doc };
-  const reader = new KeyReader(isInput(keys) ? keys : withStore(keys), header?.toLowerCase(), about);
+  const reader = new KeyReader(isInput(keys) ? keys : withStore(keys), { header: header?.toLowerCase(), from }, about);
   return {
     node: reader.allowing([]),
     optional: { node: reader.found.node },
@@ -259,10 +281,14 @@ export function input<const Name extends string = "authorization", S extends str
   };
 }
 
-/** The name in the API document: two headers are two schemes. OpenAPI allows letters, digits, `.`, `_` and `-`. */
-function schemeName(header: string): string {
-  if (header === "x-api-key") return "apiKey";
-  return `apiKey-${header.replaceAll(/[^a-z0-9._-]/g, (sign) => `_${sign.charCodeAt(0).toString(16)}`)}`;
+/** Where the key of a request is: in a header, in what an input gives, or in `Authorization` without both. */
+interface KeyPlace {
+  readonly header: string | undefined;
+  readonly from: AnyDep | undefined;
+}
+
+function keySchemeName(read: string): string {
+  return read.toLowerCase() === "x-api-key" ? "apiKey" : schemeNameOf("apiKey", read);
 }
 
 /** Reads the key of a request, and looks it up. */
@@ -275,15 +301,17 @@ class KeyReader {
   /** The keys whose use is being stored. */
   readonly #storing = new Set<string>();
 
-  constructor(keys: Dep<ApiKeys, string, unknown>, header: string | undefined, about: { readonly doc?: string }) {
-    const isBearer = header === undefined || header === "authorization";
+  constructor(keys: Dep<ApiKeys, string, unknown>, { header, from }: KeyPlace, about: { readonly doc?: string }) {
+    const isBearer = from === undefined && (header === undefined || header === "authorization");
     const scheme = isBearer ? "bearer" : "apiKey";
     // A JWT of the same app is the scheme bearer too.
-    const described = { name: isBearer ? "bearerKey" : schemeName(header), ...about };
-    this.#challenge = isBearer
-      ? (parameters) => challengeOf("Bearer", parameters)
-      : () => challengeOf("ApiKey", { header });
-    const sent: AnyDep = isBearer ? optionalHeader("authorization", credentials) : optionalHeader(header, string);
+    const described = { name: isBearer ? "bearerKey" : keySchemeName(header ?? firstReadOf(from as AnyDep)), ...about };
+    this.#challenge =
+      isBearer || header === undefined
+        ? (parameters) => challengeOf("Bearer", parameters)
+        : () => challengeOf("ApiKey", { header });
+    const sent: AnyDep =
+      from ?? (isBearer ? optionalHeader("authorization", credentials) : optionalHeader(header as string, string));
     // Around what a client sends for a key alone: the document shows what the input of the store reads.
     const given = credential(scheme, sent, { ...described, optional: true });
     this.#required = (scopes) => ({

@@ -1,4 +1,5 @@
-/** The codes of a credential that is missing, wrong, or not enough: one pair for tokens and API keys alike. */
+/** What tokens and API keys share: the codes of one that is missing, wrong, or not enough, and the names of their schemes. */
+import type { AnyDep } from "../inputs/dep.ts";
 import { Refusal } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 
@@ -14,6 +15,19 @@ export const notAllowed: Code<"not_allowed"> = /* @__PURE__ */ Refusal.code("not
   status: 403,
   doc: "The credential does not allow this.",
 });
+
+/** The name of a scheme in the API document: what is read of two headers has two. OpenAPI allows letters, digits, `.`, `_` and `-`. */
+export function schemeNameOf(kind: string, read: string): string {
+  return `${kind}-${read.toLowerCase().replaceAll(/[^a-z0-9._-]/g, (sign) => `_${sign.charCodeAt(0).toString(16)}`)}`;
+}
+
+/** What an input reads first, by its name; `"text"` where it does not say so. */
+export function firstReadOf({ node }: AnyDep): string {
+  const needs = [...(node.need === undefined ? [] : [node.need]), ...(node.needs ?? [])];
+  for (const need of needs) if ("name" in need) return need.name;
+  const names = node.from.map(firstReadOf);
+  return names.find((name) => name !== "text") ?? "text";
+}
 
 export const pleaseSignIn = "Please sign in.";
 export const mayNot = "You may not do that.";

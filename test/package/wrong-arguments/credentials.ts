@@ -1,5 +1,5 @@
 /** What JavaScript can get wrong in tokens and API keys. */
-import { ApiKeys } from "usher-http";
+import { ApiKeys, Socket } from "usher-http";
 import { Jwt } from "usher-http/jwt";
 import * as v from "valibot";
 import type { Tables } from "./rule.ts";
@@ -34,6 +34,7 @@ export const credentialTables: Tables = {
     ["ApiKeys.withStore", (keys) => ApiKeys.withStore(keys), [apiKeys]],
     ["ApiKeys.input", (keys, o) => ApiKeys.input(keys, o), [apiKeys, {}]],
     ["ApiKeys.input", (header) => ApiKeys.input(apiKeys, { header }), ["x-api-key"]],
+    ["ApiKeys.input", (from) => ApiKeys.input(apiKeys, { from }), [Socket.credential("key.")]],
     ["ApiKeys.input", (doc) => ApiKeys.input(apiKeys, { doc }), ["A key."]],
     ["ApiKeys.input", (scope) => ApiKeys.input(apiKeys).scope(scope), ["read"]],
   ],
@@ -53,6 +54,7 @@ export const credentialTables: Tables = {
     ["Jwt.bearer", (url) => Jwt.bearer({ ...options, resourceMetadata: url }), [url]],
     ["Jwt.bearer", (url) => Jwt.bearer({ ...options, openIdConnect: url }), [url]],
     ["Jwt.bearer", (name) => Jwt.bearer({ ...options, name }), ["login"]],
+    ["Jwt.bearer", (from) => Jwt.bearer({ ...options, from }), [Socket.credential("bearer.")]],
     ["Jwt.bearer", (doc) => Jwt.bearer({ ...options, doc }), ["A token."]],
     ["Jwt.bearer", (scope) => Jwt.bearer(options).scope(scope), ["write"]],
     ["Jwt.jwks", (url, o) => Jwt.jwks(url, o), [url, {}]],

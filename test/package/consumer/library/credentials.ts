@@ -1,5 +1,5 @@
 // Exports of a library about the caller: each type is inferred.
-import { ApiKeys, Dep, Keys, Rate, Sessions, client } from "usher-http";
+import { ApiKeys, Dep, Keys, Rate, Sessions, Socket, client } from "usher-http";
 import type { ApiKeyStore, RateStore, SessionStore } from "usher-http";
 import { Jwt } from "usher-http/jwt";
 import { Oidc } from "usher-http/oidc";
@@ -16,6 +16,13 @@ export const user = Jwt.bearer({
   claims: v.object({ sub: v.string() }),
 });
 export const writer = user.scope("write");
+export const userOfSocket = Jwt.bearer({
+  issuer: "https://login.example/",
+  audience: "shop",
+  keys: jwtKeys,
+  algorithms: ["HS256"],
+  from: Socket.credential("bearer."),
+});
 export const anyone = user.optional;
 export const accounts = Oidc.issuer("https://accounts.example", {
   clientId: "shop",
@@ -38,6 +45,7 @@ export const apiKeyStore = ApiKeys.memory();
 export const apiKeys = ApiKeys.make({ prefix: "shop_live", store: apiKeyStore });
 export const caller = ApiKeys.input(apiKeys);
 export const reader = caller.scope("read");
+export const callerOfSocket = ApiKeys.input(apiKeys, { from: Socket.credential("key.") });
 export const callerByHeader = ApiKeys.input(apiKeys, { header: "x-api-key" });
 export const created = async () => ApiKeys.create(apiKeys, { owner: "ada" });
 // Stores that are opened after these are declared.
