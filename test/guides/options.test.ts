@@ -45,7 +45,8 @@ it.each([
   ["CompressOptions", "adapters/compress/compress.ts", "docs/guides/compression.md", 3],
   ["DecompressOptions", "adapters/compress/decompress.ts", "docs/guides/compression.md", 1],
   ["DirectoryOptions", "adapters/files/routes.ts", "docs/guides/static-files.md", 5],
-  ["FileAnswerOptions", "adapters/files/version.ts", "docs/guides/static-files.md", 2],
+  ["SentFileOptions", "adapters/files/version.ts", "docs/guides/static-files.md", 2],
+  ["FileAnswerOptions", "adapters/files/version.ts", "docs/guides/static-files.md", 0],
   ["WorkerOptions", "adapters/workers/index.ts", "docs/guides/workers.md", 0],
 ] as const)("each of %s is in a table of the guide", (name, file, page, least) => {
   const members = membersOf(file, name);
