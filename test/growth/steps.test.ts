@@ -1,6 +1,6 @@
 /** The measure of the growth table, on what is known: what grows in step with its text, and what does not. */
 import { describe, expect, it } from "vitest";
-import { countSource, countWork, startCounting } from "./steps.ts";
+import { agreed, countSource, countWork, startCounting } from "./steps.ts";
 
 startCounting();
 const { firstValue } = await import("../../src/inputs/text.ts");
@@ -46,5 +46,24 @@ describe("the number of steps", () => {
       return undefined;
     });
     expect(thrown).toBe(1);
+  });
+});
+
+describe("a count that two runs agree on", () => {
+  const counts = (given: readonly number[]) => {
+    const left = [...given];
+    return agreed(async () => left.shift() ?? Number.NaN);
+  };
+
+  it.each([
+    ["in turn", [7, 7], 7],
+    ["where a run in between has a timer in it", [7, 71, 7], 7],
+    ["where V8 has lost some of a run", [5, 7, 7], 7],
+  ])("%s", async (_how, given, agreedOn) => {
+    expect(await counts(given)).toBe(agreedOn);
+  });
+
+  it("is none where each run does something else", async () => {
+    await expect(counts([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])).rejects.toThrow("no two of 10 runs did the same");
   });
 });
