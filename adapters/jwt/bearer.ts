@@ -1,7 +1,7 @@
 import type { Credentials } from "../../src/doors/codecs.ts";
 import { bearerToken, credentials } from "../../src/doors/codecs.ts";
-import { isObject, isTexts, needs, needsCount, needsOptions, needsSchema, needsText } from "../../src/arguments.ts";
-import { credential, map, optionalHeader, validWhile } from "../../src/doors/inputs.ts";
+import { isTexts, needs, needsCount, needsOptions, needsSchema, needsText } from "../../src/arguments.ts";
+import { credential, isInput, map, optionalHeader, validWhile } from "../../src/doors/inputs.ts";
 import type { AnyDep, Challenge, CredentialOptions, Dep, DepNode, InputRequest } from "../../src/doors/inputs.ts";
 import { Refusal, busy, refuse } from "../../src/refusals.ts";
 import { compileReader } from "../../src/doors/schema.ts";
@@ -234,10 +234,6 @@ function rulesOf(options: AnyJwtOptions): Rules {
       ...(maxAgeMs === undefined ? {} : { maxTokenAge: maxAgeMs / 1000 }),
     },
   };
-}
-
-function isInput(given: unknown): given is AnyDep {
-  return isObject(given) && isObject(given["node"]);
 }
 
 const authorization: AnyDep = /* @__PURE__ */ optionalHeader("authorization", credentials);

@@ -21,7 +21,7 @@ export { commonNameOf } from "../inputs/peer-certificate.ts";
 export type { CertificateHolder, PeerCertificate } from "../inputs/peer-certificate.ts";
 export { optional as optionalQuery } from "../inputs/query.ts";
 export type { InputRequest, RequestRecord } from "../inputs/request.ts";
-export { ofApp, storeInput } from "../inputs/store.ts";
+export { isInput, ofApp, storeInput } from "../inputs/store.ts";
 export type { StoreFrom } from "../inputs/store.ts";
 export { validWhile } from "../inputs/validity.ts";
 export { headerOf, wirePairs } from "../inputs/wire-write.ts";
