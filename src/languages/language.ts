@@ -6,6 +6,7 @@ import { Problem, Refusal } from "../refusals.ts";
 import { english } from "./english.ts";
 import type { SentenceRules, Sentences } from "./english.ts";
 import { lookUp } from "./lookup.ts";
+import { OwnSentences, wrongGaps } from "./own-sentences.ts";
 import { translated } from "./translate.ts";
 import type { Writing } from "./translate.ts";
 
@@ -15,7 +16,7 @@ export interface Language {
   readonly tag: string;
   /** The framework's sentences, by their keys. */
   readonly sentences: Sentences;
-  /** Sentences of the application's own, by the text that its code has. */
+  /** Sentences of the application's own, by the text that its code has; `{name}` in one stands for any text. */
   readonly own: { readonly [sentence: string]: string };
 }
 
@@ -68,8 +69,10 @@ const rules: { readonly [Name in keyof SentenceRules]: true } = {
  *
  * @param tag A tag of BCP 47: `nl`, `pt-BR`.
  * @param sentences Every sentence of the framework's. `{ ...german.sentences, notFound: "…" }` replaces one.
- * @param own Sentences of your refusals and your checks, by the text in your code: `{ "None is left.": "Ausverkauft." }`.
- * @throws TypeError for an invalid tag, and for a sentence that is not there.
+ * @param own Sentences of your refusals and your checks, by the text in your code: `{ "None is left.": "Ausverkauft." }`. A `{name}` in one
+ *   stands for any text of a character or more, which its translation has by the same name: `{ "{item} is sold out.": "{item} ist
+ *   ausverkauft." }`. A sentence without a gap goes first, then they are tried in their order.
+ * @throws TypeError for an invalid tag, for a sentence that is not there, and for a translation with a gap that its sentence has not.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function language(tag: string, sentences: Sentences, own: Language["own"] = {}): Language {
@@ -77,7 +80,11 @@ export function language(tag: string, sentences: Sentences, own: Language["own"]
   needs(isTag(tag), "language: its tag", tag, 'a tag, like "pt-BR"');
   needsObject("language: its sentences", sentences);
   needsObject("language: its own sentences", own);
-  for (const one of Object.values(own)) needsText(`language: one of its own sentences of ${tag}`, one);
+  for (const [sentence, translation] of Object.entries(own)) {
+    needsText(`language: one of its own sentences of ${tag}`, translation);
+    const wrong = wrongGaps(sentence, translation);
+    if (wrong !== undefined) throw new TypeError(`language: ${JSON.stringify(sentence)} of ${tag} ${wrong}`);
+  }
   const given = sentences as unknown as { readonly [key: string]: unknown };
   for (const key of Object.keys(english)) needsText(`language: the sentence ${key} of ${tag}`, given[key]);
   for (const key of Object.keys(rules)) {
@@ -139,11 +146,13 @@ function isLanguage(value: unknown): boolean {
 class Speaker {
   readonly #language: Language | undefined;
   readonly #tag: string;
+  readonly #own: OwnSentences;
   #writing: Writing | undefined = undefined;
 
   constructor(language: Language | undefined) {
     this.#language = language;
     this.#tag = language?.tag ?? "en";
+    this.#own = new OwnSentences(language?.own ?? {});
   }
 
   spoken(refusal: Refusal): SpokenRefusal {
@@ -168,8 +177,8 @@ class Speaker {
 
   #translated(sentence: string): string | undefined {
     if (typeof sentence !== "string") return undefined;
-    const own = this.#language?.own;
-    if (own !== undefined && Object.hasOwn(own, sentence)) return own[sentence];
+    const own = this.#own.translated(sentence);
+    if (own !== undefined) return own;
     const written = translated(sentence, this.#writer());
     return this.#language === undefined && written !== undefined ? sentence : written;
   }

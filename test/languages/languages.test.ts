@@ -1,9 +1,12 @@
 /** The language of an answer, by `Accept-Language` (RFC 9110 §12.5.4, RFC 4647 §3.4). */
+import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Answer, Codec, Path, Query, Refusal, RefusalFormat, Returns, Test, get, json, post, refuse } from "usher-http";
 import type { AppOptions } from "usher-http";
 import { chinese, french, german, japanese, language, languages, spanish } from "usher-http/languages";
+import { OwnSentences } from "../../src/languages/own-sentences.ts";
+import { held } from "../support/eventually.ts";
 import { lines } from "../support/logs.ts";
 
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "None is left." });
@@ -216,6 +219,62 @@ describe("messages of the application", () => {
     expect(translated.headers.get("content-language")).toBe("de");
   });
 
+  const gaps = {
+    "{item} is sold out.": "{item} ist ausverkauft.",
+    "{from} to {to} is no span.": "Von {from} bis {to} ist keine Spanne: {to} liegt vor {from}.",
+    "Ask {who}": "{who} fragen",
+    "lamp is sold out.": "Keine Lampe mehr.",
+    "Write {id}.": "Bitte {id}.",
+    "Nobody knows {what}.": "Das weiß niemand.",
+  };
+  it.each([
+    ["chair is sold out.", "chair ist ausverkauft."],
+    // The whole text goes first.
+    ["lamp is sold out.", "Keine Lampe mehr."],
+    ["1 to 2 to 3 is no span.", "Von 1 bis 2 to 3 ist keine Spanne: 2 to 3 liegt vor 1."],
+    ["Ask Ada.\nNow.", "Ada.\nNow. fragen"],
+    ["Write {id}.", "Bitte {id}."],
+    ["Write 7.", "Bitte 7."],
+    // A gap has any text, whatever it looks like.
+    ["Ask {who} $& $1", "{who} $& $1 fragen"],
+    ["Nobody knows it.", "Das weiß niemand."],
+    ["Nothing here.", undefined],
+  ])("may have gaps: %j is %j", async (said, translated) => {
+    const code = Refusal.code("said", { status: 409, doc: "Said." });
+    const own = [get(Path.of("said"), { returns: Returns.text, refuses: [code] }, () => refuse(code, said))];
+    const answered = await Test.call(
+      Test.app(own, { languages: languages([language("de", german.sentences, gaps)]) }),
+      "GET",
+      "/said",
+      { headers: { "accept-language": "de" } },
+    );
+    expect(JSON.parse(answered.body)).toEqual({ error: "said", message: translated ?? said });
+    expect(answered.headers.get("content-language")).toBe(translated === undefined ? null : "de");
+  });
+
+  it.each([" is sold out.", "to 2 is no span.", "1 to  is no span.", "1 to 2 is no span. ", "Ask ", "ask Ada"])(
+    "of a language with gaps are not found for %j, where a gap is empty or the text is another",
+    (said) => {
+      expect(new OwnSentences(gaps).translated(said)).toBeUndefined();
+    },
+  );
+
+  it("are found in a long sentence, each gap up to the first text after it", () => {
+    // Each gap is before a text that is there many times.
+    const own = new OwnSentences({ "{a} a {b} a {c} a {d}!": "{d}{c}{b}{a}" });
+    expect(own.translated("a ".repeat(200_000))).toBeUndefined();
+    expect(own.translated(`${"a ".repeat(200_000)}!`)?.length).toBeGreaterThan(399_000);
+  });
+
+  it("come back from what a property writes into the gaps", async () => {
+    const word = fc.stringMatching(/^[^|]+$/);
+    const own = new OwnSentences({ "{a}|{b}|{c}": "{c}-{b}-{a}-{b}" });
+    const check = ([a, b, c]: readonly [string, string, string]): void => {
+      expect(own.translated(`${a}|${b}|${c}`)).toBe(`${c}-${b}-${a}-${b}`);
+    };
+    await held(fc.assert(fc.property(fc.tuple(word, word, word), check)));
+  });
+
   it("can replace one message of a language, and of English", async () => {
     const terse = language("en", { ...german.sentences, notFound: "Gone fishing." });
     const { body } = await asked("en", { languages: languages([terse]) });
@@ -326,6 +385,21 @@ it.each([
     "an own sentence that is a number",
     () => language("nl", german.sentences, { a: 7 as never }),
     "language: one of its own sentences of nl",
+  ],
+  [
+    "a translation with a gap that its sentence has not",
+    () => language("nl", german.sentences, { "{a} is gone.": "{b} is weg." }),
+    'language: "{a} is gone." of nl has no gap {b}, which its translation has',
+  ],
+  [
+    "a gap that a sentence has twice",
+    () => language("nl", german.sentences, { "{a} is {a}.": "{a}" }),
+    "has the gap {a} twice",
+  ],
+  [
+    "two gaps side by side",
+    () => language("nl", german.sentences, { "{a}{b} is gone.": "{a}" }),
+    "has two gaps without a text between them",
   ],
   [
     "a language given twice",
