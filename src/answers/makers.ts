@@ -209,3 +209,4 @@ function buildAnswer(
 
 export type { Answer } from "../exchange/answer.ts";
 export { pass } from "./pass.ts";
+export type { UndiciResponse } from "./pass.ts";

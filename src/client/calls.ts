@@ -1,5 +1,6 @@
 export type { Succeeded } from "../answers/returns-type.ts";
 export type { Refused } from "./refused.ts";
+import type { Succeeded } from "../answers/returns-type.ts";
 import type { FrameworkCode, Problem } from "../refusals.ts";
 import type { ClientRoute, TypesOf } from "../routing/route.ts";
 import type { Refused } from "./refused.ts";
@@ -84,6 +85,22 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A route's call. */
+export interface RouteCall<Wire, Sent, Names> {
+  (...given: CallArguments<Wire>): Promise<Outcome<Sent, Names>>;
+  /**
+   * The same call, whose value is the `Response` itself, unread, whatever its type: for a file that a user chose, whose type the
+   * routes do not know. It may be of any length.
+   *
+   * @example
+   * ```ts
+   * const file = await api["GET /files/{file_id}"].response({ path: { file_id: 7 } });
+   * if (file.ok) link.href = URL.createObjectURL(await file.value.blob());
+   * ```
+   */
+  readonly response: (...given: CallArguments<Wire>) => Promise<Outcome<Succeeded<number, Response>, Names>>;
+}
+
 type CallArguments<Wire> = {} extends Wire ? [given?: Wire & CallOptions] : [given: Wire & CallOptions];
 
 // A route whose pattern is not a literal type has no member: it would match every name.
@@ -98,7 +115,7 @@ interface AnyTypes {
 // Whether it is a WebSocket's route is asked without an `infer`, which costs the compiler 7 instantiations more a call.
 type CallOf<T extends AnyTypes> = T["sent"] extends { readonly wire: unknown }
   ? OpenedCall<"Call its member `open`.", T["wire"] & CallOptions, T["sent"]["wire"]>
-  : (...given: CallArguments<T["wire"]>) => Promise<Outcome<T["sent"], T["names"]>>;
+  : RouteCall<T["wire"], T["sent"], T["names"]>;
 
 /** The routes of a client that was given no types. Its parameter is a sentence of the compiler's error for a call. */
 export interface UntypedRoute<_Do = "Write Client.of<typeof routes>(options)."> extends ClientRoute {}

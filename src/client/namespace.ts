@@ -8,6 +8,7 @@ export type {
   Outcome,
   RefusalRead,
   Refused,
+  RouteCall,
   Succeeded,
   UntypedRoute,
 } from "./calls.ts";

@@ -118,12 +118,17 @@ async function textUpTo(maxBody: number, { body }: Response): Promise<string> {
   }
 }
 
-/** Sends a request, with its form or its lines if there are any. Few calls need more than JSON, so a bundler loads the rest on demand. */
+/**
+ * Sends a request, with its form or its lines if there are any. Few calls need more than JSON, so a bundler loads the rest on demand.
+ *
+ * @param reads "response" leaves the body of a 2xx to the caller, whatever its type.
+ */
 async function outcomeOf(
   request: Request,
   options: ClientOptions,
   signals: readonly AbortSignal[],
   { form, lines }: Pick<RequestParts, "form" | "lines">,
+  reads?: "response",
 ): Promise<CallResult> {
   const { fetch: fetchRequest = fetch, readRefusal, maxBody = 16_777_216 } = options;
   // Until a response comes: status 0 and no headers.
@@ -134,7 +139,7 @@ async function outcomeOf(
       form || lines ? (await import("./received.ts")).withBody(request, form && pairsOf(form), lines) : request,
     );
     const type = response.headers.get("content-type") ?? "";
-    const isOther = response.ok && type && !/[/+]json( |;|$)/i.test(type);
+    const isOther = response.ok && (reads || (type && !/[/+]json( |;|$)/i.test(type)));
     const isWrapped = !isOther && (signals[0] || (readRefusal && !response.ok));
     const ending = isWrapped ? (await import("./received.ts")).endingBy(signals, response, maxBody) : response;
     if (!response.ok) {
@@ -152,7 +157,7 @@ async function outcomeOf(
     } else if (isOther) {
       const outcome = (request: Request, response: Response, signal: AbortSignal): Promise<CallResult> =>
         outcomeOf(request, { ...options, fetch: async () => response }, [signal], {});
-      const call = { request, fetchRequest, signals, outcome, ...options, maxBody };
+      const call = { request, fetchRequest, signals, outcome, reads, ...options, maxBody };
       result = { value: await (await import("./received.ts")).valueOf(response, call) };
     } else {
       const text = await textUpTo(maxBody, ending);
@@ -188,11 +193,13 @@ function callsOf(options: ClientOptions): object {
     // A promise that resolves with a client reads its `then`: only a method and path are a call.
     const [method, pattern] = String(key).split(/ (\/.*)/) as [string, string?];
     if (!pattern) return undefined;
-    const call = async (sent: RequestParts = {}) => {
-      const signals = signalsOf(sent);
-      const request = requestOf(options, method, pattern, sent, signals);
-      return outcomeOf(request, options, signals, sent);
-    };
+    const callFor =
+      (reads?: "response") =>
+      async (sent: RequestParts = {}) => {
+        const signals = signalsOf(sent);
+        const request = requestOf(options, method, pattern, sent, signals);
+        return outcomeOf(request, options, signals, sent, reads);
+      };
     const open = async (sent: RequestParts & SocketParts = {}) => {
       const headers = Object.fromEntries([options.headers, sent.headers].flatMap((fields) => pairsOf(fields)));
       return (await import("./open-socket.ts")).openSocket(
@@ -203,7 +210,7 @@ function callsOf(options: ClientOptions): object {
         signalsOf(sent),
       );
     };
-    return Object.assign(call, { open });
+    return Object.assign(callFor(), { open, response: callFor("response") });
   };
   return new Proxy({}, { get });
 }
@@ -257,8 +264,8 @@ function checkedResponse(response: Response): Response {
  *
  * A list in the query is sent as repeated names, an object as a name for each member, a form with a `Blob` as multipart, a `Date` as an instant; `undefined` is
  * left out. The value is the response's JSON, its JSON lines as they arrive, its text, or its event stream, which reconnects and
- * resumes. For any other content type it is the `Response` itself, unread. `lines` of an async iterable are sent while it makes
- * them, where the platform's `fetch` can stream a body; a list is sent whole.
+ * resumes. For any other content type it is the `Response` itself, unread; the call's member `response` has it for every type.
+ * `lines` of an async iterable are sent while it makes them, where the platform's `fetch` can stream a body; a list is sent whole.
  * Inside of a request that has a deadline, a call ends with it, and is `unreachable`. The route of a WebSocket is opened by `open`.
  *
  * @example

@@ -61,6 +61,8 @@ interface AnsweredCall extends Pick<ClientOptions, "maxLine" | "maxEvent" | "min
   readonly fetchRequest: FetchFunction;
   readonly signals: readonly AbortSignal[];
   readonly maxBody: number;
+  /** "response" leaves the body to the caller. */
+  readonly reads: "response" | undefined;
   /** The result of a response to the same request, sent again. */
   readonly outcome: (request: Request, response: Response, signal: AbortSignal) => Promise<CallResult>;
 }
@@ -329,11 +331,16 @@ export function endingBy(signals: readonly AbortSignal[], response: Response, ma
 
 /** The value of a body, by its `Content-Type`. */
 export async function valueOf(response: Response, call: AnsweredCall): Promise<unknown> {
-  const { signals, maxBody } = call;
+  const { signals, maxBody, reads } = call;
+  if (reads) return unread(response, signals);
   if (isEventStream(response)) return received(response, call);
   if (/^application\/(x-ndjson|jsonl)[\t ]*(;|$)/i.test(contentTypeIn(response))) {
     return stoppable(response, signals, (stopping) => linesOf(response, call, stopping));
   }
   if (/^text\//i.test(contentTypeIn(response))) return endingBy(signals, response, maxBody).text();
+  return unread(response, signals);
+}
+
+function unread(response: Response, signals: readonly AbortSignal[]): Response {
   return signals[0] ? endingBy(signals, response) : response;
 }

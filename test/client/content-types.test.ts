@@ -58,3 +58,60 @@ it("a response is of the kind that its route's content types say, over a connect
   expect(file.ok && file.value instanceof Response && new Uint8Array(await file.value.arrayBuffer())).toEqual(bytes);
   expect(text.ok && (text.value satisfies string)).toBe("a,b");
 });
+
+it.each([
+  "application/json",
+  "text/plain; charset=utf-8",
+  "text/event-stream",
+  "application/x-ndjson",
+  "image/png",
+  "",
+])("the member response of a call has the Response, unread, of %j", async (type) => {
+  const headers: Record<string, string> = type === "" ? {} : { "content-type": type };
+  const fetch = async () => new Response(new TextEncoder().encode('{"a":1}'), { headers });
+  // What is read whole has a limit; this is for the caller to read.
+  const api = Client.of<[typeof feed]>({ baseUrl: "http://localhost", fetch, maxBody: 3 });
+  for (const signal of [undefined, new AbortController().signal]) {
+    const got = await api["GET /feed"].response({ signal });
+    expect(got.ok && [got.value.headers.get("content-type") ?? "", await got.value.text()]).toEqual([type, '{"a":1}']);
+  }
+});
+
+it("the member response of a call has no body of a 204, and a refusal where there is one", async () => {
+  const answers = [
+    new Response(null, { status: 204 }),
+    Response.json({ error: "not_found", message: "No." }, { status: 404 }),
+    new Response("<html>", { status: 502 }),
+  ];
+  const api = Client.of<[typeof feed]>({ baseUrl: "http://localhost", fetch: async () => answers.shift() as Response });
+  const none = await api["GET /feed"].response();
+  expect(none.ok && [none.status, none.value.body]).toEqual([204, null]);
+  expect(await api["GET /feed"].response()).toMatchObject({ ok: false, error: "not_found", message: "No." });
+  expect(await api["GET /feed"].response()).toMatchObject({ ok: false, status: 502, error: "unreachable" });
+});
+
+it("a file of any type is the Response that was sent, over a connection, and ends with its signal", async () => {
+  const bytes = new TextEncoder().encode('["a user\'s own JSON"]');
+  const file = get(Path.of("file"), { returns: Returns.response }, () =>
+    Answer.make(bytes, { contentType: "application/json" }),
+  );
+  async function* zeros() {
+    for (;;) yield new Uint8Array(1024);
+  }
+  const endless = get(Path.of("endless"), { returns: Returns.response }, () =>
+    Answer.stream(zeros(), { contentType: "text/plain" }),
+  );
+  const { port } = await start([file, endless]);
+  const api = Client.of<readonly [typeof file, typeof endless]>({ baseUrl: `http://127.0.0.1:${port}` });
+  const got = await api["GET /file"].response();
+  expect(got.ok && new Uint8Array(await got.value.arrayBuffer())).toEqual(bytes);
+  const stopping = new AbortController();
+  const begun = await api["GET /endless"].response({ signal: stopping.signal });
+  const reader = begun.ok ? begun.value.body?.getReader() : undefined;
+  expect((await reader?.read())?.done).toBe(false);
+  stopping.abort();
+  const rest = async (): Promise<void> => {
+    while ((await reader?.read())?.done === false);
+  };
+  await expect(rest()).rejects.toThrow(/abort/i);
+});

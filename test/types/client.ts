@@ -156,6 +156,21 @@ export async function called(): Promise<unknown> {
   }
 }
 
+export async function wholeResponse(): Promise<string | undefined> {
+  const whole = await api["GET /orders/{order_id}"].response({ path: { order_id: 7 } });
+  // @ts-expect-error no path
+  await api["GET /orders/{order_id}"].response();
+  // @ts-expect-error a WebSocket's route has no response
+  void api["GET /chat"].response;
+  if (whole.ok) {
+    // @ts-expect-error it is not read
+    void whole.value.placed_at;
+    return whole.value.text();
+  }
+  whole.error satisfies "not_found" | Client.ClientCode | "invalid";
+  return undefined;
+}
+
 export async function sent(): Promise<void> {
   const placed = await api["POST /orders"]({
     headers: { authorization: "Bearer t" },
