@@ -17,8 +17,14 @@ export function needsObject(at: string, value: unknown): void {
  * be a limit that is not kept.
  */
 export function needsOptions(maker: string, options: unknown, names: string): void {
-  needsObject(`${maker}: options`, options);
-  for (const problem of unknownOptions(options as object, names)) throw new TypeError(`${maker}: ${problem}`);
+  if (!isRecord(options)) return needsObject(`${maker}: options`, options);
+  const known = knownOptions(names);
+  // Events and answers have options: nothing is made for those that are right.
+  for (const name in options) if (!known.has(name)) return needsKnown(maker, options, names);
+}
+
+function needsKnown(maker: string, options: object, names: string): void {
+  for (const problem of unknownOptions(options, names)) throw new TypeError(`${maker}: ${problem}`);
 }
 
 /** What is wrong with the names of options; none of an option that is undefined. */

@@ -93,9 +93,14 @@ export class OpenStream {
   }
 
   /** The next part that is not empty, cut at the length; undefined at the end. Rejects with what the producer throws. */
-  async next(): Promise<Uint8Array | undefined> {
-    const part = await this.#parts().next();
-    if (part === undefined || this.length === undefined) return part;
+  next(): Promise<Uint8Array | undefined> {
+    const next = this.#parts().next();
+    return this.length === undefined ? next : this.#cut(next);
+  }
+
+  async #cut(next: Promise<Uint8Array | undefined>): Promise<Uint8Array | undefined> {
+    const part = await next;
+    if (part === undefined) return undefined;
     const left = this.#left;
     this.#left -= part.byteLength;
     return this.#left < 0 ? part.subarray(0, left) : part;
