@@ -3,6 +3,7 @@ interface NodeReadable extends AsyncIterable<unknown> {
   readonly readableDidRead: boolean;
   readonly readable: boolean;
   destroy(): unknown;
+  resume(): unknown;
   on(event: "error", listener: () => void): unknown;
   off(event: "error", listener: () => void): unknown;
 }
@@ -25,6 +26,13 @@ export function letGo(value: object): void {
   if (!isNodeStream(value)) return;
   awaitErrors(value);
   value.destroy();
+}
+
+/** Reads a stream of Node's to its end, without its bytes. */
+export function runOut(value: object): void {
+  if (!isNodeStream(value)) return;
+  awaitErrors(value);
+  value.resume();
 }
 
 /** The iterator of an async iterable, whose `return` closes a stream also while a part is waited for. */

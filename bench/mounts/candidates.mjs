@@ -51,6 +51,17 @@ export const passed = {
         ),
       ]),
   },
+  undici: {
+    name: "usher, `Answer.pass` of `request` of `undici`",
+    async start(upstream) {
+      const { request } = await import("undici");
+      return usher(({ Answer, Path, Returns, get }) => [
+        get(Path.of("hello", Path.str("name")), { returns: Returns.response }, async () =>
+          Answer.pass(await request(`${upstream}/hello`)),
+        ),
+      ]);
+    },
+  },
   proxy: {
     name: "usher, a mount as proxy",
     start: (upstream) =>

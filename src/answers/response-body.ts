@@ -4,6 +4,7 @@ import type { MaybePromise } from "../deferred.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { isBytes } from "../http/bytes.ts";
 import { joined } from "../inputs/body-source.ts";
+import { iteratorOf } from "../node-stream.ts";
 import { inBackground } from "../logging/raised.ts";
 import { isWorkers } from "../runtime.ts";
 
@@ -11,8 +12,13 @@ import { isWorkers } from "../runtime.ts";
 export function responseBody(response: Response, contentType: string | undefined, length?: number): StreamBody {
   const stream = response.body as ReadableStream<Uint8Array>;
   if (isFormData(contentType)) return streamOf({ [Symbol.asyncIterator]: () => unended(stream) }, length);
+  return bodyOfParts(stream, length);
+}
+
+/** The same of parts that other code makes. */
+export function bodyOfParts(parts: StreamBody["parts"], length: number | undefined): StreamBody {
   // workerd sends a stream of its own without a call of JavaScript for each part.
-  return isWorkers() ? streamOf(stream, length) : new ResponseBody(stream, length);
+  return isWorkers() ? streamOf(parts, length) : new ResponseBody(parts, length);
 }
 
 /**
@@ -45,10 +51,10 @@ export class ResponseBody implements StreamBody {
   readonly length?: number;
   /** Called where the body is not whole, and is sent as it comes. */
   whenStreamed: (() => void) | undefined = undefined;
-  #parts: ReadableStream<Uint8Array> | ReaderParts;
+  #parts: StreamBody["parts"];
 
-  constructor(stream: ReadableStream<Uint8Array>, length: number | undefined) {
-    this.#parts = stream;
+  constructor(parts: StreamBody["parts"], length: number | undefined) {
+    this.#parts = parts;
     if (length !== undefined) this.length = length;
   }
 
@@ -57,20 +63,20 @@ export class ResponseBody implements StreamBody {
     return typeof body === "object" && body !== null && #parts in body;
   }
 
-  get parts(): ReadableStream<Uint8Array> | ReaderParts {
+  get parts(): StreamBody["parts"] {
     return this.#parts;
   }
 
   abandon(): void {
-    if (this.#parts instanceof ReaderParts) inBackground(this.#parts.return());
+    if (this.#parts instanceof BegunParts) inBackground(this.#parts.return());
   }
 
   /** Reads what is there, and waits for nothing: the whole body, or this one. */
   start(): MaybePromise<Uint8Array | this> {
-    const stream = this.#parts;
-    if (!(stream instanceof ReadableStream) || stream.locked) return this;
-    return chain(new FirstParts(stream, this.length), (read) => {
-      if (!(read instanceof ReaderParts)) return read;
+    const parts = this.#parts;
+    if (parts instanceof BegunParts || (parts instanceof ReadableStream && parts.locked)) return this;
+    return chain(new FirstParts(iteratorOf(parts), this.length), (read) => {
+      if (!(read instanceof BegunParts)) return read;
       this.#parts = read;
       this.whenStreamed?.();
       return this;
@@ -78,25 +84,25 @@ export class ResponseBody implements StreamBody {
   }
 }
 
-type StreamRead = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>;
+type PartResult = IteratorResult<Uint8Array, unknown>;
 
 /**
  * Reads a body until it is whole, or the next part is not there yet. With promises for each read, a mounted handler that answers with a text
  * took 7 % more CPU on Node 24.
  */
-class FirstParts extends Deferred<Uint8Array | ReaderParts> {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+class FirstParts extends Deferred<Uint8Array | BegunParts> {
+  readonly #iterator: AsyncIterator<Uint8Array>;
   readonly #length: number | undefined;
   readonly #ready: Uint8Array[] = [];
   #bytes = 0;
-  #reading: Promise<StreamRead> | undefined = undefined;
+  #reading: Promise<PartResult> | undefined = undefined;
   #reads = 0;
   #turns = 0;
   #isOver = false;
 
-  constructor(stream: ReadableStream<Uint8Array>, length: number | undefined) {
+  constructor(iterator: AsyncIterator<Uint8Array>, length: number | undefined) {
     super();
-    this.#reader = stream.getReader();
+    this.#iterator = iterator;
     this.#length = length;
     this.#read();
     this.#wait();
@@ -105,11 +111,11 @@ class FirstParts extends Deferred<Uint8Array | ReaderParts> {
   #read(): void {
     this.#reads++;
     this.#turns = 0;
-    this.#reading = this.#reader.read();
+    this.#reading = this.#iterator.next();
     this.#reading.then(this.#take, this.#stop);
   }
 
-  readonly #take = (read: StreamRead): void => {
+  readonly #take = (read: PartResult): void => {
     if (this.#isOver) return;
     if (read.done) {
       // A body that is not as long as its head says fails where it is sent.
@@ -136,12 +142,12 @@ class FirstParts extends Deferred<Uint8Array | ReaderParts> {
     const reading = this.#reading;
     // `fetch` gives the end of its body in a later event than the last bytes.
     if (reading !== undefined && this.#bytes > 0 && this.#bytes === this.#length) {
-      reading.then(({ done }) => (done ? undefined : this.#reader.cancel())).catch(() => {});
+      reading.then(({ done }) => (done === true ? undefined : this.#iterator.return?.())).catch(() => {});
       this.#end(joined(this.#ready, this.#bytes));
-    } else this.#end(new ReaderParts(this.#reader, this.#ready, reading));
+    } else this.#end(new BegunParts(this.#iterator, this.#ready, reading));
   };
 
-  #end(read: Uint8Array | ReaderParts): void {
+  #end(read: Uint8Array | BegunParts): void {
     this.#isOver = true;
     this.resolve(read);
   }
@@ -150,17 +156,13 @@ class FirstParts extends Deferred<Uint8Array | ReaderParts> {
 const nextTurn = /* @__PURE__ */ Promise.resolve();
 
 /** The parts of a body that is being read. */
-class ReaderParts implements AsyncIterableIterator<Uint8Array> {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+class BegunParts implements AsyncIterableIterator<Uint8Array> {
+  readonly #iterator: AsyncIterator<Uint8Array>;
   readonly #ready: Uint8Array[];
-  #reading: Promise<StreamRead> | undefined;
+  #reading: Promise<PartResult> | undefined;
 
-  constructor(
-    reader: ReadableStreamDefaultReader<Uint8Array>,
-    ready: Uint8Array[],
-    reading: Promise<StreamRead> | undefined,
-  ) {
-    this.#reader = reader;
+  constructor(iterator: AsyncIterator<Uint8Array>, ready: Uint8Array[], reading: Promise<PartResult> | undefined) {
+    this.#iterator = iterator;
     this.#ready = ready;
     this.#reading = reading;
   }
@@ -172,13 +174,13 @@ class ReaderParts implements AsyncIterableIterator<Uint8Array> {
   next(): Promise<IteratorResult<Uint8Array, undefined>> {
     const value = this.#ready.shift();
     if (value !== undefined) return Promise.resolve({ done: false, value });
-    const reading = this.#reading ?? this.#reader.read();
+    const reading = this.#reading ?? this.#iterator.next();
     this.#reading = undefined;
     return reading as Promise<IteratorResult<Uint8Array, undefined>>;
   }
 
   async return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    await this.#reader.cancel();
+    await this.#iterator.return?.();
     return { done: true, value: undefined };
   }
 }

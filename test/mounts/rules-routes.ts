@@ -1,4 +1,4 @@
-/** One `Response` of each kind, answered by a route, by `Answer.pass` and by a mount, under what the framework does to answers. */
+/** One `Response` of each kind, answered by a route, by `Answer.pass`, as of `undici`, and by a mount, under what the framework does to answers. */
 import { Answer, Cors, Path, Returns, Route, SecureHeaders, get } from "usher-http";
 import type { AppOptions, Route as AnyRoute } from "usher-http";
 
@@ -41,12 +41,27 @@ function responseOf(name: string): Response {
   return new Response(body, { status, headers: fields });
 }
 
+/** The same as `request` of `undici` resolves with it: of any runtime, which has no stream of Node's. */
+function requestedOf(name: string): Answer.UndiciResponse {
+  const { status = 200, body, headers = {}, cookies } = kinds[name] as Made;
+  const bytes = new TextEncoder().encode(body ?? "");
+  async function* parts() {
+    if (bytes.length > 0) yield bytes;
+  }
+  return {
+    statusCode: status,
+    headers: { ...headers, ...(body === null ? {} : { "content-length": `${bytes.length}` }), "set-cookie": cookies },
+    body: parts(),
+  };
+}
+
 export const routes: readonly AnyRoute[] = [
   ...Object.entries(kinds).flatMap(([kind, { cookies }]) => {
     const returns = Returns.response;
     const pass = get(Path.of("rules", "pass", kind), { returns }, () => Answer.pass(responseOf(kind)));
-    if (cookies !== undefined) return [pass];
-    return [pass, get(Path.of("rules", "route", kind), { returns }, () => responseOf(kind))];
+    const requested = get(Path.of("rules", "undici", kind), { returns }, () => Answer.pass(requestedOf(kind)));
+    if (cookies !== undefined) return [pass, requested];
+    return [pass, requested, get(Path.of("rules", "route", kind), { returns }, () => responseOf(kind))];
   }),
   Route.mount(Path.of("rules", "mount"), ({ url }) => responseOf(url.split("/").at(-1) as string)),
 ];

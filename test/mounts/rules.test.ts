@@ -91,7 +91,7 @@ describe.each(Object.keys(targets))("on %s", (target) => {
       for (const [kind, { cookies }] of Object.entries(kinds)) {
         if (cookies !== undefined) continue;
         const route = await ask(method, `/rules/route/${kind}`, headers);
-        for (const by of ["mount", "pass"])
+        for (const by of ["mount", "pass", "undici"])
           expect([kind, method, headers, await ask(method, `/rules/${by}/${kind}`, headers)]).toEqual([
             kind,
             method,
@@ -101,7 +101,7 @@ describe.each(Object.keys(targets))("on %s", (target) => {
       }
   });
 
-  it.each(["mount", "pass"])("and a client of a %s sees what is in the table", async (by) => {
+  it.each(["mount", "pass", "undici"])("and a client of a %s sees what is in the table", async (by) => {
     const ask = await opened();
     const sees = table(compresses(target));
     for (const [method, kind, headers, status, fields, body] of sees) {
