@@ -3,7 +3,8 @@
  *
  * - A snippet is a module. It may use what an earlier snippet of its page declares at the top.
  * - One that imports nothing from `usher-http` gets the framework's names, as pages write the imports once. Its first line says so to
- *   the reader: `// Part of a program.` One that does is a whole program, and imports each name that it uses.
+ *   the reader: `// Part of a program.` So does one that imports them, and uses what an earlier snippet declares, or what is left to
+ *   the reader. Any other is a whole program, and imports each name that it uses.
  * - A line `// routes.ts` at its start, or `**`routes.ts`**` before it, names its file, for snippets that import `./routes.ts`.
  * - What a page leaves to the reader (`store`, `findOrder`) is declared in `test/docs/given/<page>.ts`, or for all pages in
  *   `test/docs/given.ts`. The files of the folders `test/docs/given/<page>` and `examples/<page>` are next to the page's snippets.
@@ -38,7 +39,7 @@ const mark = /^\/\/ (?:[\w./-]+\.ts, p|P)art of a program\b/;
 const entries = ["usher-http", "usher-http/node", "usher-http/postgres"];
 
 /** @typedef {{ readonly file: string, readonly line: number, readonly name: string | undefined, readonly text: string }} Snippet */
-/** @typedef {{ readonly path: string, readonly snippet: Snippet, readonly isPart: boolean, readonly exported: ReadonlySet<string> }} Module */
+/** @typedef {{ readonly path: string, readonly snippet: Snippet, readonly isPart: boolean, readonly isProgram: boolean, readonly exported: ReadonlySet<string> }} Module */
 
 /** @param {string} root @param {readonly string[]} pages @returns {string[]} One line for each error. */
 export function wrongSnippets(root, pages) {
@@ -58,12 +59,13 @@ export function wrongSnippets(root, pages) {
     for (const files of [join(root, "examples", name), given]) copySources(files, beside);
     if (existsSync(`${given}.ts`)) cpSync(`${given}.ts`, join(beside, "given.ts"));
     const hidden = [join(beside, "given.ts"), join(folder, "given.ts")].filter((file) => existsSync(file));
-    for (const { path, snippet, isPart } of modulesOf(join(root, page), page, beside, hidden, names)) {
+    for (const { path, snippet, isPart, isProgram } of modulesOf(join(root, page), page, beside, hidden, names)) {
       snippets.set(relative(folder, path), snippet);
       const isMarked = mark.test(snippet.text);
-      if (isPart === isMarked || (isPart && /^import /m.test(snippet.text))) continue;
+      // Code of another framework, with its own imports, may be either.
+      if (isPart === isMarked || (isPart && !isProgram && /^import /m.test(snippet.text))) continue;
       const what = isPart
-        ? "imports nothing: begin it with `// Part of a program`"
+        ? "uses what it does not import: begin it with `// Part of a program.`"
         : "is whole, and says that it is a part";
       unmarked.push(`${page}:${snippet.line}: the snippet ${what}`);
     }
@@ -104,8 +106,10 @@ function modulesOf(path, page, folder, hidden, names) {
     const text = `${imports}${snippet.text}\nexport { ${unexported.join(", ")} };\n`;
     if (name !== undefined) named.set(name, text);
     write(file, text);
-    const isPart = !declared.isProgram && imports !== "";
-    modules.push({ path: file, snippet, isPart, exported: new Set(exported) });
+    const isBorrowed = (/** @type {string} */ name) =>
+      !declared.all.has(name) && !declared.inner.has(name) && from(name) !== "";
+    const isPart = declared.isProgram ? [...declared.used].some(isBorrowed) : imports !== "";
+    modules.push({ path: file, snippet, isPart, isProgram: declared.isProgram, exported: new Set(exported) });
   }
   return modules;
 }
@@ -137,6 +141,8 @@ function declaredIn(text) {
   const imported = new Set();
   /** @type {Set<string>} */
   const used = new Set();
+  /** Those of parameters and of inner scopes. @type {Set<string>} */
+  const inner = new Set();
   let isProgram = false;
   for (const statement of program.body) {
     if (statement.type === "ImportDeclaration") {
@@ -147,16 +153,27 @@ function declaredIn(text) {
       for (const name of namesIn(statement.declaration)) exported.add(name);
     } else for (const name of namesIn(statement)) all.add(name);
   }
+  const takes = (/** @type {{ readonly params: readonly import("oxc-parser").ParamPattern[] }} */ { params }) => {
+    for (const param of params) {
+      const pattern = param.type === "RestElement" ? param.argument : "parameter" in param ? param.parameter : param;
+      for (const name of boundBy(pattern)) inner.add(name);
+    }
+  };
   /** Where a name is one of a member, and not of a variable. @type {Set<number>} */
   const members = new Set();
   new Visitor({
     MemberExpression: ({ computed, property }) => void (computed || members.add(property.start)),
     Property: ({ computed, shorthand, key }) => void (computed || shorthand || members.add(key.start)),
     TSPropertySignature: ({ computed, key }) => void (computed || members.add(key.start)),
+    ArrowFunctionExpression: (made) => takes(made),
+    FunctionExpression: (made) => takes(made),
+    FunctionDeclaration: (made) => takes(made),
+    VariableDeclarator: ({ id }) => boundBy(id).forEach((name) => inner.add(name)),
+    CatchClause: ({ param }) => param && boundBy(param).forEach((name) => inner.add(name)),
     Identifier: ({ name, start }) => void (members.has(start) || used.add(name)),
   }).visit(program);
   for (const name of [...exported, ...imported]) all.add(name);
-  return { all, exported, imported, used, isProgram };
+  return { all, exported, imported, used, inner, isProgram };
 }
 
 /** @param {import("oxc-parser").Statement | import("oxc-parser").Declaration | null} statement @returns {string[]} */
