@@ -187,6 +187,12 @@ export const listed = [
     to: "`fetch` and `node:http` by hand",
     max: 1.1,
   },
+  {
+    ...passedOn,
+    id: "pass-undici",
+    what: "CPU of an answer that is passed on, by `request` of `undici`, to by hand",
+    row: "usher, `Answer.pass` of `request` of `undici`",
+  },
   { ...passedOn, id: "pass-mount", what: "CPU of a mount as proxy, to by hand", row: "usher, a mount as proxy" },
   ...["GET /orders/{order_id}", "POST /orders"].flatMap((group) => [
     {
@@ -228,7 +234,7 @@ export const reasons = {
     "Nearly all of the difference is V8 parsing the package, of which 300 kB are in the bundle, before minifying.",
   mount:
     "A handler gets a real `Request`. `node:http` by hand with a real `Request` and `Response` takes 1.13 of `srvx` already. `srvx` has an object that makes one when it is needed, but `fetch` and `new Request` read private members, which no such object has. Tried without a difference: one pass over the headers of the response, fewer look-ups in those of the request.",
-  pass: "A server by hand that uses `fetch` takes 1.55 of the pipe. Of the package `undici`, `request` and `Answer.stream` take 1.18; Node exports no more of it than `fetch`.",
+  pass: "A server by hand that uses `fetch` takes 1.55 of the pipe. Node exports no more of undici than `fetch`: `Answer.pass` takes what `request` of that package resolves with, too, and has a bar of its own.",
   "pass-mount":
     "As for `Answer.pass`, and the handler makes a second `Request` for `fetch`, which undici copies: its headers, its signal.",
   "orders GET /orders/{order_id}, CPU":
