@@ -137,7 +137,7 @@ class LastPart {
 
   /** @param bytes Those that Deno holds for it. */
   made(bytes: number): void {
-    if (this.#state.at === "sending") this.#state = { at: "sending", bytes };
+    if (this.#state.at === "sending") this.#state.bytes = bytes;
   }
 
   /** The stream has ended, and its client has not taken the part. */
@@ -153,7 +153,7 @@ class LastPart {
 }
 
 type LastPartState =
-  | { readonly at: "sending"; readonly bytes: number }
+  | { readonly at: "sending"; bytes: number }
   | { readonly at: "held"; readonly held: HeldBytes | undefined }
   | { readonly at: "taken" };
 

@@ -128,7 +128,12 @@ export class SendBudget {
     };
   }
 
-  /** Bytes begin to wait. */
+  /** The time in milliseconds. */
+  get now(): number {
+    return this.#clock.now;
+  }
+
+  /** Bytes begin to wait: it is the last one to be cut. */
   enter(unsent: Unsent, name: string | undefined): NetworkUnsent | undefined {
     this.#waiting.set(unsent.key, unsent);
     const network = this.#networkOf(name);
@@ -241,7 +246,7 @@ export class Unsent {
       if (bytes === 0) return;
       const { network: name, taken } = this.#recipient;
       const network = this.#budget.enter(this, name);
-      this.#state = { at: "waiting", bytes, taken, since: this.#budget.moved(this, network), network };
+      this.#state = { at: "waiting", bytes, taken, since: this.#budget.now, network };
       this.#budget.add(bytes, network);
     } else if (bytes === 0) this.#leave(idle);
     else {
