@@ -226,7 +226,8 @@ export const response: Returns<Answer | Response, unknown> = {
 /**
  * Any response under one of several statuses. Each is listed for the API document with its meaning, and with its content types
  * where it has a body: any status from 200 to 599, also of a refusal, and the 101 of a takeover. A typed client has the value of a
- * 2xx by its content types: a `string` of `text/csv`, and a `Response` whose body is unread of `application/pdf`.
+ * 2xx by its content types: a `string` of `text/csv`, and a `Response` whose body is unread of `application/pdf`. A file of any type has
+ * the content type of every type, an asterisk on both sides.
  *
  * @throws RangeError for an invalid content type.
  *
@@ -251,9 +252,11 @@ export function responses<const Statuses extends { readonly [status: number]: st
       return [[status, doc.contentTypes] as const];
     }),
   );
-  const wrong = [...contentTypes.values()].flat().find((type) => !isContentType(type));
+  const wrong = [...contentTypes.values()].flat().find((type) => type !== "*/*" && !isContentType(type));
   if (wrong !== undefined) {
-    throw new RangeError(`${JSON.stringify(wrong)} is no content type: neither type/subtype, type/* nor type/*+suffix`);
+    throw new RangeError(
+      `${JSON.stringify(wrong)} is no content type: neither type/subtype, type/*, type/*+suffix nor */*`,
+    );
   }
   const meanings = given.map(([status, doc]) => [status, typeof doc === "string" ? doc : doc.doc] as const);
   return {

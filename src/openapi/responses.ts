@@ -269,7 +269,10 @@ function ownAnswers({ statuses, several, contentTypes }: ReturnsNode): Responses
     statuses.map(([status, sentence]) => {
       const types = contentTypes?.get(status) ?? [];
       // JSON of any kind; other types are text or bytes.
-      const content = types.map((type) => [type, { schema: /[/+]json$/.test(type) ? {} : { type: "string" } }]);
+      const content = types.map((type) => [
+        type,
+        { schema: /[/+]json$|^\*\/\*$/.test(type) ? {} : { type: "string" } },
+      ]);
       const answer = { description: sentence, ...(types.length === 0 ? {} : { content: Object.fromEntries(content) }) };
       return [status, withHeaders(answer, leadingSomewhere(status))];
     }),

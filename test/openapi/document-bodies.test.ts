@@ -310,6 +310,13 @@ describe("answers: of the route's own", () => {
     });
     expect(responses["303"]).not.toHaveProperty("content");
     expect(() => Returns.responses({ 200: { doc: "", contentTypes: ["html"] } })).toThrow('"html" is no content type');
+    expect(() => Returns.responses({ 200: { doc: "", contentTypes: ["*/html"] } })).toThrow('"*/html" is no content');
+  });
+
+  it("the content type of a file that a user chose is any", () => {
+    const returns = Returns.responses({ 200: { doc: "The file.", contentTypes: ["*/*"] } });
+    const { responses } = operation(get(Path.of("file"), { returns }, () => new Response("x")));
+    expect(responses["200"]).toMatchObject({ description: "The file.", content: { "*/*": { schema: {} } } });
   });
 
   it("a content type of both the route's answer and a refusal with that status has either schema", () => {
