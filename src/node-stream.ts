@@ -3,8 +3,7 @@ interface NodeReadable extends AsyncIterable<unknown> {
   readonly readableDidRead: boolean;
   readonly readable: boolean;
   destroy(): unknown;
-  resume(): unknown;
-  on(event: "error", listener: () => void): unknown;
+  on(event: "error" | "data", listener: () => void): unknown;
   off(event: "error", listener: () => void): unknown;
 }
 
@@ -28,11 +27,11 @@ export function letGo(value: object): void {
   value.destroy();
 }
 
-/** Reads a stream of Node's to its end, without its bytes. */
-export function runOut(value: object): void {
+/** Reads the end of a stream of Node's that has no bytes. It is closed if it has some: they may be without an end. */
+export function readEnd(value: object): void {
   if (!isNodeStream(value)) return;
   awaitErrors(value);
-  value.resume();
+  value.on("data", () => value.destroy());
 }
 
 /** The iterator of an async iterable, whose `return` closes a stream also while a part is waited for. */

@@ -1,8 +1,8 @@
-import { isObject, needs } from "../arguments.ts";
+import { isObject, isRecord, needs } from "../arguments.ts";
 import { connectionFields } from "../http/connection-fields.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { contentLengthOf, fieldsOf, itemsOf } from "../http/fields.ts";
-import { awaitErrors, isNodeStream, runOut } from "../node-stream.ts";
+import { awaitErrors, isNodeStream, letGo, readEnd } from "../node-stream.ts";
 import { isWorkers } from "../runtime.ts";
 import { InvalidAnswerError, none } from "../refusals.ts";
 import type { Answer } from "../exchange/answer.ts";
@@ -49,29 +49,35 @@ export interface UndiciResponse {
 export function pass(response: Response | UndiciResponse): Answer {
   if (isUndiciResponse(response)) {
     const { statusCode: status, headers, body } = response;
-    checkUnread(isNodeStream(body) && body.readableDidRead, false, status);
+    checkUnread(isNodeStream(body) && body.readableDidRead, false);
+    checkStatus(status, body);
     awaitErrors(body);
     const hasBody = status !== 204 && status !== 205 && status !== 304;
     // Its end is to be read all the same: then the connection is free for the next request.
-    if (!hasBody) runOut(body);
+    if (!hasBody) readEnd(body);
     const bodyOf: PassedBody = (_contentType, length) => bodyOfParts(body, length);
     return passedAnswer(status, undiciLines(headers), false, hasBody ? bodyOf : undefined);
   }
   needs(isResponse(response), "Answer.pass: it", response, "a Response");
   const { status, body, headers } = response;
-  checkUnread(response.bodyUsed, body?.locked === true, status);
+  checkUnread(response.bodyUsed, body?.locked === true);
+  checkStatus(status, body);
   const bodyOf: PassedBody = (contentType, length) => responseBody(response, contentType, length);
   return passedAnswer(status, fieldLines(headers), wasDecoded(response), body === null ? undefined : bodyOf);
 }
 
-function checkUnread(isRead: boolean, isLocked: boolean, status: number): void {
+function checkUnread(isRead: boolean, isLocked: boolean): void {
   if (isRead) throw new InvalidAnswerError("a Response whose body is read already");
   if (isLocked) throw new InvalidAnswerError("a Response whose body other code reads");
-  if (status === 101) {
-    throw new InvalidAnswerError(
-      "a Response of status 101: only a route with Returns.websocket or Answer.takeover changes the protocol",
-    );
-  }
+}
+
+/** Closes the body of a 101: no answer has it. */
+function checkStatus(status: number, body: object | null): void {
+  if (status !== 101) return;
+  if (body !== null) letGo(body);
+  throw new InvalidAnswerError(
+    "a Response of status 101: only a route with Returns.websocket or Answer.takeover changes the protocol",
+  );
 }
 
 type PassedBody = (contentType: string | undefined, length: number | undefined) => StreamBody;
@@ -86,15 +92,17 @@ function passedAnswer(
   const isOfConnection = connectionFields(lines.filter(([name]) => name === "connection").map(([, value]) => value));
   const headers: (readonly [string, string])[] = [];
   let contentType: string | undefined;
-  let length: number | undefined;
+  const lengths: string[] = [];
   for (const line of lines) {
     const [name, value] = line;
     if (notPassed.has(name) || isOfConnection(name)) continue;
-    if (name === "content-type") contentType = value;
-    else if (name === "content-length") length = isDecoded ? undefined : contentLengthOf(value);
+    // An empty one says no more than none, and an answer of the app's own may not have it.
+    if (name === "content-type") contentType = value === "" ? undefined : value;
+    else if (name === "content-length") lengths.push(value);
     else if (name === "etag" && isDecoded && value.startsWith('"')) headers.push([name, `W/${value}`]);
     else if (name !== "content-encoding" || !isDecoded) headers.push(line);
   }
+  const length = isDecoded ? undefined : contentLengthOf(lengths.join(", "));
   return {
     status,
     ...(contentType === undefined ? {} : { contentType }),
@@ -122,8 +130,9 @@ function undiciLines(headers: UndiciResponse["headers"]): readonly (readonly [st
   const lines: (readonly [string, string])[] = [];
   for (const [sent, value] of Object.entries(headers)) {
     const name = sent.toLowerCase();
-    if (typeof value === "string") lines.push([name, value]);
-    else for (const one of value ?? none) lines.push([name, one]);
+    if (Array.isArray(value)) for (const one of value as readonly string[]) lines.push([name, one]);
+    // JavaScript may give a number: the check of the answer says so.
+    else if (value !== undefined && value !== null) lines.push([name, value as string]);
   }
   return lines;
 }
@@ -131,7 +140,7 @@ function undiciLines(headers: UndiciResponse["headers"]): readonly (readonly [st
 function isUndiciResponse(value: unknown): value is UndiciResponse {
   if (!isObject(value) || value instanceof Response) return false;
   const { statusCode, headers, body } = value;
-  return Number.isInteger(statusCode) && isObject(headers) && isObject(body) && Symbol.asyncIterator in body;
+  return Number.isInteger(statusCode) && isRecord(headers) && isObject(body) && Symbol.asyncIterator in body;
 }
 
 // Another copy of the class is as good: a package of `fetch` has its own, and so has another realm.

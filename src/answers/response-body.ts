@@ -1,6 +1,7 @@
 import { soonTurns } from "../async.ts";
 import { Deferred, chain } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
+import { isTaken, take } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { isBytes } from "../http/bytes.ts";
 import { joined } from "../inputs/body-source.ts";
@@ -74,8 +75,9 @@ export class ResponseBody implements StreamBody {
   /** Reads what is there, and waits for nothing: the whole body, or this one. */
   start(): MaybePromise<Uint8Array | this> {
     const parts = this.#parts;
-    if (parts instanceof BegunParts || (parts instanceof ReadableStream && parts.locked)) return this;
-    return chain(new FirstParts(iteratorOf(parts), this.length), (read) => {
+    // Of parts that another answer has, the check of the answer says so.
+    if (parts instanceof BegunParts || isTaken(parts)) return this;
+    return chain(new FirstParts(take(parts) ?? iteratorOf(parts), this.length), (read) => {
       if (!(read instanceof BegunParts)) return read;
       this.#parts = read;
       this.whenStreamed?.();
@@ -116,6 +118,15 @@ class FirstParts extends Deferred<Uint8Array | BegunParts> {
   }
 
   readonly #take = (read: PartResult): void => {
+    try {
+      this.#add(read);
+    } catch {
+      // An iterator of JavaScript may give anything. It fails again where the answer is sent.
+      this.#stop();
+    }
+  };
+
+  #add(read: PartResult): void {
     if (this.#isOver) return;
     if (read.done) {
       // A body that is not as long as its head says fails where it is sent.
@@ -129,7 +140,7 @@ class FirstParts extends Deferred<Uint8Array | BegunParts> {
       if (isMore && this.#reads < maxReads) this.#read();
       else this.#stop();
     } else this.#stop();
-  };
+  }
 
   readonly #wait = (): void => {
     if (this.#isOver) return;
