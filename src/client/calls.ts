@@ -95,7 +95,11 @@ export interface RouteCall<Wire, Sent, Names> {
    * @example
    * ```ts
    * const file = await api["GET /files/{file_id}"].response({ path: { file_id: 7 } });
-   * if (file.ok) link.href = URL.createObjectURL(await file.value.blob());
+   * if (file.ok) {
+   *   link.href = URL.createObjectURL(await file.value.blob());
+   *   // Without it, the script of an HTML file would run as the page's own.
+   *   link.download = "file";
+   * }
    * ```
    */
   readonly response: (...given: CallArguments<Wire>) => Promise<Outcome<Succeeded<number, Response>, Names>>;

@@ -8,7 +8,7 @@ interface Gapped {
   readonly used: readonly string[];
 }
 
-const gap = /\{([A-Za-z_][A-Za-z0-9_]*)\}/;
+const gap = /\{([_\p{ID_Start}]\p{ID_Continue}*)\}/u;
 
 /**
  * The sentences of an application with their translations. A sentence is found by its whole text, or by one with gaps: the
@@ -38,7 +38,6 @@ export class OwnSentences {
 /** Why a sentence and its translation are no pair; undefined where they are one. */
 export function wrongGaps(sentence: string, translation: string): string | undefined {
   const { parts, names, used } = gappedOf(sentence, translation);
-  if (names.length === 0) return undefined;
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) return `has the gap {${twice}} twice`;
   // Nothing would say where the first value ends.

@@ -56,7 +56,7 @@ export declare const url: string;
 export declare const signal: AbortSignal;
 export declare const token: string;
 export declare const pdf: Uint8Array;
-export declare const link: { href: string };
+export declare const link: { href: string; download: string };
 export declare const credential: string;
 export declare const Sentry: { captureException(error: unknown, context: object): void };
 export interface OrderStore {

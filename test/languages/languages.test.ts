@@ -226,6 +226,7 @@ describe("messages of the application", () => {
     "lamp is sold out.": "Keine Lampe mehr.",
     "Write {id}.": "Bitte {id}.",
     "Nobody knows {what}.": "Das weiß niemand.",
+    "Size {größe} is gone.": "Größe {größe} ist weg.",
   };
   it.each([
     ["chair is sold out.", "chair ist ausverkauft."],
@@ -238,6 +239,7 @@ describe("messages of the application", () => {
     // A gap has any text, whatever it looks like.
     ["Ask {who} $& $1", "{who} $& $1 fragen"],
     ["Nobody knows it.", "Das weiß niemand."],
+    ["Size XL is gone.", "Größe XL ist weg."],
     ["Nothing here.", undefined],
   ])("may have gaps: %j is %j", async (said, translated) => {
     const code = Refusal.code("said", { status: 409, doc: "Said." });
@@ -390,6 +392,16 @@ it.each([
     "a translation with a gap that its sentence has not",
     () => language("nl", german.sentences, { "{a} is gone.": "{b} is weg." }),
     'language: "{a} is gone." of nl has no gap {b}, which its translation has',
+  ],
+  [
+    "a translation with a gap whose sentence has none",
+    () => language("nl", german.sentences, { "It is gone.": "{b} is weg." }),
+    'language: "It is gone." of nl has no gap {b}, which its translation has',
+  ],
+  [
+    "a translation that spells a gap with other characters",
+    () => language("nl", german.sentences, { "{größe} is gone.": "{größe} is weg.".normalize("NFD") }),
+    "of nl has no gap",
   ],
   [
     "a gap that a sentence has twice",
