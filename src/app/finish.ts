@@ -14,7 +14,7 @@ import type { SetCookie } from "../codecs/cookie.ts";
 import { chain, isPending } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { OpenStream } from "../events/open-stream.ts";
-import { isTaken } from "../events/stream.ts";
+import { whyTaken } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
 import { isBytes, ownBytes } from "../http/bytes.ts";
@@ -277,7 +277,7 @@ function wrongStream({ parts, length }: StreamBody): string | undefined {
     parts instanceof ReadableStream ||
     typeof (parts as Partial<StreamBody["parts"]>)?.[Symbol.asyncIterator] === "function";
   if (!isParts) return "a stream that is neither a ReadableStream nor an async iterable";
-  return isTaken(parts) ? "a stream that is read already" : undefined;
+  return whyTaken(parts);
 }
 
 /** A number as text, and the type of any other value. */

@@ -89,19 +89,29 @@ export interface Parts {
 // A stream or generator can be read once, so it can be the body of one response only.
 const taken = /* @__PURE__ */ new WeakSet<object>();
 
-/** Whether the parts are the body of another response, or are being read. */
+/** Whether the parts are the body of another response, are being read, or are closed. */
 export function isTaken(parts: StreamBody["parts"]): boolean {
-  if (taken.has(parts)) return true;
-  if (parts instanceof ReadableStream) return parts.locked;
-  return isNodeStream(parts) && (parts.readableDidRead || !parts.readable);
+  return whyTaken(parts) !== undefined;
 }
+
+/** Why no response can have the parts; undefined where one can. */
+export function whyTaken(parts: StreamBody["parts"]): string | undefined {
+  if (taken.has(parts)) return readAlready;
+  if (parts instanceof ReadableStream) return parts.locked ? readAlready : undefined;
+  if (!isNodeStream(parts)) return undefined;
+  if (parts.readableDidRead) return readAlready;
+  return parts.readable ? undefined : "a stream that was closed before it was read";
+}
+
+const readAlready = "a stream that is read already";
 
 /**
  * Takes the parts for one response and opens their iterator, unless they are a `ReadableStream`. So an iterable that throws
  * at once is a 500 and not a truncated stream. Throws if the parts are already taken or not iterable.
  */
 export function take(parts: StreamBody["parts"]): AsyncIterator<Uint8Array> | undefined {
-  if (isTaken(parts)) throw new InvalidAnswerError("a stream that is read already");
+  const why = whyTaken(parts);
+  if (why !== undefined) throw new InvalidAnswerError(why);
   if (parts instanceof ReadableStream) {
     taken.add(parts);
     return undefined;
@@ -110,7 +120,7 @@ export function take(parts: StreamBody["parts"]): AsyncIterator<Uint8Array> | un
   if (typeof iterator !== "object" || iterator === null || typeof (iterator as Partial<Parts>).next !== "function") {
     throw new InvalidAnswerError("a stream whose async iterator has no next()");
   }
-  if (taken.has(iterator)) throw new InvalidAnswerError("a stream that is read already");
+  if (taken.has(iterator)) throw new InvalidAnswerError(readAlready);
   taken.add(isNodeStream(parts) ? parts : iterator);
   return iterator as AsyncIterator<Uint8Array>;
 }
