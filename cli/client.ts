@@ -68,13 +68,13 @@ function memberFor(name: string, routes: readonly Route[], typeOf: TypeOf): stri
   const optional = calls.some(({ isOptional }) => isOptional) ? "?" : "";
   const given = calls.length === 1 ? calls[0]?.given : unionOf(calls.map(({ given }) => `(${given})`));
   const refused = unionOf([...codes.map(({ name }) => JSON.stringify(name)), "ClientCode"]);
-  const outcome = unionOf([...calls.flatMap(({ answers }) => answers), `RefusedAs<${refused}>`]);
+  const answers = unionOf(calls.flatMap(({ answers }) => answers));
   const texts = [
     ...new Set(calls.flatMap(({ texts }) => texts)),
     ...codes.map(({ name, status, doc }) => `\`${name}\` (${status}): ${doc}`),
   ];
   const doc = texts.length === 0 ? "" : `${comment(texts.join("\n\n"))}\n`;
-  return `${doc}readonly ${JSON.stringify(name)}: (\n  given${optional}: ${given},\n) => Promise<\n  ${outcome}\n>;`;
+  return `${doc}readonly ${JSON.stringify(name)}: RouteCall<\n  [given${optional}: ${given}],\n  ${answers},\n  RefusedAs<${refused}>\n>;`;
 }
 
 /** A member for a WebSocket's route. */
@@ -378,6 +378,13 @@ export interface Problem {
   readonly message: string;
 }`;
 
+const routeCall = `/** The call of a route. */
+export interface RouteCall<Given extends readonly unknown[], Sent, Refusal> {
+  (...given: Given): Promise<Sent | Refusal>;
+  /** The same call, whose value is the \`Response\` itself, unread, whatever its type. */
+  readonly response: (...given: Given) => Promise<Succeeded<number, Response> | Refusal>;
+}`;
+
 const make = `/** The calls of the API. Each resolves with the answer or a refusal. */
 export function client(options: ClientOptions): Client {
   return callsOf(options) as Client;
@@ -419,12 +426,22 @@ export function clientModule(routes: readonly Route[]): string {
     memberFor(name, same, (...shape) => typeOf(components.resolve(describe(...shape)) as Schema, nameOf)),
   );
   const api = `/** A call for each route, by its method and path. */\nexport interface Client {\n${members.join("\n")}\n}`;
-  return `${[header, ...[...types, api].map(indented), make, problem, ...sources].join("\n\n")}\n`;
+  return `${[header, ...[...types, api].map(indented), routeCall, make, problem, ...sources].join("\n\n")}\n`;
 }
 
 /** Gives components names that the text does not use, and that TypeScript takes: `2ndAddress` begins with a digit. */
 function namesBeside(text: string): (component: string) => string {
-  const reserved = ["Client", "Problem", "FormData", "Blob", "Date", "Promise", "AsyncIterable", "Response"];
+  const reserved = [
+    "Client",
+    "RouteCall",
+    "Problem",
+    "FormData",
+    "Blob",
+    "Date",
+    "Promise",
+    "AsyncIterable",
+    "Response",
+  ];
   const taken = new Set([...(text.match(/\b[A-Z]\w*/g) ?? []), ...reserved]);
   const names = new Map<string, string>();
   return (component) => {

@@ -74,7 +74,7 @@ describe("usher: works", () => {
       format: "date-time",
     });
     const client = await ran(command, [...args, "client", module]);
-    expect(client.stdout).toContain('"POST /orders": (');
+    expect(client.stdout).toContain('"POST /orders": RouteCall<');
     expect(await ran(command, [...args, "routes"])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/the module is missing/),

@@ -187,7 +187,7 @@ describe("usher, as a user types it", () => {
         stderr: expect.stringContaining("openapi.json is not what the routes make: generate it again"),
       });
       expect(await usher("client server/routes.ts -o client.ts")).toMatchObject({ code: 0 });
-      expect(readFileSync(join(cwd, "client.ts"), "utf8")).toContain('readonly "POST /orders": (');
+      expect(readFileSync(join(cwd, "client.ts"), "utf8")).toContain('readonly "POST /orders": RouteCall<');
       expect(await usher("call server/routes.ts GET /orders")).toMatchObject({ code: 0, stdout: "[]" });
       expect((await usher("nothing")).code).toBe(2);
     }

@@ -17,7 +17,8 @@ export const program: string = orders;
 
 /** The same for Workers: its last line, and where `serve` is from, are those of the section on Workers. */
 export const worker: string = (() => {
-  const [imported = "", , exported = ""] = workers.split("\n");
+  // Its first line says that it is a part of a program.
+  const [, imported = "", , exported = ""] = workers.split("\n");
   return orders
     .replace(/^import \{ serve \}.*$/m, imported)
     .replace(/^await serve.*$/m, exported.replace("hello", "place"));
