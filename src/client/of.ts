@@ -154,10 +154,12 @@ async function outcomeOf(
         // It may be in the headers alone, or throw. Of a body that is read this rejects.
         ending.body?.cancel().catch(() => {});
       }
+    } else if (reads) {
+      result = { value: (await import("./received.ts")).unread(response, signals) };
     } else if (isOther) {
       const outcome = (request: Request, response: Response, signal: AbortSignal): Promise<CallResult> =>
         outcomeOf(request, { ...options, fetch: async () => response }, [signal], {});
-      const call = { request, fetchRequest, signals, outcome, reads, ...options, maxBody };
+      const call = { request, fetchRequest, signals, outcome, ...options, maxBody };
       result = { value: await (await import("./received.ts")).valueOf(response, call) };
     } else {
       const text = await textUpTo(maxBody, ending);

@@ -61,8 +61,6 @@ interface AnsweredCall extends Pick<ClientOptions, "maxLine" | "maxEvent" | "min
   readonly fetchRequest: FetchFunction;
   readonly signals: readonly AbortSignal[];
   readonly maxBody: number;
-  /** "response" leaves the body to the caller. */
-  readonly reads: "response" | undefined;
   /** The result of a response to the same request, sent again. */
   readonly outcome: (request: Request, response: Response, signal: AbortSignal) => Promise<CallResult>;
 }
@@ -331,8 +329,7 @@ export function endingBy(signals: readonly AbortSignal[], response: Response, ma
 
 /** The value of a body, by its `Content-Type`. */
 export async function valueOf(response: Response, call: AnsweredCall): Promise<unknown> {
-  const { signals, maxBody, reads } = call;
-  if (reads) return unread(response, signals);
+  const { signals, maxBody } = call;
   if (isEventStream(response)) return received(response, call);
   if (/^application\/(x-ndjson|jsonl)[\t ]*(;|$)/i.test(contentTypeIn(response))) {
     return stoppable(response, signals, (stopping) => linesOf(response, call, stopping));
@@ -341,6 +338,7 @@ export async function valueOf(response: Response, call: AnsweredCall): Promise<u
   return unread(response, signals);
 }
 
-function unread(response: Response, signals: readonly AbortSignal[]): Response {
+/** A response whose body is for the caller to read. */
+export function unread(response: Response, signals: readonly AbortSignal[]): Response {
   return signals[0] ? endingBy(signals, response) : response;
 }

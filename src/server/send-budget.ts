@@ -135,9 +135,8 @@ export class SendBudget {
 
   /** Bytes begin to wait: it is the last one to be cut. */
   enter(unsent: Unsent, name: string | undefined): NetworkUnsent | undefined {
-    this.#waiting.set(unsent.key, unsent);
     const network = this.#networkOf(name);
-    network?.waiting.set(unsent.key, unsent);
+    this.moved(unsent, network);
     return network;
   }
 

@@ -106,7 +106,7 @@ it("a 101 is a 500, and the body is closed", async () => {
   expect([(await ask()).status, body.destroyed]).toEqual([500, true]);
 });
 
-it("a header whose value is undefined, null or an empty list is no line, and __proto__ is a name as any other", async () => {
+it("a header whose value is undefined, null or an empty list is no line, and __proto__ is a name like the others", async () => {
   const headers = { "x-undefined": undefined, "x-null": null, "x-empty": [] };
   Object.defineProperty(headers, "__proto__", { value: "x", enumerable: true });
   const got = await appOf(() => Answer.pass(odd(headers))).ask();

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { Path, Route } from "usher-http";
 import { serverOfFile } from "../support/http-server.ts";
 import { logged } from "../support/logs.ts";
+import { stalled } from "../support/eventually.ts";
 import { start } from "../support/node-server.ts";
 import { started } from "./started.ts";
 
@@ -32,15 +33,6 @@ function post(port: number, path: string): Posting {
   asking.on("error", () => {});
   response.catch(() => {});
   return { asking, response };
-}
-
-/** Waits until a count has begun and grows no more. */
-async function stalled(count: () => number): Promise<void> {
-  await expect.poll(count).toBeGreaterThan(0);
-  for (let before = -1; before !== count();) {
-    before = count();
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
 }
 
 describe.each(Object.keys(started))("on %s", (runtime) => {

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { describe, expect, it } from "vitest";
 import { Path, Refusal, Route, client, refuse } from "usher-http";
 import { Compress } from "usher-http/compress";
+import { stalled } from "../support/eventually.ts";
 import { serverOfTest } from "../support/http-server.ts";
 import { start } from "../support/node-server.ts";
 
@@ -34,15 +35,6 @@ const proxyTo = (upstream: string) =>
 
 const part = Buffer.alloc(65_536, 97);
 const total = 100 * 1024 * 1024;
-
-/** Waits until a count has begun and grows no more. */
-async function stalled(count: () => number): Promise<void> {
-  await expect.poll(count).toBeGreaterThan(0);
-  for (let before = -1; before !== count();) {
-    before = count();
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
-}
 
 describe("a proxy", () => {
   it("gets a 304 of the other server, though its client has the tag of a compressed response", async () => {

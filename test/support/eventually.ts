@@ -6,6 +6,15 @@ export function eventually<A>(check: () => A | Promise<A>): Promise<A> {
   return vi.waitFor(check, { timeout: waitMs(), interval: 10 });
 }
 
+/** Waits until a count has begun and grows no more. */
+export async function stalled(count: () => number): Promise<void> {
+  await eventually(() => expect(count()).toBeGreaterThan(0));
+  for (let before = -1; before !== count();) {
+    before = count();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+}
+
 /** Waits for what should come, by the machine's clock: an error says what did not. */
 export async function comes<A>(what: string, awaited: Promise<A>): Promise<A> {
   let timer: ReturnType<typeof setTimeout> | undefined;

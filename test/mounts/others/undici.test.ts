@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { Agent, request } from "undici";
 import { expect, it, onTestFinished } from "vitest";
 import { Answer, Path, Refusal, Returns, get, param, refuse } from "usher-http";
-import { eventually } from "../../support/eventually.ts";
+import { eventually, stalled } from "../../support/eventually.ts";
 import { serverOfTest } from "../../support/http-server.ts";
 import { start } from "../../support/node-server.ts";
 import { lines } from "../../support/logs.ts";
@@ -13,15 +13,6 @@ import { RawClient, header } from "../../support/raw-client.ts";
 
 const down = Refusal.code("upstream_down", { status: 502, doc: "The server behind this one does not answer." });
 const path = Path.str("path");
-
-/** Waits until a count has begun and grows no more. */
-async function stalled(count: () => number): Promise<void> {
-  await eventually(() => expect(count()).toBeGreaterThan(0));
-  for (let before = -1; before !== count();) {
-    before = count();
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
-}
 
 /** Passes on what another server answers, over one connection to it. */
 async function inFront(listener: RequestListener): Promise<{ readonly port: number; readonly agent: Agent }> {
