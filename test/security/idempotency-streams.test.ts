@@ -1,7 +1,9 @@
 /** Idempotency keys of answers whose body is a stream. */
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
-import { Answer, Dep, Idempotency, Path, Refusal, Returns, Test, post, refuse } from "usher-http";
-import type { IdempotencyStore } from "usher-http";
+import { Answer, App, Dep, Idempotency, Path, Refusal, Returns, Test, post, refuse } from "usher-http";
+import type { IdempotencyStore, Middleware } from "usher-http";
+import { Compress } from "usher-http/compress";
 import { messages } from "../support/logs.ts";
 
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "None is left." });
@@ -106,6 +108,50 @@ describe.each([
     };
     const { ask } = streaming(() => Answer.stream(endless), { isTransaction, commit, maxAnswer: 4 });
     expect(await ask()).toBe(500);
+    expect(cancelled).toHaveBeenCalledOnce();
+  });
+});
+
+/** The reader of a response whose stream is longer than what is kept, and gives no second part. */
+async function readerOfLong(cancelled: () => void, middleware: readonly Middleware[]) {
+  let parts = 0;
+  const silent = new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) => (parts++ === 0 ? controller.enqueue(bytesOf("three")) : new Promise(() => {})),
+      cancel: cancelled,
+    },
+    { highWaterMark: 0 },
+  );
+  const once = Idempotency.by(Idempotency.memory(), { caller: Dep.return("everybody"), maxAnswer: 4 });
+  const route = post(Path.root, { inputs: { once }, returns: Returns.response }, () =>
+    Answer.stream(silent, { contentType: "text/plain" }),
+  );
+  const headers = { "idempotency-key": '"key"', "accept-encoding": "gzip" };
+  const request = new Request("http://localhost/", { method: "POST", headers });
+  const { body } = await App.make([route], { middleware }).fetch(request);
+  return (body as ReadableStream<Uint8Array>).getReader();
+}
+
+describe.each([
+  ["as it is", [], 1],
+  // The first part that is sent is the header of gzip.
+  ["compressed", [Compress.make()], 2],
+])("a stream that is too long to be kept, %s, is cancelled where its client leaves", (_how, middleware, before) => {
+  it("before anything of it is sent", async () => {
+    const cancelled = vi.fn<() => void>();
+    const reader = await readerOfLong(cancelled, middleware);
+    await reader.cancel();
+    expect(cancelled).toHaveBeenCalledOnce();
+  });
+
+  it("while its next part is awaited", async () => {
+    const cancelled = vi.fn<() => void>();
+    const reader = await readerOfLong(cancelled, middleware);
+    for (let i = 0; i < before; i++) await reader.read();
+    const pending = reader.read();
+    await turnOfLoop();
+    await reader.cancel();
+    expect((await pending).done).toBe(true);
     expect(cancelled).toHaveBeenCalledOnce();
   });
 });
