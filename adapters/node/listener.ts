@@ -32,6 +32,7 @@ interface HostedRequest extends IncomingMessage {
 /** An exchange in another server, which may have read the body already. */
 class MountedExchange extends NodeExchange {
   override readonly target: string;
+  readonly isMounted = true;
   #body: BodySource | undefined = undefined;
 
   constructor(

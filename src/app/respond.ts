@@ -247,8 +247,11 @@ function handleWithBody(request: RequestState, route: CompiledRoute, reading: In
   const body = (request.reading ??= new wanted.Reading(request));
   const encoded = body.openEncoding();
   if (encoded !== undefined) return refusalAnswer(encoded);
-  const unread = wanted.isWhole ? body.readWhole() : undefined;
-  const { overload } = request.app;
+  const { overload, middleware } = request.app;
+  let unread = wanted.isWhole ? body.readWhole() : undefined;
+  // A deferred value passes on in the context of the bytes that arrive; a promise, in the one that middleware or Express set here.
+  const hasOuter = middleware !== undefined || request.exchange.isMounted === true;
+  if (hasOuter && unread instanceof Deferred) unread = unread.valueOrPromise();
   if (overload !== undefined && isPending(unread)) overload.lendPlace(request);
   return chain(unread, (refusal) => {
     if (refusal !== undefined) return refusalAnswer(request.timedOut ?? refusal);
