@@ -125,6 +125,11 @@ export class Asked {
     if (!chunked && length === 0) this.hasEnded = true;
   }
 
+  /** Its declared length is more than a handler reads part by part. */
+  get isTooLong(): boolean {
+    return !this.chunked && this.length > maxStream;
+  }
+
   /** It waits for its client to send more. */
   get waitsForBody(): boolean {
     if (this.answer !== undefined || this.kind === "none" || this.kind === "after") return false;
@@ -170,8 +175,8 @@ class Model {
   cut(asked: Asked): void {
     asked.isCut = true;
     asked.unread.length = 0;
-    // Of a body that was read to its end nothing is lost.
-    if (!asked.hasEnded || asked.kind !== "whole") asked.failure ??= 400;
+    // Of a body that was read to its end nothing is lost. A declared length that is too long is refused before anything is read.
+    if (!asked.hasEnded || asked.kind !== "whole") asked.failure ??= asked.isTooLong ? 413 : 400;
     this.#goOn(asked);
   }
 
@@ -264,7 +269,7 @@ class Model {
       return false;
     }
     asked.held = 0;
-    if (!asked.chunked && asked.length > maxStream) asked.failure = 413;
+    if (asked.isTooLong) asked.failure = 413;
     const part = asked.failure === undefined ? asked.unread.shift() : undefined;
     if (part === undefined) return false;
     asked.read += part;
@@ -299,7 +304,10 @@ export async function play(world: World, steps: readonly Step[]): Promise<void> 
     agree(world, model, JSON.stringify(step));
   }
   for (const asked of model.all) {
-    if (!asked.isOpen) await take(world, model, { does: "open", of: asked.key });
+    if (asked.isOpen) continue;
+    await take(world, model, { does: "open", of: asked.key });
+    // Two handlers that are opened at once read in any order.
+    await world.settle();
   }
   // What a handler has yet to read of a body is lost when that is cut.
   await world.settle();
