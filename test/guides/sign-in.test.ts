@@ -1,7 +1,7 @@
-/** The page on sessions and API keys together: its program, and its store in Redis. */
+/** The page on sessions and API keys together: its program, its link in a mail, and its store in Redis. */
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { App } from "usher-http";
+import { App, Test } from "usher-http";
 import type { Route, SessionStore } from "usher-http";
 import { RedisServer, ownRedis } from "../support/redis.ts";
 import { itHoldsInEveryOrder, sessionsIn, startIn } from "../support/session-orders.ts";
@@ -39,6 +39,47 @@ describe("the program", () => {
     const server = await guide.start("server.ts", { PORT: "0" });
     expect((await fetch(`${server.url}/me`)).status).toBe(401);
     expect(await server.stop()).toBe(0);
+  });
+});
+
+describe("its link in a mail", () => {
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const made = async () => {
+    const links: string[] = [];
+    const { routesOf } = await guide.load<{
+      routesOf: (send: (email: string, link: string) => Promise<void>, origin: string) => readonly Route[];
+    }>("link.ts");
+    const send = async (email: string, link: string) => void links.push(`${email} ${link}`);
+    const browser = Test.browser(Test.app(routesOf(send, "https://shop.example")));
+    return { browser, links };
+  };
+
+  it("signs in once, by the button of its page and not by the page", async () => {
+    const { browser, links } = await made();
+    const asked = await browser.call("POST", "/sign-in/links", {
+      body: new URLSearchParams({ email: "Ada@example.org" }),
+    });
+    expect(asked.status).toBe(202);
+    const [, token = ""] = /^ada@example\.org https:\/\/shop\.example\/sign-in\?token=(.+)$/.exec(links[0] ?? "") ?? [];
+    expect((await browser.call("GET", `/sign-in?token=${token}`)).body).toContain(`value="${token}"`);
+    expect((await browser.call("GET", "/me")).body).toBe("nobody");
+    const press = () => browser.call("POST", "/sign-in", { headers: form, body: `token=${token}` });
+    expect((await press()).status).toBe(303);
+    expect((await browser.call("GET", "/me")).body).toBe("ada@example.org");
+    expect((await press()).json()).toMatchObject({ error: "wrong_link" });
+  });
+
+  it("ends after a quarter of an hour", async () => {
+    const { browser, links } = await made();
+    const now = new Date();
+    await browser.call("POST", "/sign-in/links", { now, body: new URLSearchParams({ email: "ada@example.org" }) });
+    const token = links[0]?.split("token=")[1] ?? "";
+    const pressed = await browser.call("POST", "/sign-in", {
+      headers: form,
+      body: `token=${token}`,
+      now: new Date(now.getTime() + 15 * 60_000 + 1),
+    });
+    expect(pressed.status).toBe(403);
   });
 });
 
