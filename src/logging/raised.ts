@@ -241,14 +241,26 @@ function fileOf(place: string): string {
   return place.replace(/:\d+:\d+$/, "");
 }
 
-/** The names of functions in a frame: `async Pool.#run`, `new Order`, `Object.<anonymous>`, `Map.get [as find]`. */
-const plainName = /^[\w$.#<>[\] ]{1,200}$/;
-
-/** A frame, without the name of its function where that is no identifier: a function may be named by data, too. */
+/** A frame, without the name of its function where a runtime writes no such name: a function may be named by data, too. */
 function withPlainName(frame: string): string {
   const [, name, place] = /^at (.*) \((.*?)\)$/.exec(frame) ?? [];
-  return name === undefined || plainName.test(name) ? frame : `at ${place}`;
+  return name === undefined || isPlainName(name) ? frame : `at ${place}`;
 }
+
+/** Whether code has such a name: `async Pool.#run`, `new Order`, `Order.get total`, `Map.get [as find]`; in JavaScriptCore `module code`. */
+function isPlainName(name: string): boolean {
+  if (name.length > 400) return false;
+  const [, called = "", alias] = /^(?:async )?(?:new )?(.*?)(?: \[as (.*)\])?$/.exec(name) ?? [];
+  return isCalled(called) && (alias === undefined || isCalled(alias));
+}
+
+function isCalled(name: string): boolean {
+  const plain = name.replace(/(^|\.)(?:get|set|bound) /, "$1");
+  return identifiers.test(plain) || /^(?:eval|global|module) code$/.test(name);
+}
+
+/** `Pool.#run`, `Object.<anonymous>`, `Object.[Symbol.iterator]`. A program has no identifier of 65 characters. */
+const identifiers = /^(?!.*\w{65})[\w$.#<>[\]]{1,200}$/;
 
 /**
  * The last catch around callbacks of a runtime: event listeners, timers, signals. A runtime reports their errors as

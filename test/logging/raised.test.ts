@@ -167,3 +167,51 @@ describe("the nearest frame of the application", () => {
     expect(raisedFields(withMembers({ stack }, new Error("x")))["error.at"]).toBe(at);
   });
 });
+
+describe("the name of a function in a frame", () => {
+  const place = "file:///srv/shop/src/orders.ts:12:5";
+  const atOf = (name: string): unknown =>
+    raisedFields(withMembers({ stack: `Error: x\n    at ${name} (${place})` }, new Error("x")))["error.at"];
+
+  it.each([
+    "save",
+    "x".repeat(64),
+    "async save",
+    "new Order",
+    "async Pool.#run",
+    "Object.<anonymous>",
+    "Map.get [as find]",
+    "Order.get total [as total]",
+    "get total",
+    "Object.[Symbol.iterator] [as [Symbol.iterator]]",
+    "async Promise.all",
+    "bound save",
+    "<static_initializer>",
+    "module code",
+  ])("%s is written", (name) => {
+    expect(atOf(name)).toBe(`${name} (${place})`);
+  });
+
+  // A function may be named by what a client sent.
+  it.each([
+    "save ",
+    " save",
+    "a b",
+    "async a b",
+    "new a b",
+    "get a b",
+    "a [as b c]",
+    "a [as b] c",
+    "a [as b",
+    "drop table orders",
+    "new new Order",
+    "module code x",
+    "x".repeat(65),
+    "x.".repeat(300),
+    "é",
+    "a-b",
+    "",
+  ])("%j is left out", (name) => {
+    expect(atOf(name)).toBe(place);
+  });
+});
