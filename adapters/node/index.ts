@@ -17,7 +17,7 @@ import { Connections, isWatched } from "./connection.ts";
 import { awaitsContinue } from "./exchange.ts";
 import { http } from "./http.ts";
 import { refuseHead, refuseRequest } from "./bad-request.ts";
-import { Upgrades, boundOthers, cutUnread, inTurn, isForOthers, lastResponse } from "./upgrade.ts";
+import { LeftHandshakes, Upgrades, cutUnread, inTurn, isForOthers, lastResponse } from "./upgrade.ts";
 import { isBun, isDeno, isSafeForHttp2, listen, nodeMajor, nodeMinor, stderrSink } from "./listen.ts";
 import { detachable, leaveParser, readFromFirstByte } from "./parser.ts";
 import { unsentOf } from "./recipient.ts";
@@ -219,9 +219,10 @@ class NodeListener extends Listener {
     server.on("checkExpectation", (request, response) => handler.answer(request, response, false));
     // Without this listener Node answers an upgrade request like any other, and drops the bytes that follow it in the same packet.
     if (upgrades !== undefined) {
+      const left = new LeftHandshakes(sendTimeoutMs);
       server.on("upgrade", (request, _socket, head) => {
         attempt(request.socket, () => {
-          if (isForOthers(handler, request)) boundOthers(request, sendTimeoutMs);
+          if (isForOthers(handler, request)) left.add(request);
           else upgrades.answer(request, head);
         });
       });

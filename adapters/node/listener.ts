@@ -17,7 +17,7 @@ import { RequestHandler } from "./handler.ts";
 import { stderrSink } from "./listen.ts";
 import { leavesContinue } from "./private.ts";
 import { unsentOf } from "./recipient.ts";
-import { Upgrades, boundOthers, isForOthers } from "./upgrade.ts";
+import { LeftHandshakes, Upgrades, isForOthers } from "./upgrade.ts";
 
 /** Members that other servers and middleware set on a request. */
 interface HostedRequest extends IncomingMessage {
@@ -148,7 +148,9 @@ export function listener(app: App, options: ListenerOptions = {}): AppListener {
   // The package `ws` is loaded where a route needs it, and the first handshake reports that it is missing.
   const upgrades = Upgrades.of(handler);
   upgrades.catch(() => {});
+  const left = new LeftHandshakes(sendTimeoutMs);
   app.onDrain(() => {
+    left.stop();
     void upgrades.then(
       (opened) => {
         opened?.sockets.stop();
@@ -174,7 +176,7 @@ export function listener(app: App, options: ListenerOptions = {}): AppListener {
     attempt(request.socket, () => {
       // From now on, since an unhandled `error` of the connection would end the process.
       connections.of(request.socket);
-      if (isForOthers(handler, request)) return boundOthers(request, sendTimeoutMs);
+      if (isForOthers(handler, request)) return left.add(request);
       upgrades.then((opened) => opened?.answer(request, head)).catch((thrown: unknown) => caught(thrown, socket));
     });
   };

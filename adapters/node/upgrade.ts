@@ -321,14 +321,37 @@ export function isForOthers(handler: RequestHandler, request: IncomingMessage): 
   return isHandshake && server.listenerCount("upgrade") > 1 && upgradeMatch(handler, request) === undefined;
 }
 
-/** Closes a connection that was left to other listeners, if none of them has written anything after `ms`. */
-export function boundOthers({ socket }: IncomingMessage, ms: number): void {
-  const { bytesWritten } = socket;
-  const timer = setTimeout(() => {
-    if (socket.bytesWritten === bytesWritten) socket.destroy();
-  }, ms);
-  unrefTimer(timer);
-  socket.once("close", () => clearTimeout(timer));
+const lapsedMs = 1000;
+
+/** Handshakes that were left to other listeners. Where none of them has written anything after a time, the connection is closed. */
+export class LeftHandshakes {
+  readonly #unanswered = new Set<() => void>();
+  #ms: number;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  add({ socket }: IncomingMessage): void {
+    const { bytesWritten } = socket;
+    const end = (): void => {
+      this.#unanswered.delete(end);
+      if (socket.bytesWritten === bytesWritten) socket.destroy();
+    };
+    this.#unanswered.add(end);
+    const timer = setTimeout(end, this.#ms);
+    unrefTimer(timer);
+    socket.once("close", () => {
+      clearTimeout(timer);
+      this.#unanswered.delete(end);
+    });
+  }
+
+  /** Their server is about to close, and would wait for them. */
+  stop(): void {
+    this.#ms = Math.min(this.#ms, lapsedMs);
+    for (const end of this.#unanswered) unrefTimer(setTimeout(end, this.#ms));
+  }
 }
 
 /** A handshake that the app has accepted. */

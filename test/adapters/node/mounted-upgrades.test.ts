@@ -9,7 +9,7 @@ import type { Route } from "usher-http";
 import { listener, serve } from "usher-http/node";
 import type { ListenerOptions } from "usher-http/node";
 import { messages } from "../../support/logs.ts";
-import { RawClient, header } from "../../support/raw-client.ts";
+import { RawClient, header, turns } from "../../support/raw-client.ts";
 import { listens } from "./mounted-server.ts";
 import { handshake } from "./open-sockets.ts";
 
@@ -131,6 +131,21 @@ describe("an app in an existing server, with its listener of upgrade", () => {
     const closed = new Promise((resolve) => client.once("close", resolve));
     app.drain();
     expect(await closed).toBe(1001);
+  });
+
+  it("closes a handshake that no listener has answered when the app drains, and no WebSocket of another listener", async () => {
+    const { app, port } = await serving(takesOther, { sendTimeoutMs: 600_000 });
+    const other = new WebSocket(`ws://127.0.0.1:${port}/other`);
+    await new Promise((resolve) => other.once("open", resolve));
+    const before = (await RawClient.to(port)).ask("GET /none", handshake);
+    await turns(port);
+    app.drain();
+    const after = (await RawClient.to(port)).ask("GET /none", handshake);
+    await Promise.all([before.closed(), after.closed()]);
+    const heard = new Promise((resolve) => other.once("message", (data) => resolve(String(data))));
+    other.send("a");
+    expect(await heard).toBe("other a");
+    other.close();
   });
 
   it("survives a client that leaves in the middle of its handshake", async () => {
