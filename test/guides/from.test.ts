@@ -1,6 +1,8 @@
 /** The pages for users of other frameworks: both programs of a page answer the same requests alike. */
 import type { RequestListener } from "node:http";
 import { describe, expect, it } from "vitest";
+import { Path, Returns, Test, get, post, setCookie } from "usher-http";
+import type { Dep, SetCookie } from "usher-http";
 import { serverOfTest } from "../support/http-server.ts";
 import { openGuide } from "./project.ts";
 import type { Guide } from "./project.ts";
@@ -101,6 +103,56 @@ describe("from Express", () => {
       [200, "other"],
       [201, "usher"],
     ]);
+  });
+});
+
+describe("from Express: what clients of the old service see", () => {
+  const guide = openGuide("from-express");
+  const type = (name: string) => ({ "content-type": name });
+  const [json, form] = [type("application/json"), type("application/x-www-form-urlencoded")];
+  const charset = "application/json; charset=utf-8";
+
+  it.each([
+    ["POST", "/login", json, '{"user":"ada","password":"secret"}', 200, { user: "ada" }],
+    ["POST", "/login", form, "user=ada&password=secret", 200, { user: "ada" }],
+    ["POST", "/login", form, "user=ada", 401, { error: { code: "BAD_CREDENTIALS", fields: {} } }],
+    ["POST", "/login", json, "{", 400, { error: { code: "VALIDATION", fields: { body: "This is not JSON." } } }],
+    ["PUT", "/login", json, "{}", 404, { error: { code: "NOT_FOUND", fields: {} } }],
+    ["POST", "/nowhere", json, "{}", 404, { error: { code: "NOT_FOUND", fields: {} } }],
+  ])("%s %s with %j and %s is %i", async (method, path, headers, body, status, expected) => {
+    const { app } = await guide.load<Fetching>("as-before.ts");
+    const answer = await app.fetch(new Request(`http://localhost${path}`, { method, headers, body }));
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([status, charset]);
+    expect(answer.headers.has("www-authenticate")).toBe(false);
+    expect(await answer.json()).toMatchObject(expected);
+  });
+
+  // As cookie-session 2.1 sends them, with the key of the page.
+  const cookies = ["session=eyJ1c2VyIjoiYWRhIn0=", "session.sig=j2ZuKGbuN2sf3ztz-D9v_LygZAc"];
+  interface OldSession {
+    readonly session: Dep<{ readonly user?: unknown }>;
+    readonly signIn: (setCookie: (cookie: SetCookie) => void, user: string) => void;
+  }
+  const open = async () => {
+    const { session, signIn } = await guide.load<OldSession>("old-session.ts");
+    return Test.app([
+      get(Path.root, { inputs: { session }, returns: Returns.text }, ({ session }) => String(session.user)),
+      post(Path.root, { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) => signIn(setCookie, "ada")),
+    ]);
+  };
+
+  it.each([
+    ["the cookies", cookies.join("; "), "ada"],
+    ["another signature", `${cookies[0]}; session.sig=${"A".repeat(27)}`, "undefined"],
+    ["a short signature", `${cookies[0]}; session.sig=A`, "undefined"],
+    ["no signature", `${cookies[0]}`, "undefined"],
+  ])("reads of %s of cookie-session who is signed in", async (_which, cookie, user) => {
+    expect((await Test.call(await open(), "GET", "/", { headers: { cookie } })).body).toBe(user);
+  });
+
+  it("sets the cookies of cookie-session", async () => {
+    const { headers } = await Test.call(await open(), "POST", "/");
+    expect(headers.getSetCookie().map((line) => line.split(";")[0])).toEqual(cookies);
   });
 });
 
