@@ -119,7 +119,7 @@ export class RequestValidity {
 
   #watch({ until, check, everyMs = defaultRecheckMs, endsBy }: CheckedValidity, stops: (() => void)[]): void {
     const lapse = (): void => this.#lapse();
-    if (endsBy !== undefined) stops.push(endsBy(lapse));
+    if (endsBy !== undefined) inBackground(ended(endsBy, stops).then(lapse));
     if (until !== undefined) {
       // `1e300` is a time that a token may have.
       const left = (): number => Math.min(Math.max(until - this.now, 0), longestMs);
@@ -127,6 +127,14 @@ export class RequestValidity {
     }
     if (check !== undefined) stops.push(repeating(() => soonerThan(everyMs), looking(check, lapse)));
   }
+}
+
+/**
+ * Resolves once something in this process, such as another request, ends it. What follows a promise runs as the request that waits for
+ * it: workerd lets no request abort what belongs to another.
+ */
+function ended(endsBy: (end: () => void) => () => void, stops: (() => void)[]): Promise<void> {
+  return new Promise((resolve) => stops.push(endsBy(resolve)));
 }
 
 /** Of many streams that open at once, not all look at once. */
