@@ -155,6 +155,8 @@ export class Ending<R extends EndingRequest> implements TaskList {
   acquiring: Promise<unknown> | undefined = undefined;
   /** Settles once the producer of its stream has ended, which may outlast the stream. Never rejects. */
   producing: Promise<void> | undefined = undefined;
+  /** Whether a server that stops waits for what is held. */
+  #isHolding = false;
   /** How the reply ended, by itself. */
   #how: RequestEnd["how"] = "answered";
   /** What was sent; 0 before. */
@@ -177,8 +179,7 @@ export class Ending<R extends EndingRequest> implements TaskList {
     this.at = to;
     if (event === "expires") this.went("timed out");
     if (to.isFrozen && !from.isFrozen) this.#request.freeze(to.work === "late" || to.work === "running");
-    if (to.isLeft && !from.isLeft && (this.held ?? this.acquiring) !== undefined)
-      this.#acts.release(this.#request, this.#endBy(this.#how));
+    if (to.isLeft && !from.isLeft && (this.held ?? this.acquiring) !== undefined) this.#release();
     return true;
   }
 
@@ -223,8 +224,20 @@ export class Ending<R extends EndingRequest> implements TaskList {
 
   hold(held: Held): void {
     (this.held ??= []).push(held);
-    // It was acquired too late. Where a release waits for the acquire, it takes this one, too.
-    if (this.at.isLeft && this.acquiring === undefined) this.#acts.release(this.#request, this.#endBy(this.#how));
+    if (this.at.isLeft) {
+      // It was acquired too late. Where a release waits for the acquire, it takes this one, too.
+      if (this.acquiring === undefined) this.#release();
+    } else if (!this.#isHolding) {
+      this.#isHolding = true;
+      this.#request.app.work.hold();
+    }
+  }
+
+  #release(): void {
+    this.#acts.release(this.#request, this.#endBy(this.#how));
+    if (!this.#isHolding) return;
+    this.#isHolding = false;
+    this.#request.app.work.letGo();
   }
 
   add(run: Task["run"], always: boolean): void {
