@@ -2,6 +2,7 @@
 import { isStream } from "../../src/doors/answers.ts";
 import { isEventStream } from "../../src/app/exchange.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
+import type { InnerCalls } from "../../src/app/inner-call.ts";
 import { andThen } from "../../src/doors/base.ts";
 import { EventReader } from "../../src/doors/events.ts";
 import type { ReadEvent, OpenStream } from "../../src/doors/events.ts";
@@ -9,7 +10,8 @@ import { isRecord } from "../../src/arguments.ts";
 import { byteLength, encodeBase64, stripped } from "../../src/doors/http.ts";
 import { joined } from "../../src/doors/inputs.ts";
 import { resultMember } from "../../src/openapi/tool-schemas.ts";
-import { internal, sentenceOf } from "../../src/refusals.ts";
+import { internal, refuse, tooLarge } from "../../src/refusals.ts";
+import type { Refusal } from "../../src/refusals.ts";
 import type { CompiledTool } from "./tool.ts";
 
 /** How much of an answer is read. */
@@ -24,9 +26,13 @@ export interface BodyReadOptions {
 export interface ResultOptions extends BodyReadOptions {
   /** Whether middleware may have answered in place of the route, and with anything. */
   readonly hasMiddleware: boolean;
+  /** A refusal of the framework's own, in the format and the language of those of routes. */
+  readonly writeRefusal: WriteRefusal;
   /** Receives each event of a stream, which the result then does not have. */
   readonly onEvent?: ((event: ReadEvent, count: number) => Promise<void>) | undefined;
 }
+
+export type WriteRefusal = InnerCalls["refusal"];
 
 /** The members of a result of a tool: at once, unless the answer is a stream. */
 export function toolResult(
@@ -36,12 +42,12 @@ export function toolResult(
   options: ResultOptions,
 ): string | Promise<string> {
   const result = readResult(tool, target, sent, options);
-  return typeof result === "string" ? result : result.catch(brokenResult);
+  return typeof result === "string" ? result : result.catch((thrown: unknown) => brokenResult(thrown, options));
 }
 
 /** As where a route throws before it answers. */
-function brokenResult(thrown: unknown): string {
-  if (thrown instanceof BrokenStream) return failure("internal", sentenceOf(internal));
+function brokenResult(thrown: unknown, { writeRefusal }: ResultOptions): string {
+  if (thrown instanceof BrokenStream) return failure(writeRefusal, refuse(internal));
   throw thrown;
 }
 
@@ -53,8 +59,11 @@ function readResult(
 ): string | Promise<string> {
   const type = answerTypeOf(sent);
   if (isStream(sent.body) && isEventStream(sent) && !isCoded(sent)) return eventsResult(sent.body, options);
-  const { hasMiddleware } = options;
-  return andThen(readBody(sent.body, options), (read) => resultOf(tool, { target, sent, type, hasMiddleware }, read));
+  const { hasMiddleware, writeRefusal } = options;
+  const head = { target, sent, type, hasMiddleware };
+  return andThen(readBody(sent.body, options), (read) =>
+    read === undefined ? tooLong(writeRefusal) : resultOf(tool, head, read),
+  );
 }
 
 /** An answer of a route, except its body. */
@@ -65,8 +74,11 @@ interface AnswerHead {
   readonly hasMiddleware: boolean;
 }
 
-function resultOf(tool: CompiledTool, { target, sent, type, hasMiddleware }: AnswerHead, read: Read): string {
-  if (read === undefined) return tooLong();
+function resultOf(
+  tool: CompiledTool,
+  { target, sent, type, hasMiddleware }: AnswerHead,
+  read: string | Uint8Array,
+): string {
   if (sent.status >= 400) return refusalResult(tool, read, type, target);
   const hasSchema = tool.schemas.output !== undefined;
   const isStructured = hasSchema && jsonTypes.test(type);
@@ -97,12 +109,14 @@ function textResult(text: string, isError = false): string {
 }
 
 /** A refusal of our own, as those of a route are. */
-export function failure(error: string, message: string, problems: readonly object[] = []): string {
-  return textResult(JSON.stringify({ error, message, ...(problems.length === 0 ? {} : { problems }) }), true);
+export function failure(write: WriteRefusal, refusal: Refusal): string {
+  const { body, contentType = "" } = write(refusal);
+  const read = typeof body === "string" || body instanceof Uint8Array ? body : "";
+  return `"content":[${contentOf(read, contentType, "/")}],"isError":true`;
 }
 
-function tooLong(): string {
-  return failure("too_large", "The answer is longer than a tool may give.");
+function tooLong(write: WriteRefusal): string {
+  return failure(write, refuse(tooLarge, "The answer is longer than a tool may give."));
 }
 
 /** The text of JSON is taken as it is: parsed and written again, a whole number past 2^53 would lose digits. */
@@ -240,7 +254,8 @@ async function readStream(
 }
 
 /** The events of a stream: a list of them once it ends, or each as it comes. What is past the limit ends the stream. */
-async function eventsResult(body: OpenStream, { maxAnswer, gone, onEvent }: ResultOptions): Promise<string> {
+async function eventsResult(body: OpenStream, options: ResultOptions): Promise<string> {
+  const { maxAnswer, gone, onEvent, writeRefusal } = options;
   const reader = new EventReader(maxAnswer);
   const events: string[] = [];
   let [count, length, isTooLong] = [0, 0, false];
@@ -255,7 +270,7 @@ async function eventsResult(body: OpenStream, { maxAnswer, gone, onEvent }: Resu
     }
     return !isTooLong && (onEvent !== undefined || length <= maxAnswer);
   });
-  if (onEvent !== undefined && isTooLong) return tooLong();
+  if (onEvent !== undefined && isTooLong) return tooLong(writeRefusal);
   if (onEvent !== undefined) return textResult(JSON.stringify({ events: count }));
   return textResult(`{"events":[${events.join(",")}]${isWhole ? "" : ',"isCut":true'}}`);
 }

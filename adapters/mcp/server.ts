@@ -12,7 +12,9 @@ import { resourceContents } from "./resources.ts";
 import type { CompiledResource } from "./resources.ts";
 import { ProtocolError, errorCodes, notificationText, serverMember, unknownMethod, versions } from "./protocol.ts";
 import type { McpMessage, MessageParams } from "./protocol.ts";
+import { Refusal, invalid, notFound, refuse, sentenceOf } from "../../src/refusals.ts";
 import { BrokenStream, eventOf, failure, toolResult } from "./result.ts";
+import type { WriteRefusal } from "./result.ts";
 import type { CompiledTool } from "./tool.ts";
 
 /** What the server says of itself. */
@@ -60,6 +62,7 @@ export interface MessageRequest {
 interface CallContext {
   readonly params: MessageParams;
   readonly hasMiddleware: boolean;
+  readonly writeRefusal: WriteRefusal;
   readonly gone: () => AbortSignal;
 }
 
@@ -212,17 +215,20 @@ export class McpServer {
     const given = argumentsOf(message);
     if (given === undefined) return invalidParams("The arguments are not an object.");
     const made = tool.maker.make(given);
-    if ("length" in made) return failure("invalid", "Some of that request is not what it should be.", made);
+    const writeRefusal: WriteRefusal = (refusal) => calls.refusal(refusal);
+    if ("length" in made) {
+      return failure(writeRefusal, new Refusal(invalid, sentenceOf(invalid), { problems: made }));
+    }
     const sent = calls.call(tool.route, made, gone);
-    if (sent === undefined) return failure("not_found", "There is nothing here.");
-    const call = { params: message.params, hasMiddleware: calls.hasMiddleware, gone };
+    if (sent === undefined) return failure(writeRefusal, refuse(notFound));
+    const call = { params: message.params, hasMiddleware: calls.hasMiddleware, writeRefusal, gone };
     return andThen(sent, (sent) => this.#answered(tool, made.target, call, sent));
   }
 
   #answered(
     tool: CompiledTool,
     target: string,
-    { params, hasMiddleware, gone }: CallContext,
+    { params, hasMiddleware, writeRefusal, gone }: CallContext,
     sent: WireResponse,
   ): Begun | Promise<Begun> {
     const { isProtected, maxAnswer } = this.#parts;
@@ -230,7 +236,7 @@ export class McpServer {
       sent.unsent?.();
       return signIn;
     }
-    const options = { maxAnswer, hasMiddleware, gone };
+    const options = { maxAnswer, hasMiddleware, writeRefusal, gone };
     if (!tool.isProgress || sent.status >= 400) return toolResult(tool, target, sent, options);
     return {
       read: (notify) => toolResult(tool, target, sent, { ...options, onEvent: progressOf(params, notify) }),

@@ -2,15 +2,19 @@
  * A request that a route makes of another route of its app, in process and as a request of its own client. It is the door of routes
  * that serve others in a form of their own: a tool of an agent.
  */
+import { refusal as refusalAnswer } from "../answers/makers.ts";
 import { Deferred } from "../deferred.ts";
+import type { AnswerBody } from "../exchange/answer.ts";
 import { pathOf } from "../http/target.ts";
 import type { CompiledRoute } from "./compile.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
 import type { RequestState } from "./request.ts";
+import { formatted } from "./refused.ts";
 import { respond } from "./respond.ts";
 import { bodyTooLarge } from "../inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import type { InputRequest } from "../inputs/request.ts";
+import type { Refusal } from "../refusals.ts";
 import type { Match } from "../routing/router.ts";
 import type { Route } from "../routing/route.ts";
 import { traceFlags, traceparentOf } from "../telemetry/traceparent.ts";
@@ -179,6 +183,12 @@ export class InnerCalls {
   /** Whether the app has middleware, which may answer a call in place of the route and with anything. */
   get hasMiddleware(): boolean {
     return this.#outer.app.middleware !== undefined;
+  }
+
+  /** A refusal of the caller's own as the refusals of routes are: in the format of the app, and in a language of the request. */
+  refusal(refusal: Refusal): { readonly body: AnswerBody; readonly contentType: string | undefined } {
+    const { body, contentType } = formatted(this.#outer, refusalAnswer(refusal));
+    return { body, contentType };
   }
 
   /** Whether the app trusts an origin, or lets its pages read the answers of this route. Where any may read them, none is named. */

@@ -1,4 +1,5 @@
-import { Codec, Meta, Path, Query, Returns, Test, get, post, json } from "usher-http";
+import { Codec, Meta, Path, Query, RefusalFormat, Returns, Test, get, post, json } from "usher-http";
+import { german, languages } from "usher-http/languages";
 import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { expect, it } from "vitest";
@@ -52,6 +53,30 @@ it.each<readonly [name: string, given: object, problems: readonly object[]]>([
     expect(refusal.problems).toEqual(problems);
   },
 );
+
+it.each([
+  ["that the route reads", { item: 7 }],
+  ["that the tool does not have", { itme: "pen" }],
+])("a problem of an argument %s is in the language of the message", async (_which, given) => {
+  const translated = Test.app([...routes, ...Mcp.routes(routes, { name: "orders", version: "1" })], {
+    languages: languages([german]),
+  });
+  const { refusal } = await Test.mcp(translated, { headers: { "accept-language": "de" } }).call("place_order", given);
+  expect(refusal?.message).toBe(german.sentences.invalid);
+});
+
+it("a problem of an argument that the tool does not have is in the format of the app", async () => {
+  const formatted = Test.app([...routes, ...Mcp.routes(routes, { name: "orders", version: "1" })], {
+    refusalFormat: RefusalFormat.problemDetails(),
+  });
+  const { content, isError } = await Test.mcp(formatted).call("place_order", { itme: "pen" });
+  expect(isError).toBe(true);
+  expect(JSON.parse(content[0]?.text ?? "")).toMatchObject({
+    status: 400,
+    error: "invalid",
+    problems: [unknown("itme")],
+  });
+});
 
 it("a problem of an argument whose name has a dot or a bracket is at that name", async () => {
   const names = ["page[size]", "filter.from"];
