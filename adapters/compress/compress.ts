@@ -103,8 +103,10 @@ function compressed(
 ): MaybePromise<Answer> {
   if (answer.status === 304)
     return chain(revise?.(request, answer) ?? answer, (revised) => withTagOfClient(request, revised));
-  if (!isTypeOf(settings.types, answer.contentType ?? "") || hasOwnCoding(answer))
-    return revise?.(request, answer) ?? answer;
+  if (!isTypeOf(settings.types, answer.contentType ?? "")) return revise?.(request, answer) ?? answer;
+  if (isHeadOfPassed(request, answer))
+    return chain(revise?.(request, answer) ?? answer, (revised) => headOfPassed(request, revised, settings));
+  if (hasOwnCoding(answer)) return revise?.(request, answer) ?? answer;
   // A stream's state is kept as long as its client stays: gzip's is 4 KiB, and brotli's is megabytes.
   const offered = isStream(answer.body) ? settings.encodings.filter((one) => one === "gzip") : settings.encodings;
   const coding = preferredCoding(fieldValue(request.lines("accept-encoding")), offered);
@@ -127,12 +129,35 @@ function inCoding(
   return revised.body === answer.body ? encoded(request, varying, coding, settings.level) : varying;
 }
 
+/** Whether other code answered a HEAD, by a head alone. */
+function isHeadOfPassed(request: RevisedRequest, { status, headers, body, passed }: Answer): boolean {
+  const mayHaveBody = status !== 204 && status !== 206;
+  return request.method === "HEAD" && body === undefined && passed !== undefined && mayHaveBody && !isCoded(headers);
+}
+
+/**
+ * Whether its GET is compressed depends on how the body comes: a whole one is, and one of a given length that comes in parts is not. So
+ * the head has nothing that may be of the other one: neither the length nor the tag (RFC 9110 §9.3.2).
+ */
+function headOfPassed(request: RevisedRequest, answer: Answer, settings: Settings): Answer {
+  const varying = withVary(answer);
+  const { length = settings.minBytes } = answer.passed ?? {};
+  const coding = preferredCoding(fieldValue(request.lines("accept-encoding")), settings.encodings);
+  if (answer.status === 304 || coding === undefined || length < settings.minBytes) return varying;
+  const headers = varying.headers.filter(([name]) => !["etag", "accept-ranges"].includes(name.toLowerCase()));
+  return { ...varying, headers, passed: { length: undefined } };
+}
+
 /** What says that this is compressed already, or that it must stay as it is. */
 function hasOwnCoding({ status, headers, body }: Answer): boolean {
   if (status === 206 || status === 204 || status === 304 || body === undefined) return true;
   if (typeof body === "object" && !isStream(body) && !ArrayBuffer.isView(body)) return true;
   // A length says that the bytes are those of a file.
   if (isStream(body) && body.length !== undefined) return true;
+  return isCoded(headers);
+}
+
+function isCoded(headers: Answer["headers"]): boolean {
   return headers.some(([name, value]) => {
     const lower = name.toLowerCase();
     return lower === "content-encoding" || (lower === "cache-control" && lists([value], "no-transform"));
