@@ -6,7 +6,7 @@ import type { AddressInfo, Socket as NodeSocket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { Client, Path, Returns, get } from "usher-http";
 import type { ClientSocketEnd } from "usher-http/client";
@@ -281,6 +281,24 @@ describe("a hostile server", () => {
     expect(send).toThrow(new RangeError("more than 100000 bytes of a WebSocket would wait to be sent"));
     await socket.close();
   });
+});
+
+it("no timer stays once it has opened, nor once it has closed: a program ends by itself", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = Object.assign(new Event("close"), { code: 1000, reason: "" });
+  const socket = Object.assign(new EventTarget(), { readyState: 1, send() {}, close() {} });
+  const webSocket = (): WebSocket => {
+    queueMicrotask(() => socket.dispatchEvent(new Event("open")));
+    return socket as unknown as WebSocket;
+  };
+  const opened = await openedOf(clientOf(0, { webSocket }));
+  const timers = [vi.getTimerCount()];
+  const closing = opened.close();
+  timers.push(vi.getTimerCount());
+  socket.dispatchEvent(closed);
+  await closing;
+  expect([...timers, vi.getTimerCount()]).toEqual([0, 1, 0]);
 });
 
 it("a loop that waits for each of many messages keeps nothing of those before", async () => {

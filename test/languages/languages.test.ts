@@ -87,6 +87,8 @@ describe("the language of an answer", () => {
     ["commas", `${",".repeat(16_000)}de`, "en"],
     ["white space", `${" \t".repeat(8000)}de`, "en"],
     ["weights", `de;q=0.${"0".repeat(10_000)}1,fr;q=0.5`, "en"],
+    ["a thousand characters, which end within a tag", `${" ".repeat(997)},fra`, "en"],
+    ["32 ranges, the last of which is whole", `${"nl,".repeat(31)}fr,${"nl,".repeat(400)}`, "fr"],
   ])("of %s is limited", async (_what, acceptLanguage, expected) => {
     expect((await asked(acceptLanguage)).headers.get("content-language")).toBe(expected);
   });
@@ -217,6 +219,12 @@ describe("messages of the application", () => {
     const translated = await asked("de", { languages: languages([own]) }, "/sold");
     expect(JSON.parse(translated.body)).toEqual({ error: "sold_out", message: "Ausverkauft." });
     expect(translated.headers.get("content-language")).toBe("de");
+  });
+
+  it("stay without Content-Language for a reader of English, too: nobody knows which language they are in", async () => {
+    const { body, headers } = await asked("en", {}, "/sold");
+    expect(JSON.parse(body)).toEqual({ error: "sold_out", message: "None is left." });
+    expect([headers.get("content-language"), headers.get("vary")]).toEqual([null, "accept-language"]);
   });
 
   const gaps = {

@@ -1,7 +1,12 @@
 /** The addresses of a host: one listener for each, on one port, and none stays open when another one fails. */
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import fs, { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { limitsOf } from "../../src/server/options.ts";
-import { listenAt } from "../../src/server/listen.ts";
+import { listenAt, unixSocketsBy } from "../../src/server/listen.ts";
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
@@ -115,5 +120,24 @@ describe("the path of a socket", () => {
     );
     expect(got).toBe(expected === "removed" ? "unix:/x /x" : expected);
     expect(isThere).toBe(expected !== "removed");
+  });
+});
+
+describe("a socket in the file system", () => {
+  it("at which a server listens is not dead, and the connection that found it ends", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "usher-probed-"));
+    const path = join(folder, "a.sock");
+    const server = createServer((connection) => ended.push(once(connection.resume(), "close")));
+    const ended: Promise<unknown>[] = [];
+    onTestFinished(() => {
+      server.close();
+      rmSync(folder, { recursive: true });
+    });
+    await once(server.listen(path), "listening");
+    const connected = once(server, "connection");
+    expect(await unixSocketsBy(fs, connect).isDead(path)).toBe(false);
+    await connected;
+    await Promise.all(ended);
+    expect(ended).toHaveLength(1);
   });
 });

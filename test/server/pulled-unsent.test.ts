@@ -54,6 +54,16 @@ describe("a client that takes parts", () => {
     }
     expect([slow, stops]).toEqual([1, ["slow"]]);
   });
+
+  it("is not stopped once its stream has ended, and nothing waits for it any more", async () => {
+    const unsent = new PulledUnsent(state, { network: undefined, stoppedReading });
+    unsent.made(500);
+    await pass(sendTimeoutMs - 1000);
+    expect(state.unsent.bytes).toBe(500);
+    unsent.ended();
+    await pass(2 * sendTimeoutMs);
+    expect([slow, stops, state.unsent.bytes]).toEqual([0, [], 0]);
+  });
 });
 
 describe("a WebSocket of which sends wait", () => {
