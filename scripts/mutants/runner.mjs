@@ -44,10 +44,16 @@ const { hookTimeout } = config;
 /** Without a mutant, what takes long says all the same which places it reaches. */
 const anyMs = 300_000;
 
+/** Of which mutant the programs are that tests start. They are bundled once in a run, with the text that names the mutant. */
+/** @type {number | undefined} */
+let programsOf;
+
 /** @param {Job} job @returns {Promise<Ran>} */
 async function run({ file, mutant, testMs, reachedIn, without = [] }) {
   delete process.env["USHER_MUTANT"];
   delete process.env["USHER_MUTANT_REACHED_IN"];
+  if (mutant !== programsOf) rmSync(join(root, "dist/tests"), { recursive: true, force: true });
+  programsOf = mutant;
   if (mutant !== undefined) process.env["USHER_MUTANT"] = String(mutant);
   if (reachedIn !== undefined) process.env["USHER_MUTANT_REACHED_IN"] = reachedIn;
   config.bail = mutant === undefined ? 0 : 1;
