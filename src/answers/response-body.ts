@@ -122,24 +122,22 @@ class FirstParts extends Deferred<Uint8Array | BegunParts> {
       this.#add(read);
     } catch {
       // An iterator of JavaScript may give anything. It fails again where the answer is sent.
-      this.#stop();
     }
   };
 
+  /** What is not read on ends with the wait. */
   #add(read: PartResult): void {
     if (this.#isOver) return;
     if (read.done) {
       // A body that is not as long as its head says fails where it is sent.
       if (this.#length === undefined || this.#length === this.#bytes) this.#end(joined(this.#ready, this.#bytes));
-      else this.#stop();
     } else if (isBytes(read.value)) {
       this.#reading = undefined;
       if (read.value.byteLength > 0) this.#ready.push(read.value);
       this.#bytes += read.value.byteLength;
       const isMore = this.#ready.length < 2 || this.#bytes <= maxReadyBytes;
       if (isMore && this.#reads < maxReads) this.#read();
-      else this.#stop();
-    } else this.#stop();
+    }
   }
 
   readonly #wait = (): void => {

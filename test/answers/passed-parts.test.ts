@@ -1,8 +1,9 @@
-/** `Answer.pass` of what `request` of `undici` resolves with, where its headers or its body are odd. */
+/** `Answer.pass` of what `request` of `undici` or `fetch` resolves with, where its headers or its body are odd. */
 import { Readable } from "node:stream";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Answer, App, Path, Returns, get } from "usher-http";
 import { eventually } from "../support/eventually.ts";
+import { gate } from "../support/gate.ts";
 import { lines } from "../support/logs.ts";
 import { start } from "../support/node-server.ts";
 
@@ -50,6 +51,36 @@ it.each(Object.entries(parts))("%s that is in two answers is the body of the fir
   const { ask } = appOf(() => answers.shift() as Answer);
   const [first, second] = await Promise.all([ask(), ask()]);
   expect([first.status, await first.text(), second.status]).toEqual([200, "hello", 500]);
+});
+
+it.each([
+  ["one answer", (answer: Answer) => answer],
+  ["two answers", (_: Answer, again: () => Answer) => again()],
+])(
+  "a body that continues, and is in %s, is whole for the first client, and a 500 for the second",
+  async (_, second) => {
+    const later = gate();
+    async function* slow(): AsyncGenerator<Uint8Array, void> {
+      yield encoder.encode("he");
+      await later.passed;
+      yield encoder.encode("l");
+      // A read for the second answer would take it.
+      yield encoder.encode("lo");
+    }
+    const body = slow();
+    const made = Answer.pass(odd({}, body));
+    const answers = [made, second(made, () => Answer.pass(odd({}, body)))];
+    const { ask } = appOf(() => answers.shift() as Answer);
+    const got = [await ask(), await ask()] as const;
+    later.open();
+    expect([got[0].status, await got[0].text(), got[1].status]).toEqual([200, "hello", 500]);
+  },
+);
+
+it("a stream of Node's that was read before is refused", async () => {
+  const body = Readable.from(hello(), { objectMode: false });
+  for await (const _ of body);
+  expect(() => Answer.pass(odd({}, body))).toThrow("a Response whose body is read already");
 });
 
 it("a body that was destroyed before is a 500, and not a cut answer", async () => {
@@ -100,10 +131,19 @@ it.each([
   expect([(await ask()).status, body.destroyed]).toEqual([500, true]);
 });
 
-it("a 101 is a 500, and the body is closed", async () => {
+it("a 101 is a 500, the body is closed, and the log says which routes change the protocol", async () => {
   const body = quiet();
   const { ask } = appOf(() => Answer.pass(odd({}, body, 101)));
   expect([(await ask()).status, body.destroyed]).toEqual([500, true]);
+  const logged = JSON.stringify(lines());
+  expect(logged).toContain("only a route with Returns.websocket or Answer.takeover changes the protocol");
+});
+
+it("an error of a body that is not read yet ends no process", () => {
+  const body = quiet();
+  Answer.pass(odd({}, body));
+  // As Node does for a connection that was reset. Without a listener it throws.
+  expect(() => body.emit("error", new Error("reset"))).not.toThrow();
 });
 
 it("a header whose value is undefined, null or an empty list is no line, and __proto__ is a name like the others", async () => {
@@ -144,4 +184,45 @@ it("a body of a 205 is not read for its bytes", async () => {
   const got = await fetch(`http://127.0.0.1:${port}/`);
   expect([got.status, await got.text()]).toEqual([205, ""]);
   await eventually(() => expect(body.destroyed).toBe(true));
+});
+
+describe("a Response that says gzip", () => {
+  const gzipped = { "content-encoding": "gzip" };
+
+  it.each([
+    ['"one"', 'W/"one"'],
+    ['W/"one"', 'W/"one"'],
+  ])("whose body fetch has decoded has the tag %s as %s", async (etag, expected) => {
+    const fetched = new Response("hello", { headers: { ...gzipped, etag } });
+    Object.defineProperty(fetched, "url", { value: "https://news.example/" });
+    const { headers } = await appOf(() => Answer.pass(fetched)).ask();
+    expect([headers.get("content-encoding"), headers.get("etag")]).toEqual([null, expected]);
+  });
+
+  it.each([
+    ["made by the handler", (made: Response) => made],
+    ["of a package that names no address", ({ body, headers, status }: Response) => ({ body, headers, status })],
+  ])("%s is passed on as it is", async (_, of) => {
+    const made = of(new Response("hello", { headers: { ...gzipped, etag: '"one"' } })) as Response;
+    const got = await appOf(() => Answer.pass(made)).ask();
+    expect([got.headers.get("content-encoding"), got.headers.get("etag")]).toEqual(["gzip", '"one"']);
+  });
+});
+
+it.each([
+  undefined,
+  null,
+  5,
+  "text",
+  {},
+  { status: 200, body: null },
+  { status: 200, headers: {}, body: null },
+  { status: "200", headers: new Headers(), body: null },
+  { status: 200, headers: new Headers(), body: "text" },
+  { statusCode: 200, body: hello() },
+  { statusCode: 200, headers: {} },
+  { statusCode: 200, headers: {}, body: "text" },
+  { statusCode: "200", headers: {}, body: hello() },
+])("%j is no response", (given) => {
+  expect(() => Answer.pass(given as never)).toThrow("Answer.pass: it is");
 });

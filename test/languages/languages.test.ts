@@ -221,7 +221,7 @@ describe("messages of the application", () => {
     expect(translated.headers.get("content-language")).toBe("de");
   });
 
-  it("stay without Content-Language for a reader of English, too: nobody knows which language they are in", async () => {
+  it("stay without Content-Language for a reader of English, too, as their language is not known", async () => {
     const { body, headers } = await asked("en", {}, "/sold");
     expect(JSON.parse(body)).toEqual({ error: "sold_out", message: "None is left." });
     expect([headers.get("content-language"), headers.get("vary")]).toEqual([null, "accept-language"]);

@@ -212,6 +212,21 @@ describe("the Request", () => {
     await answer;
     await expect.poll(() => reasons.length).toBe(2);
   });
+
+  it("aborts what was made of it, also where its handler has answered with a body that continues", async () => {
+    const made: Request[] = [];
+    const app = App.make([
+      Route.mount(Path.root, (request) => {
+        made.push(new Request(request));
+        return new Response(new ReadableStream({ pull: () => new Promise(() => {}) }));
+      }),
+    ]);
+    const leaving = new AbortController();
+    const answer = await app.fetch(new Request("http://h/a", { signal: leaving.signal }));
+    expect([answer.status, made.map(({ signal }) => signal.aborted)]).toEqual([200, [false]]);
+    leaving.abort();
+    await expect.poll(() => made.map(({ signal }) => signal.aborted)).toEqual([true]);
+  });
 });
 
 describe("what comes before the handler", () => {
