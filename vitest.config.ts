@@ -24,6 +24,7 @@ export default defineConfig({
   resolve: {
     // Tests import the package by its name, as its users do, and run its source.
     alias: [
+      { find: /^fast-check$/, replacement: here("./test/support/seeded.ts") },
       { find: /^usher-http$/, replacement: here("./src/index.ts") },
       { find: /^usher-http\/client$/, replacement: here("./src/client/index.ts") },
       { find: /^usher-http\/conditional$/, replacement: here("./src/representations/index.ts") },

@@ -4,9 +4,8 @@
  */
 import { rounds } from "./wide.ts";
 
+export const seed = Number(process.env["USHER_FUZZ_SEED"] ?? 20_261_122);
+
 export function runs(usual: number): { readonly numRuns: number; readonly seed: number } {
-  return {
-    numRuns: Number(process.env["USHER_FUZZ_ROUNDS"] ?? rounds(usual)),
-    seed: Number(process.env["USHER_FUZZ_SEED"] ?? 20_261_122),
-  };
+  return { numRuns: Number(process.env["USHER_FUZZ_ROUNDS"] ?? rounds(usual)), seed };
 }
