@@ -155,8 +155,6 @@ export class Ending<R extends EndingRequest> implements TaskList {
   acquiring: Promise<unknown> | undefined = undefined;
   /** Settles once the producer of its stream has ended, which may outlast the stream. Never rejects. */
   producing: Promise<void> | undefined = undefined;
-  /** Whether a server that stops waits for what is held. */
-  #isHolding = false;
   /** How the reply ended, by itself. */
   #how: RequestEnd["how"] = "answered";
   /** What was sent; 0 before. */
@@ -179,7 +177,7 @@ export class Ending<R extends EndingRequest> implements TaskList {
     this.at = to;
     if (event === "expires") this.went("timed out");
     if (to.isFrozen && !from.isFrozen) this.#request.freeze(to.work === "late" || to.work === "running");
-    if (to.isLeft && !from.isLeft && (this.held ?? this.acquiring) !== undefined) this.#release();
+    if (to.isLeft && !from.isLeft && (this.held ?? this.acquiring) !== undefined) this.#leave();
     return true;
   }
 
@@ -222,22 +220,22 @@ export class Ending<R extends EndingRequest> implements TaskList {
     this.acquiring = value.then(settled, settled);
   }
 
+  /** A server that stops waits for what is held until its release is given. */
   hold(held: Held): void {
+    const { isLeft } = this.at;
+    if (this.held === undefined && !isLeft) this.#request.app.work.hold();
     (this.held ??= []).push(held);
-    if (this.at.isLeft) {
-      // It was acquired too late. Where a release waits for the acquire, it takes this one, too.
-      if (this.acquiring === undefined) this.#release();
-    } else if (!this.#isHolding) {
-      this.#isHolding = true;
-      this.#request.app.work.hold();
-    }
+    // It was acquired too late. Where a release waits for the acquire, it takes this one, too.
+    if (isLeft && this.acquiring === undefined) this.#release();
+  }
+
+  #leave(): void {
+    this.#release();
+    if (this.held !== undefined) this.#request.app.work.letGo();
   }
 
   #release(): void {
     this.#acts.release(this.#request, this.#endBy(this.#how));
-    if (!this.#isHolding) return;
-    this.#isHolding = false;
-    this.#request.app.work.letGo();
   }
 
   add(run: Task["run"], always: boolean): void {
