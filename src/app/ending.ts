@@ -177,7 +177,8 @@ export class Ending<R extends EndingRequest> implements TaskList {
     this.at = to;
     if (event === "expires") this.went("timed out");
     if (to.isFrozen && !from.isFrozen) this.#request.freeze(to.work === "late" || to.work === "running");
-    if (to.isLeft && !from.isLeft && (this.held ?? this.acquiring) !== undefined) this.#leave();
+    if (to.isLeft && !from.isLeft && (this.held ?? this.acquiring) !== undefined)
+      this.#acts.release(this.#request, this.#endBy(this.#how));
     return true;
   }
 
@@ -220,22 +221,10 @@ export class Ending<R extends EndingRequest> implements TaskList {
     this.acquiring = value.then(settled, settled);
   }
 
-  /** A server that stops waits for what is held until its release is given. */
   hold(held: Held): void {
-    const { isLeft } = this.at;
-    if (this.held === undefined && !isLeft) this.#request.app.work.hold();
     (this.held ??= []).push(held);
     // It was acquired too late. Where a release waits for the acquire, it takes this one, too.
-    if (isLeft && this.acquiring === undefined) this.#release();
-  }
-
-  #leave(): void {
-    this.#release();
-    if (this.held !== undefined) this.#request.app.work.letGo();
-  }
-
-  #release(): void {
-    this.#acts.release(this.#request, this.#endBy(this.#how));
+    if (this.at.isLeft && this.acquiring === undefined) this.#acts.release(this.#request, this.#endBy(this.#how));
   }
 
   add(run: Task["run"], always: boolean): void {

@@ -4,14 +4,13 @@ import type { MaybePromise } from "../deferred.ts";
 import { attempt } from "../logging/raised.ts";
 import { figures } from "../telemetry/measure.ts";
 
-/** Work that no request waits for, and requests that hold what is to be released. A server that stops waits for both. */
+/** Work that no request waits for. A server that stops does. */
 export class RunningWork {
   /** The most that may wait or run. */
   readonly #most: number;
   readonly #figure: "tasks" | "works";
   #taken = 0;
   #running = 0;
-  #holders = 0;
   #queue: (() => MaybePromise<void>)[] = [];
   readonly #whenIdle: (() => void)[] = [];
 
@@ -34,16 +33,6 @@ export class RunningWork {
     figures[this.#figure]--;
   }
 
-  /** A request holds something that it releases by work of its own. It calls `letGo` once, when that work is given. */
-  hold(): void {
-    this.#holders++;
-  }
-
-  letGo(): void {
-    this.#holders--;
-    this.#wakeIfIdle();
-  }
-
   /** Runs work once the answer that is being made was written. What is given in one turn shares one callback. */
   soon(work: () => MaybePromise<void>): void {
     this.#running++;
@@ -56,10 +45,9 @@ export class RunningWork {
     return work.finally(this.#ended);
   }
 
-  /** Waits until no work runs and no request holds anything, at most `ms`. Resolves with the number of works that have not ended. */
+  /** Waits until no work runs, at most `ms`. Resolves with the number of works that have not ended. */
   async settled(ms: number): Promise<number> {
-    if (this.#running + this.#holders > 0)
-      await inTime(new Promise<void>((resolve) => this.#whenIdle.push(resolve)), ms);
+    if (this.#running > 0) await inTime(new Promise<void>((resolve) => this.#whenIdle.push(resolve)), ms);
     return this.#running;
   }
 
@@ -80,12 +68,7 @@ export class RunningWork {
   }
 
   readonly #ended = (): void => {
-    this.#running--;
-    this.#wakeIfIdle();
-  };
-
-  #wakeIfIdle(): void {
-    if (this.#running + this.#holders > 0) return;
+    if (--this.#running > 0) return;
     for (const act of this.#whenIdle.splice(0)) act();
-  }
+  };
 }

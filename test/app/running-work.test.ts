@@ -21,24 +21,3 @@ it.each<readonly [how: string, work: () => MaybePromise<void>, errors: number]>(
   expect(await running.settled(20_000)).toBe(0);
   expect(messages("error")).toHaveLength(2 * errors);
 });
-
-it("is waited for while a request holds what it has not released", async () => {
-  const running = new RunningWork(10, "tasks");
-  const seen: string[] = [];
-  running.hold();
-  running.hold();
-  const settled = running.settled(20_000).then(() => seen.push("settled"));
-  running.letGo();
-  await new Promise((resolve) => void setImmediate(resolve));
-  expect(seen).toEqual([]);
-  running.soon(() => void seen.push("released"));
-  running.letGo();
-  await settled;
-  expect(seen).toEqual(["released", "settled"]);
-});
-
-it("is waited for no longer than the given time", async () => {
-  const running = new RunningWork(10, "tasks");
-  running.hold();
-  expect(await running.settled(1)).toBe(0);
-});

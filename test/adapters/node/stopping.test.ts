@@ -1,7 +1,6 @@
 /** Stopping (contract 4.6; facts 8.4; rows SV-18, SV-19, SV-21). */
-import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
-import { Answer, Dep, Event, Health, Path, Returns, body, bodyStream, get, post } from "usher-http";
+import { Answer, Event, Health, Path, Returns, body, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
@@ -18,41 +17,6 @@ function held() {
 
 /** Longer than any test runs: a stop that ends earlier did not wait for it. */
 const drainMs = 600_000;
-
-/** A route whose handler holds a value, and takes many turns to end once its client is cut. */
-function slowToEnd() {
-  const ends: string[] = [];
-  const asked = gate();
-  const inputs = {
-    upload: bodyStream({ max: 100 }),
-    unit: Dep.scoped(
-      {},
-      () => "unit",
-      (_unit, { how }) => void ends.push(how),
-    ),
-  };
-  const route = post(Path.of("upload"), { inputs, returns: Returns.text }, async ({ upload }) => {
-    try {
-      for await (const part of upload) if (part.byteLength > 0) asked.open();
-      return "whole";
-    } finally {
-      for (let i = 0; i < 50; i++) await turnOfLoop();
-    }
-  });
-  return { route, asked: asked.passed, ends };
-}
-
-describe("a server that stops: what requests hold", () => {
-  it("waits until a request that it cuts has released it", async () => {
-    const { route, asked, ends } = slowToEnd();
-    const server = await start([route], { drainMs: 0 });
-    const client = await RawClient.to(server.port);
-    client.send("POST /upload HTTP/1.1", "host: h", "content-length: 9", "", "half");
-    await asked;
-    expect(await server.stop()).toBe(1);
-    expect(ends).toEqual(["refused"]);
-  });
-});
 
 describe("a server that stops: connections", () => {
   it("SV-18 refuses new connections", async () => {
