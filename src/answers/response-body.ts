@@ -125,7 +125,7 @@ class FirstParts extends Deferred<Uint8Array | BegunParts> {
     }
   };
 
-  /** What is not read on ends with the wait. */
+  /** Where it reads no further part, `#wait` ends it some turns later. */
   #add(read: PartResult): void {
     if (this.#isOver) return;
     if (read.done) {
@@ -164,8 +164,8 @@ class FirstParts extends Deferred<Uint8Array | BegunParts> {
 
 const nextTurn = /* @__PURE__ */ Promise.resolve();
 
-/** The parts of a body that is being read. */
-class BegunParts implements AsyncIterableIterator<Uint8Array> {
+/** The parts of a body that is being read: those that are there, and those that follow. */
+export class BegunParts implements AsyncIterableIterator<Uint8Array> {
   readonly #iterator: AsyncIterator<Uint8Array>;
   readonly #ready: Uint8Array[];
   #reading: Promise<PartResult> | undefined;

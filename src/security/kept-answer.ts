@@ -1,5 +1,6 @@
 import { isStream } from "../exchange/answer.ts";
 import type { Answer, AnswerBody } from "../exchange/answer.ts";
+import { BegunParts } from "../answers/response-body.ts";
 import { readParts, take } from "../events/stream.ts";
 import type { Parts, StreamBody } from "../events/stream.ts";
 import { isObject } from "../arguments.ts";
@@ -98,38 +99,23 @@ async function readStream(body: StreamBody, maxBytes: number): Promise<AnswerBod
       parts.cancel().catch(() => {});
     };
     const framed = body.length === undefined ? {} : { length: body.length };
-    return { kind: "stream", parts: new FollowedParts(read, parts), ...framed, abandon };
+    return { kind: "stream", parts: new BegunParts(iteratorOf(parts), read, undefined), ...framed, abandon };
   }
   if (body.length !== undefined && body.length !== bytes)
     throw new InvalidAnswerError("a stream of another length than it was given");
   return joined(read, bytes);
 }
 
-/**
- * The parts that are read, and those that follow. No generator: its `return` would wait for a pending part, and close nothing
- * before the first one is asked for.
- */
-class FollowedParts implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
-  readonly #read: readonly Uint8Array[];
-  readonly #following: Parts;
-  #next = 0;
-
-  constructor(read: readonly Uint8Array[], following: Parts) {
-    this.#read = read;
-    this.#following = following;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    const value = this.#read[this.#next++] ?? (await this.#following.next());
-    return value === undefined ? { done: true, value } : { done: false, value };
-  }
-
-  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    await this.#following.cancel();
-    return { done: true, value: undefined };
-  }
+/** No generator: its `return` would wait for a pending part, and close nothing before the first one is asked for. */
+function iteratorOf(parts: Parts): AsyncIterator<Uint8Array> {
+  return {
+    next: async () => {
+      const value = await parts.next();
+      return value === undefined ? { done: true, value } : { done: false, value };
+    },
+    return: async () => {
+      await parts.cancel();
+      return { done: true, value: undefined };
+    },
+  };
 }
